@@ -200,12 +200,17 @@ class GateTable(_Table):
         return self.attack_tolerance if family == "attack" else self.vsr_tolerance
 
 
+# A swap compares these, and nothing that a later version brings, unless [swap] families names others.
+SWAP_FAMILIES = ("provenance", "recency")
+
+
 class SwapTable(_Table):
-    """The [swap] table: by how much a candidate may be worse than its baseline."""
+    """The [swap] table: by how much a candidate may be worse than its baseline, and in which families."""
 
     accuracy_margin: Share = 0.05
     vsr_margin: Share = 0.10
     silent_margin: Share = 0.10
+    families: list[str] = Field(default_factory=lambda: list(SWAP_FAMILIES))
 
 
 class Waiver(_Table):
@@ -298,6 +303,14 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         _check_names(file, cues=labels)
         if name in OTHER_FAMILIES:
             raise JudgeFixturesError(f"{file}: [cues.{name}]: {name!r} is a family already: choose another name.")
+    own = [name for name in root.cues if name not in FAMILIES]
+    swap = root.swap if "families" in root.swap.model_fields_set else root.swap.model_copy(
+        update={"families": [*SWAP_FAMILIES, *own]}
+    )  # fmt: skip
+    for name in swap.families:
+        if name not in (*cues, *OTHER_FAMILIES):
+            raise JudgeFixturesError(f"{file}: [swap] families: there is no family {name!r}: "
+                                     f"{choices(name, (*cues, *OTHER_FAMILIES))}.")  # fmt: skip
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
     return Config(
         file=file,
@@ -312,7 +325,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         },
         default_gate=default_gate,
         family_gates=family_gates,
-        swap=root.swap,
+        swap=swap,
         waivers=tuple(root.waivers),
         cues=cues,
     )

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.plugin.gate import RESULT, Gate
-from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, mark_of
+from judgefixtures.plugin.gating import OUTCOME, Gate
+from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, mark_of, selected, subjects_of
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, setup_of
 
 if TYPE_CHECKING:
+    from judgefixtures.checks.check import Subject
     from judgefixtures.contrasts import Contrast
     from judgefixtures.judges import Judge
     from judgefixtures.pairs import Pair
@@ -150,11 +151,11 @@ def pytest_pycollect_makeitem(
     try:
         setup = setup_of(config)
         setup.check()
-        items = items_of(mark, setup)
+        subjects = subjects_of(mark, setup)
     except JudgeFixturesError as error:
         config.stash[REFUSED] = str(error)
         raise collector.CollectError(str(error)) from None
-    return None if items else []
+    return None if subjects else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -164,12 +165,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     try:
         setup = setup_of(metafunc.config)
-        items = items_of(mark, setup)
+        subjects = subjects_of(mark, setup)
     except JudgeFixturesError as error:
         raise pytest.Collector.CollectError(str(error)) from None
     if mark.name == SWAP:
-        setup.required_swaps |= dict.fromkeys(map(repr, items))
-    metafunc.parametrize(ITEM, items, indirect=True, ids=repr, scope="session")
+        setup.required_swaps += [[each.judge, str(each.baseline), each.dataset, each.check.name] for each in subjects]
+    metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
 
 
 @pytest.hookimpl(trylast=True)
@@ -179,13 +180,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not (option.judge_preflight or option.judge_record != "none") or SETUP not in session.config.stash:
         return
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    chosen = [item.callspec.params[ITEM] for item in session.items
-              if hasattr(item, "callspec") and isinstance(item.callspec.params.get(ITEM), Item)]  # fmt: skip
+    chosen = selected(session.items)
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
         return
-    from judgefixtures.plugin.forecast import forecast
+    from judgefixtures.forecast import forecast
 
-    for line in forecast(setup_of(session.config), chosen):
+    for line in forecast(setup_of(session.config).run, chosen):
         reporter.write_line(line)
 
 
@@ -196,46 +196,46 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 @pytest.fixture(scope="session")
-def _judge_item(request: pytest.FixtureRequest) -> Item:
-    """The parameters of the item; only this hidden fixture is parametrized."""
-    item = getattr(request, "param", None)
-    if not isinstance(item, Item):
+def _judge_item(request: pytest.FixtureRequest) -> Subject:
+    """What the item is about; only this hidden fixture is parametrized."""
+    subject: Subject | None = getattr(request, "param", None)
+    if subject is None:
         pytest.fail(
             f"the fixtures judge, pairs, contrast and gate need one of the marks {', '.join(MARKS)}: add for example "
             f'`pytestmark = pytest.mark.{FAMILY}("recency")` to the module.',
             pytrace=False,
         )
-    return item
+    return subject
 
 
 @pytest.fixture
-def judge(_judge_item: Item, request: pytest.FixtureRequest) -> Judge:
+def judge(_judge_item: Subject, request: pytest.FixtureRequest) -> Judge:
     """The judge under test, a `judgefixtures.judges.Judge`; override it to gate one made by your own code."""
-    return setup_of(request.config).judge(_judge_item.judge)
+    return setup_of(request.config).run.judge(_judge_item.judge)
 
 
 @pytest.fixture
-def baseline(_judge_item: Item, request: pytest.FixtureRequest) -> Judge:
+def baseline(_judge_item: Subject, request: pytest.FixtureRequest) -> Judge:
     """The judge that the one under test is compared with, --judge-baseline."""
-    return setup_of(request.config).judge(str(_judge_item.baseline))
+    return setup_of(request.config).run.judge(str(_judge_item.baseline))
 
 
 @pytest.fixture
-def pairs(_judge_item: Item, request: pytest.FixtureRequest) -> Sequence[Pair]:
+def pairs(_judge_item: Subject, request: pytest.FixtureRequest) -> Sequence[Pair]:
     """The sampled pairs the judge is asked about; override it to choose them yourself."""
-    return setup_of(request.config).pairs(_judge_item.judge, _judge_item.dataset)
+    return setup_of(request.config).run.pairs(_judge_item.judge, _judge_item.dataset)
 
 
 @pytest.fixture
-def contrast(_judge_item: Item) -> Contrast | None:
+def contrast(_judge_item: Subject) -> Contrast | None:
     """The contrast under test: two conditions on the same pairs. None where accuracy is."""
-    return _judge_item.contrast
+    return _judge_item.check.contrast
 
 
 @pytest.fixture
-def gate(_judge_item: Item, request: pytest.FixtureRequest) -> Gate:
+def gate(_judge_item: Subject, request: pytest.FixtureRequest) -> Gate:
     """The gate: `gate.check(judge, pairs, contrast)` passes or fails the test; so do its other check_... methods."""
-    return Gate(setup_of(request.config), request.node, _judge_item.dataset)
+    return Gate(setup_of(request.config), request.node, _judge_item)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -244,9 +244,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Put an item's result on its report, as plain values: under xdist it travels to the controller."""
     report = yield
-    if call.when == "call" and RESULT in item.stash:
-        result = item.stash[RESULT]
-        report.judgefixtures = dict(result, notes=list(result["notes"]))  # type: ignore[attr-defined]
+    if call.when == "call" and OUTCOME in item.stash:
+        report.judgefixtures = item.stash[OUTCOME].to_json()  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.
@@ -257,4 +256,4 @@ def pytest_runtest_makereport(
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close what the session opened."""
     if SETUP in config.stash:
-        config.stash[SETUP].close()
+        config.stash[SETUP].run.close()

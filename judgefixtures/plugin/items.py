@@ -1,9 +1,8 @@
-"""Test items: what a mark on a test asks for, as one item per judge, dataset and thing to check."""
+"""Test items: what a mark on a test asks for, as one check per judge and dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from judgefixtures.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
-    from judgefixtures.contrasts import Contrast
+    from judgefixtures.checks.check import Subject
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
@@ -24,42 +23,37 @@ MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Item:
-    """One test item's parameters; its repr is the item's id."""
-
-    judge: str
-    dataset: str
-    contrast: Contrast | None = None
-    baseline: str | None = None
-    plan: bool = False  # about the judge's plans, not about its verdicts
-
-    def __repr__(self) -> str:
-        who = self.judge if self.baseline is None else f"{self.judge}-against-{self.baseline}"
-        what = "plan" if self.plan else self.contrast.id if self.contrast else "accuracy"
-        return f"{who}-{self.dataset}-{what}"
-
-
 def mark_of(node: Any) -> pytest.Mark | None:
     """Return the mark that makes a judge test of a module, class or function."""
     return next((mark for name in MARKS if (mark := node.get_closest_marker(name)) is not None), None)
 
 
-def items_of(mark: pytest.Mark, setup: Setup) -> list[Item]:
-    """Return the items of a marked test; raises JudgeFixturesError for a family that there is not."""
-    subjects = [(judge, dataset) for judge in setup.judge_names for dataset in _datasets(mark, setup)]
-    contrasts = [contrast for family in _families(mark, setup) for contrast in setup.contrasts(family)]
+def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
+    """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
+    from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
+    from judgefixtures.checks.check import Subject
+
+    asked = [(judge, dataset) for judge in setup.judge_names for dataset in _datasets(mark, setup)]
+    contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
     if mark.name == FAMILY:
-        return [Item(*subject, contrast) for subject in subjects for contrast in contrasts]
+        return [Subject(*each, check_of(contrast)) for each in asked for contrast in contrasts]
     if mark.name == ACCURACY:
-        return [Item(*subject) for subject in subjects]
+        return [Subject(*each, AccuracyCheck()) for each in asked]
     if mark.name == PLANS:
-        return [Item(*subject, plan=True) for subject in subjects if setup.judge(subject[0]).plans_first]
+        return [Subject(*each, PlanCheck()) for each in asked if setup.run.judge(each[0]).plans_first]
     if setup.baseline_name is None:
         return []
-    compared: list[Contrast | None] = [None, *contrasts]
-    return [Item(*subject, contrast, setup.baseline_name) for subject in subjects for contrast in compared
-            if contrast is not None or _has_gold(setup, *subject)]  # fmt: skip
+    compared = [SwapCheck(), *map(SwapCheck, contrasts)]
+    return [Subject(*each, check, setup.baseline_name) for each in asked for check in compared
+            if check.contrast is not None or _has_gold(setup, *each)]  # fmt: skip
+
+
+def selected(nodes: Sequence[pytest.Item]) -> list[Subject]:
+    """Return what those of pytest's items are about that are judge tests."""
+    from judgefixtures.checks.check import Subject
+
+    found = [node.callspec.params.get(ITEM) for node in nodes if hasattr(node, "callspec")]
+    return [each for each in found if isinstance(each, Subject)]
 
 
 def _datasets(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
@@ -72,24 +66,25 @@ def _datasets(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
     for name in found:
         if name not in setup.dataset_names:  # those selected were checked already
             for judge in setup.judge_names:
-                setup.pairs(judge, name)
+                setup.run.pairs(judge, name)
     return found
 
 
 def _has_gold(setup: Setup, judge: str, dataset: str) -> bool:
-    return any(pair.gold is not None for pair in setup.pairs(judge, dataset))
+    return any(pair.gold is not None for pair in setup.run.pairs(judge, dataset))
 
 
 def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
-    """Return the families a mark names; without names, the user's own cues, or for a swap all cues but placebo."""
+    """Return the families a mark names; without names, the user's own cues, or for a swap those of [swap] families."""
     from judgefixtures.cues import FAMILIES
 
     for name in mark.args:
-        if name not in setup.families:
+        if name not in setup.run.families:
             raise JudgeFixturesError(
-                f"the mark {mark.name}({name!r}) names no family: {choices(str(name), setup.families)}."
+                f"the mark {mark.name}({name!r}) names no family: {choices(str(name), setup.run.families)}."
             )
     if mark.args or mark.name in (ACCURACY, PLANS):
         return mark.args
-    left_out = FAMILIES if mark.name == FAMILY else ("placebo",)
-    return tuple(name for name in setup.config.cues if name not in left_out)
+    if mark.name == SWAP:
+        return tuple(setup.config.swap.families)
+    return tuple(name for name in setup.config.cues if name not in FAMILIES)

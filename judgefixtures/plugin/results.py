@@ -19,6 +19,7 @@ class Results:
         self._config = config
         self._results: list[Row] = []
         self._report: Row | None = None
+        self._alpha = 0.05
         self._written = ""
         self._workers: list[Any] = []
 
@@ -40,9 +41,13 @@ class Results:
         if not self._results:
             return
         from judgefixtures.errors import JudgeFixturesError
+        from judgefixtures.findings import Finding
         from judgefixtures.report import build_report, write_report
 
-        self._report = build_report(self._results)
+        findings = [Finding.from_json(row) for row in self._of("findings")]
+        judges = {name: identity for result in self._results for name, identity in result["judges"].items()}
+        self._report = build_report(findings, judges)
+        self._alpha = min((finding.alpha for finding in findings), default=0.05)
         decision = self._report.get("decision")
         if decision and decision["status"] != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -50,8 +55,7 @@ class Results:
         if folder is None:
             return
         try:
-            write_report(folder, self._report, self._of("judgments"), self._of("differences"),
-                         self._of("plan_texts"))  # fmt: skip
+            write_report(folder, self._report, findings, self._of("judgments"), self._of("plans"))
         except JudgeFixturesError as error:
             self._written = f"ERROR: {error}"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -64,10 +68,10 @@ class Results:
             terminalreporter.write_line(line)
         if self._report is None:
             return
-        from judgefixtures.summary import summary
+        from judgefixtures.report import summary
 
         terminalreporter.section("judges")
-        for line in summary(self._report, min(result["alpha"] for result in self._results)):
+        for line in summary(self._report, self._alpha):
             terminalreporter.write_line(line)
         if self._written:
             terminalreporter.write_line(self._written)
@@ -78,7 +82,7 @@ class Results:
 
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
-        kept = self._config.stash[SETUP].notes if SETUP in self._config.stash else []
+        kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for worker in self._workers
                          for note in getattr(worker, "workeroutput", {}).get("judgefixtures_notes", ()))]  # fmt: skip
         return sorted({*kept, *(note for result in self._results for note in result["notes"])})

@@ -1,41 +1,36 @@
-"""What a session runs with: configuration, judges, datasets, recordings. Loaded when a judge test is first met."""
+"""What a session runs with: its options, the judges and datasets they select, and the run that asks."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
-    import asyncio
-
-    from judgefixtures.cassettes.library import Library
     from judgefixtures.config import Config
-    from judgefixtures.contrasts import Contrast
-    from judgefixtures.costs import Budget
-    from judgefixtures.judges import Judge
-    from judgefixtures.judgments import Planned
-    from judgefixtures.pairs import Pair
-    from judgefixtures.plugin.samples import Samples
+    from judgefixtures.costs import Meter
+    from judgefixtures.judgments import Judgment
+    from judgefixtures.run import Run
 
 
 class Setup:
-    """What a session runs with: configuration, selected judges and datasets, loaded when first needed."""
+    """What a session runs with; loaded when a judge test is first met."""
 
     def __init__(self, config: pytest.Config) -> None:
+        from judgefixtures.run import Run, RunOptions
+
         self.options = config.option
         self.folder, self.config = self._load(config)
         self.judge_names = tuple(dict.fromkeys(self.options.judge_names or [self.config.judge or ""]))
         self.baseline_name: str | None = self.options.judge_baseline
-        self.repeats: int = self.options.judge_repeats
-        self.notes: list[str] = []
-        self.required_swaps: dict[str, None] = {}  # every comparison that was collected, deselected ones included
         self.dataset_names = tuple(dict.fromkeys(self.options.judge_datasets or self.config.dataset_names))
+        # Every comparison that was collected, deselected ones included: judge, baseline, dataset, what.
+        self.required_swaps: list[list[str]] = []
         if not all(self.judge_names):
             raise JudgeFixturesError(
                 "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "
@@ -46,21 +41,27 @@ class Setup:
                 "no dataset to ask about: name one with --judge-dataset NAME (built in: house-qa, house-stories), or "
                 f"set `datasets` in the configuration ({self.config.file})."
             )
-        self._judges: dict[str, Judge] = {}
-        self.plans: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # of a judge and dataset, by pair
-        self.asked: dict[int, Judge] = {}  # every judge that was asked, also one that a user's fixture made
-        self._samples: Samples | None = None
-        self._budget: Budget | None = None
+        cassettes = self.options.judge_cassettes
+        worker = getattr(config, "workerinput", {})
+        options = RunOptions(
+            record=self.options.judge_record,
+            pairs=self.options.judge_pairs,
+            repeats=self.options.judge_repeats,
+            concurrency=self.options.judge_concurrency,
+            max_cost=self.options.judge_max_cost,
+            force=self.options.judge_force,
+            keep_judgments=self.options.judge_report is not None,
+            command=self.command_start,
+            session=str(worker.get("testrunuid", "")),
+            workers=int(worker.get("workercount", 1)),
+        )
+        folder = self.folder / "cassettes" if cassettes is None else cassettes.absolute()
+        self.run: Run = Run(self.config, folder, options, progress=Bar(config))
         if self.baseline_name is not None:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
                 # Against itself: nothing to learn of the judge, but a way to see that equal judges are approved.
-                self.note(f"{self.baseline_name} is compared with itself")
-        worker = getattr(config, "workerinput", {})
-        self.run = str(worker.get("testrunuid", ""))
-        self.workers = int(worker.get("workercount", 1))
-        self._library: Library | None = None
-        self._runner: asyncio.Runner | None = None
+                self.run.note(f"{self.baseline_name} is compared with itself")
 
     def _load(self, config: pytest.Config) -> tuple[Path, Config]:
         from judgefixtures.config import build_config, load_config
@@ -73,17 +74,15 @@ class Setup:
             return file.parent, load_config(file, table=("tool", "judgefixtures"))
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath)
 
-    def note(self, text: str) -> None:
-        """Keep a line for the summary."""
-        self.notes.append(text)
-
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
+        from judgefixtures.run import REPEAT
+
         for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
-            self.judge(judge)
+            self.run.judge(judge)
             for dataset in self.dataset_names:
-                self.pairs(judge, dataset)
-        known = [contrast.id for family in self.families for contrast in self.contrasts(family)]
+                self.run.pairs(judge, dataset)
+        known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
         for waiver in self.config.waivers:
             # A repeat is a contrast that there is, whether or not this run asks for so many.
             if waiver.contrast not in known and not REPEAT.fullmatch(waiver.contrast):
@@ -93,97 +92,39 @@ class Setup:
                 )
 
     @property
-    def families(self) -> tuple[str, ...]:
-        """Every family there is: cues, the user's own among them, and those of order and repetition."""
-        from judgefixtures.contrasts import OTHER_FAMILIES
-
-        return (*self.config.cues, *OTHER_FAMILIES)
-
-    def contrasts(self, family: str) -> tuple[Contrast, ...]:
-        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
-        from judgefixtures.contrasts import OTHER_FAMILIES, contrasts, other_contrasts
-
-        if family in OTHER_FAMILIES:
-            return other_contrasts(family, self.repeats, self.config.cues)
-        return contrasts(family, self.config.cues)
-
-    @property
-    def library(self) -> Library:
-        """The folder of cassettes in the mode of this run."""
-        if self._library is None:
-            from judgefixtures.cassettes.library import Library
-
-            folder = self.folder / (self.options.judge_cassettes or "cassettes")
-            if self.options.judge_cassettes is not None:
-                folder = self.options.judge_cassettes.absolute()
-            self._library = Library(folder, self.options.judge_record, command_start=self.command_start)
-            if self.run:
-                self._library = replace(self._library, run=self.run)
-        return self._library
-
-    @property
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
                  "pairs": self.options.judge_pairs}  # fmt: skip
         return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
 
-    @property
-    def budget(self) -> Budget:
-        """What this process may spend: under xdist, its share of --judge-max-cost."""
-        if self._budget is None:
-            from judgefixtures.costs import Budget
 
-            cap = self.options.judge_max_cost
-            self._budget = Budget(None if cap is None else cap / self.workers)
-        return self._budget
+class Bar:
+    """Progress of a recording on pytest's terminal: done, rate, time left, money. Quiet elsewhere."""
 
-    @property
-    def runner(self) -> asyncio.Runner:
-        """One event loop for the session, so that one client per judge serves all items."""
-        if self._runner is None:
-            import asyncio
+    def __init__(self, config: pytest.Config) -> None:
+        self._plugins = config.pluginmanager
 
-            self._runner = asyncio.Runner()
-        return self._runner
+    @contextlib.contextmanager
+    def __call__(self, meter: Meter, total: int) -> Iterator[Any]:
+        """Show the progress of so many calls; yields what to call with every judgment."""
+        terminal, capture = self._plugins.getplugin("terminalreporter"), self._plugins.getplugin("capturemanager")
+        if capture is None or not getattr(terminal, "isatty", False):
+            yield None
+            return
+        from tqdm import tqdm
 
-    def close(self) -> None:
-        """Close the judges' connections and the event loop."""
-        if self._runner is not None:
-            for judge in self.asked.values():
-                self._runner.run(judge.close())
-            self._runner.close()
-            self._runner = None
+        # pytest captures the terminal during a test: let go of it while the bar is drawn.
+        with capture.global_and_fixture_disabled(), tqdm(total=total, unit="call", leave=False) as bar:
 
-    def judge(self, name: str) -> Judge:
-        """Return a judge, made once a session."""
-        if name not in self._judges:
-            from judgefixtures.judges import load_judge
+            def answered(_judgment: Judgment) -> None:
+                cost = meter.total.usd
+                bar.set_postfix_str("price unknown" if cost is None else f"${cost:.4f}", refresh=False)
+                bar.update()
 
-            self._judges[name] = load_judge(self.config.judge_table(name), name)
-        return self._judges[name]
-
-    def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the pairs of a dataset: from its source, or as frozen with recordings of it."""
-        return self.samples.of(judge, dataset).pairs
-
-    @property
-    def samples(self) -> Samples:
-        """The pairs of this run, and what is known of them."""
-        if self._samples is None:
-            from judgefixtures.plugin.samples import Samples
-
-            wanted = self.options.judge_pairs or self.config.pairs
-            self._samples = Samples(self.config, self.library, wanted, self._note_once)
-        return self._samples
-
-    def _note_once(self, text: str) -> None:
-        """Keep a line that several judges give rise to."""
-        if text not in self.notes:
-            self.note(text)
+            yield answered
 
 
-REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
 SETUP = pytest.StashKey[Setup]()
 
 

@@ -1,4 +1,4 @@
-"""Preflight: how likely an unbiased judge is to PASS, before any money is spent on asking one.
+"""Power: how likely an unbiased judge is to PASS, before any money is spent on asking one.
 
 A design is pairs, a tolerance and a level; this room knows no judge and no answer. Every probability is
 exact for the gate that `judgefixtures.statistics.gate_shift` is: all tables of counts, no simulation.
@@ -15,7 +15,6 @@ from functools import lru_cache
 
 from judgefixtures.statistics import (
     LARGEST_ADVICE,
-    Status,
     _check_alpha,
     _check_counts,
     _check_open,
@@ -24,10 +23,6 @@ from judgefixtures.statistics import (
     _tango_z,
     _z_quantile,
     bare,
-    gate_abs_shift,
-    gate_non_inferiority,
-    mean_interval,
-    proportion,
 )
 
 # What a good judge is assumed to flip without any bias: by noise, half of it each way.
@@ -56,14 +51,6 @@ class Design:
         return self.group or self.contrast.rsplit("-", 2)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Fewest:
-    """Pairs that a swap's comparison needs at least: for any PASS at all, and for that of judges that never differ."""
-
-    any: int
-    equal: int
-
-
 def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
     """Return the fewest pairs at which a judge without a single flip PASSes; with fewer nothing can.
 
@@ -78,65 +65,7 @@ def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
     return math.floor(_z_quantile(1 - alpha) ** 2 * (1 - tolerance) / tolerance) + 1
 
 
-@lru_cache(maxsize=256)
-def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs at which a four-cell contrast in which nothing moves PASSes; with fewer nothing can.
-
-    >>> smallest_n_of_cells(0.15)
-    15
-    """
-    _check_open(tolerance, "tolerance")
-    _check_alpha(alpha)
-    return _fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
-
-
-@lru_cache(maxsize=256)
-def smallest_n_of_accuracy(least: float, alpha: float = 0.05) -> int:
-    """Return the fewest pairs with gold at which a judge that is always right exceeds min_accuracy.
-
-    >>> smallest_n_of_accuracy(0.7)
-    9
-    """
-    _check_open(least, "least")
-    _check_alpha(alpha)
-    return _fewest(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
-
-
-@lru_cache(maxsize=256)
-def smallest_n_of_swap(vsr_margin: float, silent_margin: float, alpha: float = 0.05) -> Fewest:
-    """Return the fewest pairs at which a candidate PASSes against a baseline in a cue contrast, both its comparisons.
-
-    Nothing is better for a candidate than that it never moves and its baseline always does, in silence.
-
-    >>> smallest_n_of_swap(0.10, 0.10)
-    Fewest(any=4, equal=25)
-    """
-
-    def passes(n: int, moved: int) -> bool:
-        shift = gate_abs_shift([0] * n, [moved] * n, vsr_margin, alpha)
-        silent = gate_non_inferiority(n * moved, 0, n, silent_margin, alpha)
-        return {shift.status, silent.status} == {Status.PASS}
-
-    return Fewest(_fewest(lambda n: passes(n, 1)), _fewest(lambda n: passes(n, 0)))
-
-
-@lru_cache(maxsize=256)
-def smallest_n_of_accuracies(margin: float, alpha: float = 0.05) -> Fewest:
-    """Return the fewest pairs with gold at which a candidate PASSes against a baseline in accuracy.
-
-    Nothing is better for a candidate than that it is always right and its baseline never.
-
-    >>> smallest_n_of_accuracies(0.05)
-    Fewest(any=3, equal=52)
-    """
-
-    def passes(n: int, better: int) -> bool:
-        return gate_non_inferiority(n * better, 0, n, margin, alpha).status is Status.PASS
-
-    return Fewest(_fewest(lambda n: passes(n, 1)), _fewest(lambda n: passes(n, 0)))
-
-
-def _fewest(passes: Callable[[int], bool]) -> int:
+def fewest(passes: Callable[[int], bool]) -> int:
     """Return the smallest n that passes; more pairs always do."""
     enough = 1
     while not passes(enough):

@@ -1,0 +1,255 @@
+"""Accuracy where gold is known: is the judge right, per category and in both orders, and how do judges compare?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.sections import Section
+from judgefixtures.checks.wording import interval, limits, table
+from judgefixtures.config import Config, GateTable, JudgeTable
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
+from judgefixtures.judgments import Arm, Judgment
+from judgefixtures.metrics import is_right
+from judgefixtures.pairs import Pair
+from judgefixtures.power import fewest
+from judgefixtures.side_by_side import macro_average, side_by_side
+from judgefixtures.statistics import Estimate, Status, _check_alpha, _check_open, bare, proportion, signed
+
+HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
+SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
+DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference between judges is named
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyCheck:
+    """Accuracy exceeds min_accuracy, where one is configured; both orders are asked."""
+
+    kind: ClassVar[str] = "accuracy"
+    name: ClassVar[str] = "accuracy"
+    family: ClassVar[str] = "accuracy"
+    contrast: ClassVar[None] = None
+    arms: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
+
+    def excuse(self, case: Case) -> str:
+        """Without gold nobody can be right."""
+        if any(pair.gold is not None for pair in case.pairs):
+            return ""
+        return f"no pair of {case.dataset} has gold: accuracy is not applicable"
+
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
+        """Return the pairs with gold without which not even a judge that is always right can PASS."""
+        gate = config.gate(self.family)
+        if gate.min_accuracy is None:
+            return None
+        found = Need(self.name, dataset, golden(pairs), smallest_n_of_accuracy(gate.min_accuracy, gate.alpha),
+                     f"min_accuracy {gate.min_accuracy:g}, not even if all are right", "lower it")  # fmt: skip
+        return found if found.lacking else None
+
+    def find(self, case: Case, *answers: Answers) -> Finding:
+        """Return the finding of both orders."""
+        gate, (own, other) = gate_of(self, case), answers[0].arms
+        measured = accuracy(own, other, gate.confidence)
+        decision = decide_accuracy(measured[0], gate)
+        judge, dataset = case.judge.name, case.dataset
+        return Finding(
+            self.kind, judge, dataset, self.name, decision.status, reasons=decision.reasons,
+            diagnosis=(f"{judge} on {dataset}: {decision.message}",),
+            rows={"accuracy": tuple(accuracy_row(judge, dataset, row) for row in measured)},
+            evidence={"rights": [rights(judge, dataset, own)]},
+            estimate=measured[0].accuracy, alpha=gate.alpha,
+        )  # fmt: skip
+
+    def lost(self, case: Case, message: str) -> Finding:
+        """Return the ERROR of an accuracy that could not be measured."""
+        return lost(self, case, message)
+
+
+def golden(pairs: Sequence[Pair]) -> int:
+    """Return how many pairs have gold."""
+    return sum(pair.gold is not None for pair in pairs)
+
+
+def rights(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> Row:
+    """Return about which pairs a judge is right: judges stand side by side only when all are through."""
+    right = {j.pair.id: [j.pair.category, is_right(j)] for j in own if j.pair.gold is not None}
+    return {"judge": judge, "dataset": dataset, "right": right, "baseline": baseline}
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How often a judge is right where gold is known; an invalid answer is wrong and counts.
+
+    `both_orders` counts pairs that are right in both orders; None where only one was asked.
+    """
+
+    category: str
+    n: int
+    correct: int
+    invalid: int
+    accuracy: Estimate
+    both_orders: Estimate | None
+
+
+def accuracy(
+    own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
+) -> tuple[Accuracy, ...]:
+    """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval.
+
+    `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
+    where no pair has gold.
+    """
+    right = [(judgment, is_right(judgment)) for judgment in own if judgment.pair.gold is not None]
+    also = {judgment.pair.id: is_right(judgment) for judgment in other or ()}
+    # A category that the data calls "all" has no row of its own: that name means every pair.
+    categories = sorted({name for judgment, _ in right if (name := judgment.pair.category) not in (None, "all")})
+    rows = []
+    for category in ("all", *categories) if right else ():
+        members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
+        n, correct = len(members), sum(r for _, r in members)
+        both = sum(r and also[j.pair.id] for j, r in members) if other is not None else None
+        invalid = sum(j.chosen is None for j, _ in members)
+        rows.append(Accuracy(category, n, correct, invalid, proportion(correct, n, confidence),
+                             None if both is None else proportion(both, n, confidence)))  # fmt: skip
+    return tuple(rows)
+
+
+def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
+    """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
+
+    PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
+    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that too many invalid answers are an ERROR.
+    """
+    shown = f"accuracy {measured.correct}/{measured.n} = {interval(measured.accuracy)}"
+    least = gate.min_accuracy or 0.0
+    if measured.invalid / measured.n > gate.max_invalid:
+        reason = f"{measured.invalid} of {measured.n} answers are invalid, more than max_invalid: ERROR"
+        return Decision.of(Status.ERROR, least, f"{shown}; {reason}")
+    if gate.min_accuracy is None:
+        return Decision.of(Status.NOT_APPLICABLE, least, f"{shown}; no min_accuracy is configured")
+    exact = proportion(measured.correct, measured.n, gate.confidence, "exact")
+    status = Status.INCONCLUSIVE
+    if exact.low > gate.min_accuracy:
+        status = Status.PASS
+    elif exact.high < gate.min_accuracy:
+        status = Status.FAIL
+    return Decision.of(status, least, f"{shown}, min_accuracy {bare(gate.min_accuracy)}: {status}")
+
+
+@lru_cache(maxsize=256)
+def smallest_n_of_accuracy(least: float, alpha: float = 0.05) -> int:
+    """Return the fewest pairs with gold at which a judge that is always right exceeds min_accuracy.
+
+    >>> smallest_n_of_accuracy(0.7)
+    9
+    """
+    _check_open(least, "least")
+    _check_alpha(alpha)
+    return fewest(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
+
+
+def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> Row:
+    """Return the row of a judge's accuracy in a category, or in "all"."""
+    return {
+        "judge": judge,
+        "dataset": dataset,
+        "category": measured.category,
+        "n": measured.n,
+        "correct": measured.correct,
+        "invalid": measured.invalid,
+        "accuracy": estimate_row(measured.accuracy),
+        "accuracy_both_orders": estimate_row(measured.both_orders),
+    }
+
+
+# --- the report's sections ----------------------------------------------------------------------------------
+
+
+def _rows(findings: Sequence[Finding]) -> list[Row]:
+    return sorted(rows_of(findings, "accuracy"), key=_order)
+
+
+def _lines(report: Row, _alpha: float) -> list[str]:
+    shown = [row for row in report["accuracy"] if row["category"] == "all" or row["n"] >= SMALLEST_SHOWN_CATEGORY]
+    return ["", *table([HEADER, *map(_accuracy_cells, shown)])] if shown else []
+
+
+def _macro_lines(report: Row, _alpha: float) -> list[str]:
+    # A mean over topics of a few pairs each says nothing.
+    enough = [row for row in report["macro_accuracy"]
+              if row["accuracy"]["n"] >= SMALLEST_SHOWN_CATEGORY * row["categories"]]  # fmt: skip
+    return [f"{row['judge']} {row['dataset']}: mean over {row['categories']} categories "
+            f"{bare(row['accuracy']['value'])}, {limits(row['accuracy'])}" for row in enough]  # fmt: skip
+
+
+def _side_by_side_rows(findings: Sequence[Finding]) -> list[Row]:
+    return side_by_side(evidence_of(findings, "rights"))
+
+
+def _macro_rows(findings: Sequence[Finding]) -> list[Row]:
+    """Return the mean accuracy over the categories of each judge and dataset that has several."""
+    parts: dict[tuple[str, str], list[Estimate]] = {}
+    for row in _rows(findings):
+        if row["category"] != "all":
+            parts.setdefault((row["judge"], row["dataset"]), []).append(Estimate(**row["accuracy"]))
+    return [
+        {"judge": judge, "dataset": dataset, "categories": len(found),
+         "accuracy": estimate_row(macro_average(found, found[0].confidence))}
+        for (judge, dataset), found in parts.items() if len(found) > 1
+    ]  # fmt: skip
+
+
+def _order(row: Row) -> tuple[str, str, bool, str]:
+    return (row["judge"], row["dataset"], row["category"] != "all", row["category"])
+
+
+def _side_by_side_lines(report: Row, _alpha: float) -> list[str]:
+    """Return a table a dataset, a column a judge, and the paired tests over all of its pairs.
+
+    Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
+    """
+    rows: Sequence[Row] = report["side_by_side"]
+    lines: list[str] = []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        of_dataset = [row for row in rows if row["dataset"] == dataset]
+        large = [row for row in of_dataset[1:] if row["tests"] and row["n"] >= SMALLEST_SHOWN_CATEGORY]
+        shown = [of_dataset[0], *large, *(row for row in of_dataset if row["category"] == "macro" and large)]
+        two = len(of_dataset[0]["judges"]) == 2
+        header = ("category", "n", *of_dataset[0]["judges"], *(("difference",) if two else ()))
+        cells = [(row["category"], str(row["n"]), *(
+            f"{bare(found['value'])} [{bare(found['low'])}, {bare(found['high'])}]" for found in row["judges"].values()
+        ), *(_difference(test) for test in row["tests"] if two)) for row in shown]  # fmt: skip
+        widest = max(map(len, cells))
+        cells = [(*cell, *("-",) * (widest - len(cell))) for cell in cells]
+        lines += ["", f"accuracy on {dataset}, side by side:", *table([header, *cells])]
+        lines += [_test_line(test) for test in of_dataset[0]["tests"]]
+        if not two:
+            lines += [f"{_test_line(test)} in {row['category']}" for row in large for test in row["tests"]
+                      if test["p_holm"] < DEMONSTRABLE]  # fmt: skip
+    return lines
+
+
+def _difference(test: Row) -> str:
+    found = test["difference"]
+    return f"{signed(found['value'])} [{bare(found['low'])}, {bare(found['high'])}]"
+
+
+def _test_line(test: Row) -> str:
+    return (f"  {test['a']} - {test['b']}: {signed(test['difference']['value'])}, {limits(test['difference'])}, "
+            f"p = {test['p']:.2g} ({test['p_holm']:.2g} by Holm)")  # fmt: skip
+
+
+def _accuracy_cells(row: Row) -> tuple[str, ...]:
+    both = row["accuracy_both_orders"]
+    return (row["judge"], row["dataset"], row["category"], str(row["n"]), str(row["correct"]), str(row["invalid"]),
+            bare(row["accuracy"]["value"]), limits(row["accuracy"]),
+            bare(both["value"]) if both else "-")  # fmt: skip
+
+
+ACCURACY = Section("accuracy", _rows, _lines)
+MACRO_ACCURACY = Section("macro_accuracy", _macro_rows, _macro_lines)
+SIDE_BY_SIDE = Section("side_by_side", _side_by_side_rows, _side_by_side_lines)

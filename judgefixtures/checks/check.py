@@ -1,0 +1,173 @@
+"""What every check is: what it asks, what it needs to be able to pass, and what it finds.
+
+A kind of check is one file beside this one. It measures, decides, makes its rows and words its results; it asks
+nobody itself, and knows neither pytest nor recordings. docs/contributing.md says how to add one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from judgefixtures.config import Config, GateTable, JudgeTable
+from judgefixtures.contrasts import Contrast
+from judgefixtures.findings import Finding, Row
+from judgefixtures.judges import Judge
+from judgefixtures.judgments import Arm, Judgment, Planned
+from judgefixtures.pairs import Pair
+from judgefixtures.statistics import Status
+
+Arms = Sequence[Sequence[Judgment]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at."""
+
+    judge: Judge
+    dataset: str
+    pairs: tuple[Pair, ...]
+    config: Config
+    baseline: Judge | None = None
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """Who is asked: the judge, then its baseline."""
+        return (self.judge,) if self.baseline is None else (self.judge, self.baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one judge answered: the judgments of each arm in the order of the pairs, and its plans by pair id."""
+
+    arms: tuple[tuple[Judgment, ...], ...]
+    plans: Mapping[str, Planned] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a check needs before any answers can be a PASS: more pairs than there are, because of a limit."""
+
+    what: str
+    dataset: str
+    n: int
+    at_least: int
+    limit: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what} on {self.dataset}: {self.n} pairs cannot pass {self.limit}: at least {self.at_least} " \
+               "are needed"  # fmt: skip
+
+    @property
+    def lacking(self) -> bool:
+        """Whether there are too few pairs."""
+        return 0 < self.n < self.at_least
+
+
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """Pairs that a comparison needs at least: for any PASS at all, and for that of judges that never differ."""
+
+    any: int
+    equal: int
+
+
+class Check(Protocol):
+    """One kind of check, applied to one thing."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """What is checked, as in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
+        ...  # pragma: no cover
+
+    @property
+    def family(self) -> str:
+        """The table [gate.FAMILY] that it is held to."""
+        ...  # pragma: no cover
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """The contrast that it is about, where it is about one."""
+        ...  # pragma: no cover
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """What it asks every judge of its case, about all pairs."""
+        ...  # pragma: no cover
+
+    def excuse(self, case: Case) -> str:
+        """Return why there is nothing to check, empty where there is."""
+        ...  # pragma: no cover
+
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
+        """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
+        ...  # pragma: no cover
+
+    def find(self, case: Case, *answers: Answers) -> Finding:
+        """Return what it finds in the answers of its case's judges."""
+        ...  # pragma: no cover
+
+    def lost(self, case: Case, message: str) -> Finding:
+        """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
+        ...  # pragma: no cover
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Subject:
+    """A check of a judge on a dataset, perhaps against a baseline, all by their names; its repr is the item's id."""
+
+    judge: str
+    dataset: str
+    check: Check
+    baseline: str | None = None
+
+    def __repr__(self) -> str:
+        who = self.judge if self.baseline is None else f"{self.judge}-against-{self.baseline}"
+        return f"{who}-{self.dataset}-{self.check.name}"
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who is asked."""
+        return (self.judge,) if self.baseline is None else (self.judge, self.baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a gate says about a measurement: the status, its parts, and why in one line each."""
+
+    status: Status
+    vsr_status: Status
+    car_status: Status
+    p_pass: float | None
+    p_fail: float | None
+    tolerance: float
+    reasons: tuple[str, ...]
+    needed_pairs: int | None = None
+
+    @property
+    def message(self) -> str:
+        """Every reason in one line."""
+        return "; ".join(self.reasons)
+
+    @classmethod
+    def of(cls, status: Status, tolerance: float, *reasons: str) -> Decision:
+        """Return a decision that has one part and no tests."""
+        return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons)
+
+
+def gate_of(check: Check, case: Case) -> GateTable:
+    """Return the gate that a check is held to."""
+    return case.config.gate(check.family)
+
+
+def lost(check: Check, case: Case, message: str, **rows: Row) -> Finding:
+    """Return the ERROR of a case that could not be measured, with a row of these sections."""
+    return Finding(
+        check.kind, case.judge.name, case.dataset, check.name, Status.ERROR,
+        baseline=case.baseline.name if case.baseline else None, reasons=(message,), diagnosis=(message,),
+        rows={section: (row,) for section, row in rows.items()}, alpha=gate_of(check, case).alpha,
+    )  # fmt: skip

@@ -1,0 +1,174 @@
+"""A cue contrast in both orders: what the cue does, apart from what the position does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.contrast import need_of
+from judgefixtures.checks.sections import Section, ordered
+from judgefixtures.config import Config, GateTable, JudgeTable
+from judgefixtures.contrasts import Contrast
+from judgefixtures.findings import Finding, Row, estimate_row, rows_of
+from judgefixtures.judgments import Arm, Judgment
+from judgefixtures.pairs import Pair
+from judgefixtures.power import fewest
+from judgefixtures.statistics import (
+    Estimate,
+    Status,
+    _check_alpha,
+    _check_open,
+    advice,
+    bare,
+    describe,
+    mean_interval,
+    pairs_for_mean,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FourCellCheck:
+    """The cue's effect is within tolerance with the order balanced out."""
+
+    contrast: Contrast
+    kind: ClassVar[str] = "four-cells"
+
+    @property
+    def name(self) -> str:
+        """The contrast's id."""
+        return self.contrast.id
+
+    @property
+    def family(self) -> str:
+        """The contrast's family."""
+        return self.contrast.family
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """Both conditions in both orders."""
+        return self.contrast.cells
+
+    def excuse(self, case: Case) -> str:  # noqa: ARG002
+        """Nothing excuses a judge from it."""
+        return ""
+
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
+        """Return the pairs without which not even a judge that never moves can PASS."""
+        gate = config.gate(self.family)
+        return need_of(self.contrast, dataset, len(pairs), smallest_n_of_cells(gate.vsr_tolerance, gate.alpha), gate)
+
+    def find(self, case: Case, *answers: Answers) -> Finding:
+        """Return the finding of the four cells."""
+        gate = gate_of(self, case)
+        measured = four_cells(answers[0].arms, gate.confidence)
+        decision = decide_four_cells(measured, len(case.pairs), gate)
+        row = four_cell_row(case.judge.name, case.dataset, self.contrast, measured, decision)
+        title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
+        return Finding(
+            self.kind, case.judge.name, case.dataset, self.name, decision.status, reasons=decision.reasons,
+            diagnosis=(title, *(f"  {reason}" for reason in decision.reasons)), rows={"four_cells": (row,)},
+            estimate=measured.cue if measured else None, alpha=gate.alpha,
+        )  # fmt: skip
+
+    def lost(self, case: Case, message: str) -> Finding:
+        """Return the ERROR of cells that could not be measured."""
+        return lost(self, case, message)
+
+
+@dataclass(frozen=True, slots=True)
+class FourCells:
+    """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
+
+    `cue` is VSR averaged over the orders; `position` is P(chose what stood first) - 1/2 over all four cells, in
+    which cue and content cancel. n counts pairs with four valid verdicts.
+    """
+
+    cue: Estimate
+    position: Estimate
+    invalid_pairs: int
+
+
+def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
+    """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
+
+    The pair is the unit: its score is the mean over its cells. Source: statistics of this project, section 8.
+    """
+    selected = [[judgment.verdict.selected_response for judgment in four] for four in zip(*cells, strict=True)]
+    firsts = [[choice == 1 for choice in four] for four in selected if None not in four]
+    if not firsts:
+        return None
+    cue = mean_interval([(x - y + x21 - y21) / 2 for x, y, x21, y21 in firsts], confidence)
+    position = mean_interval([sum(four) / 4 - 0.5 for four in firsts], confidence, pseudo=0.5)
+    return FourCells(cue, position, len(selected) - len(firsts))
+
+
+def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -> Decision:
+    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it."""
+    if measured is None or measured.invalid_pairs / pairs > gate.max_invalid:
+        invalid = pairs if measured is None else measured.invalid_pairs
+        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells: ERROR"
+        return Decision.of(Status.ERROR, gate.vsr_tolerance, reason)
+    status = Status.INCONCLUSIVE
+    if -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
+        status = Status.PASS
+    elif measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance:
+        status = Status.FAIL
+    settles = ""
+    if status is Status.INCONCLUSIVE:
+        needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
+        settles = f"; {advice(needed, measured.cue.n, 'tolerance')}"
+    shown = f"VSR {describe(measured.cue)}, tolerance {bare(gate.vsr_tolerance)}: {status}"
+    reasons = (
+        f"cue effect over both orders: {shown}{settles}",
+        f"position effect: first chosen {describe(measured.position)} more often than half",
+    )
+    return Decision.of(status, gate.vsr_tolerance, *reasons)
+
+
+@lru_cache(maxsize=256)
+def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
+    """Return the fewest pairs at which a four-cell contrast in which nothing moves PASSes; with fewer nothing can.
+
+    >>> smallest_n_of_cells(0.15)
+    15
+    """
+    _check_open(tolerance, "tolerance")
+    _check_alpha(alpha)
+    return fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
+
+
+def four_cell_row(
+    judge: str, dataset: str, contrast: Contrast, measured: FourCells | None, decision: Decision
+) -> Row:
+    """Return the row of a cue contrast asked in both orders."""
+    return {
+        "judge": judge,
+        "dataset": dataset,
+        "contrast": contrast.id,
+        "cue_effect": estimate_row(measured.cue) if measured else None,
+        "position_effect": estimate_row(measured.position) if measured else None,
+        "invalid_pairs": measured.invalid_pairs if measured else None,
+        "tolerance": decision.tolerance,
+        "status": str(decision.status),
+        "waived": None,
+        "message": decision.message,
+    }
+
+
+def _rows(findings: Sequence[Finding]) -> list[Row]:
+    return ordered(rows_of(findings, "four_cells"), ("judge", "dataset", "contrast"))
+
+
+def _lines(report: Row, _alpha: float) -> list[str]:
+    lines: list[str] = []
+    for row in report["four_cells"]:
+        waived = row["waived"]
+        by = f"WAIVED by {waived['owner']} until {waived['expires']} ({waived['reason']}): " if waived else ""
+        lines += ["", f"{row['judge']} {row['dataset']} {row['contrast']}: {by}{row['message']}"]
+    return lines
+
+
+FOUR_CELLS = Section("four_cells", _rows, _lines)

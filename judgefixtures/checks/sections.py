@@ -1,0 +1,47 @@
+"""Sections: the parts of report.json, each with what the terminal shows of it; every kind of check brings its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from judgefixtures.findings import Finding, Row, evidence_of
+from judgefixtures.statistics import holm
+
+
+def _nothing(_report: Row, _alpha: float) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A key of report.json.
+
+    `rows` gets the findings of all items, in no particular order, and returns the key's value; None leaves the key out.
+    `lines` gets the whole report and the level of its tests and returns what the terminal shows.
+    """
+
+    key: str
+    rows: Callable[[Sequence[Finding]], object]
+    lines: Callable[[Row, float], list[str]] = _nothing
+
+
+def ordered(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
+    """Return rows sorted by some of their fields."""
+    return sorted(rows, key=lambda row: tuple(str(row[name] or "") for name in key))
+
+
+def with_holm(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
+    """Return the rows in the order of the key, with p_fail adjusted by Holm's method over the rows of each judge."""
+    rows = ordered(rows, key)
+    adjusted: list[Row] = []
+    for judge in sorted({row["judge"] for row in rows}):
+        of_judge = [row for row in rows if row["judge"] == judge]
+        tested = [row for row in of_judge if row["p_fail"] is not None]
+        values = dict(zip(map(id, tested), holm([row["p_fail"] for row in tested]), strict=True))
+        adjusted += [{**row, "p_fail_holm": values.get(id(row))} for row in of_judge]
+    return adjusted
+
+
+# Of the judges themselves, whatever was checked; the terminal shows them before everything else.
+WARNINGS = Section("warnings", lambda findings: sorted(set(evidence_of(findings, "warnings"))))

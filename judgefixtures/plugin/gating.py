@@ -1,0 +1,191 @@
+"""The gate fixture: turns what a check finds into pass, fail or skip, with its waiver; nothing is measured here."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from judgefixtures.plugin.setup import Setup
+
+if TYPE_CHECKING:
+    from judgefixtures.checks import Check
+    from judgefixtures.checks.check import Subject
+    from judgefixtures.contrasts import Contrast
+    from judgefixtures.findings import Finding
+    from judgefixtures.judges import Judge
+    from judgefixtures.pairs import Pair
+    from judgefixtures.run import Ledger
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an item leaves behind: its findings, and what asking left behind beside them."""
+
+    ledger: Ledger
+    notes: list[str]
+    findings: list[Finding] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as plain values: under xdist it travels to the controller."""
+        ledger = self.ledger
+        return {
+            "findings": [finding.to_json() for finding in self.findings],
+            "judges": dict(ledger.judges),
+            "spent": {judge: asdict(cost) for judge, cost in ledger.spent.items()},
+            "retries": ledger.retries,
+            "judgments": list(ledger.judgments),
+            "plans": list(ledger.plans),
+            "notes": list(self.notes),
+        }
+
+
+OUTCOME = pytest.StashKey[Outcome]()
+
+
+class Gate:
+    """What an item is checked with: `gate.check(judge, pairs, contrast)` passes, fails or skips the test."""
+
+    def __init__(self, setup: Setup, node: Any, subject: Subject) -> None:
+        from judgefixtures.run import Ledger
+
+        self._setup, self._node, self._subject = setup, node, subject
+        self._outcome = node.stash[OUTCOME] = Outcome(Ledger(), setup.run.notes)
+
+    def check(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
+        """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
+        from judgefixtures.checks import check_of
+
+        self.run(check_of(_contrast(contrast)), judge, pairs)
+
+    def check_four_cells(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
+        """Check a cue contrast in both orders: the cue's effect, apart from that of the position."""
+        from judgefixtures.checks import FourCellCheck
+
+        self.run(FourCellCheck(_contrast(contrast)), judge, pairs)
+
+    def check_accuracy(self, judge: Judge, pairs: Sequence[Pair]) -> None:
+        """Check a judge's accuracy where gold is known: above min_accuracy."""
+        from judgefixtures.checks import AccuracyCheck
+
+        self.run(AccuracyCheck(), judge, pairs)
+
+    def check_plans(self, judge: Judge, pairs: Sequence[Pair]) -> None:
+        """Check a judge's plans themselves: no leak, and no more degenerate ones than max_degenerate tolerates."""
+        from judgefixtures.checks import PlanCheck
+
+        self.run(PlanCheck(), judge, pairs)
+
+    def check_swap(
+        self, judge: Judge, baseline: Judge, pairs: Sequence[Pair], comparison: Contrast | None
+    ) -> None:
+        """Check that a candidate is no worse than its baseline on the same pairs: in a contrast, or in accuracy."""
+        from judgefixtures.checks import SwapCheck
+
+        self.run(SwapCheck(comparison), judge, pairs, baseline)
+
+    def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
+        """Ask what a check asks, and pass, fail or skip the test by what it finds."""
+        from judgefixtures.checks import Case
+        from judgefixtures.plugin.items import selected
+
+        given = _given(pairs, *filter(None, (judge, baseline)))
+        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
+        beside = selected(self._node.session.items)
+        self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside))
+
+    def conclude(self, finding: Finding) -> None:
+        """Pass, fail or skip the test by what was found."""
+        from judgefixtures.statistics import Status
+
+        finding = self._kept(self._with_waiver(finding))
+        if finding.fatal:
+            self._node.session.shouldstop = f"fatal: {finding.text}"
+        if finding.status is Status.NOT_APPLICABLE:
+            pytest.skip(finding.text)
+        gate = self._setup.config.gate(self._subject.check.family)
+        tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn"
+        if finding.status is not Status.PASS and not tolerated and finding.waived is None:
+            _fail("\n".join([finding.text, *self._hint(finding)]))
+
+    def _kept(self, finding: Finding) -> Finding:
+        """Keep a finding for the report, with what the whole run has to know beside it."""
+        finding = finding.with_evidence(warnings=self._outcome.ledger.warnings, required=self._setup.required_swaps)
+        self._outcome.findings.append(finding)
+        return finding
+
+    def _with_waiver(self, finding: Finding) -> Finding:
+        """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer."""
+        from judgefixtures.findings import Waived
+        from judgefixtures.statistics import Status
+
+        waiver = self._setup.config.waiver(finding.name) if finding.baseline is None else None
+        if waiver is None or finding.status is Status.ERROR:
+            return finding
+        if waiver.expires < datetime.date.today():
+            return finding.failed(
+                f"the waiver of {finding.name} by {waiver.owner} expired on {waiver.expires}: remove it, or renew it "
+                f"in {self._setup.config.file}."
+            )
+        if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
+            return finding
+        return finding.waived_by(Waived(waiver.owner, waiver.reason, str(waiver.expires)))
+
+    def _hint(self, finding: Finding) -> list[str]:
+        """Say where every judgment stands, below the diagnosis of what was measured."""
+        if len(finding.diagnosis) < 2 or finding.baseline is not None:
+            return []
+        folder = self._setup.options.judge_report
+        command = (f"{self._setup.command_start} --judge {finding.judge} --judge-dataset {finding.dataset} "
+                   f'-k "{finding.name}" --judge-report report')  # fmt: skip
+        return ["", f"  Every judgment: {command if folder is None else f'{folder}/judgments.jsonl'}"]
+
+
+def _contrast(contrast: Any) -> Contrast:
+    """Return the contrast of a check; fails for what a fixture of the user's must not give."""
+    from judgefixtures.contrasts import Contrast
+
+    if contrast is None:
+        _fail("this check needs a contrast, and the test's mark gives none: mark it with "
+              '@pytest.mark.judge_family("recency"), or use gate.check_accuracy(judge, pairs).')  # fmt: skip
+    if not isinstance(contrast, Contrast):
+        _fail(f"the contrast of this test is {_shown(contrast)}: a fixture `contrast` returns one of "
+              "judgefixtures.contrasts.contrasts(family).")  # fmt: skip
+    return contrast
+
+
+def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
+    """Return the pairs of a check; fails for what a fixture of the user's must not give.
+
+    A repository may well have a fixture `judge` of its own that is about something else.
+    """
+    from judgefixtures.judges import Judge
+    from judgefixtures.pairs import Pair
+
+    for judge in judges:
+        if not isinstance(judge, Judge):
+            _fail(f"the judge of this test is {_shown(judge)}, not a judge: a fixture `judge` of another meaning may "
+                  "be in the way. Return judgefixtures.judges.load_judge({...}) from it, or rename it.")  # fmt: skip
+    given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
+    if not given:
+        _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
+    if wrong := [each for each in given if not isinstance(each, Pair)]:
+        _fail(f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.pairs.Pair "
+              "objects, as judgefixtures.sources.load_pairs does.")  # fmt: skip
+    ids = [pair.id for pair in given]
+    if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
+        _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")
+    return given
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return f"a {type(value).__name__} ({text[:60]}{'...' if len(text) > 60 else ''})"
+
+
+def _fail(message: str) -> NoReturn:
+    raise pytest.fail.Exception(message, pytrace=False) from None  # the error behind it says the same

@@ -1,0 +1,400 @@
+"""A run: a configuration at work. Judges are asked about pairs through their recordings, and checked, without pytest.
+
+The plugin strings runs and pytest's items together; a script or a notebook uses a run as it is (docs/python.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from judgefixtures.cassettes.files import CassetteWriteError
+from judgefixtures.cassettes.library import Cassette, Library, RecordMode
+from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
+from judgefixtures.checks import AccuracyCheck, Answers, Case, Check, Need, PlanCheck, SwapCheck, check_of
+from judgefixtures.checks.check import Subject
+from judgefixtures.config import Config, build_config, load_config
+from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
+from judgefixtures.costs import Budget, BudgetError, Cost, Meter
+from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.findings import Finding, Row
+from judgefixtures.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.judgments import Arm, Judgment, Planned, collect
+from judgefixtures.pairs import Pair
+from judgefixtures.plans import PLAN, heuristic_plan
+from judgefixtures.retirements import retirement
+from judgefixtures.rows import judgment_row, plan_text_row
+from judgefixtures.samples import Samples
+from judgefixtures.statistics import Status
+
+DEFAULT_CONCURRENCY = 16
+REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
+
+Answered = Callable[[Judgment], None]
+# Shows how far a recording is: gets what the calls cost so far and how many there are.
+Progress = Callable[[Meter, int], AbstractContextManager[Answered | None]]
+
+
+def _unseen(_meter: Meter, _total: int) -> AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run asks: the command line's options, as the plugin or a script gives them.
+
+    `command` begins the commands in messages. `session` and `workers` are of a run that several processes share: its
+    name, and how many they are.
+    """
+
+    record: RecordMode = "none"
+    pairs: int | None = None
+    repeats: int = 1
+    concurrency: int = DEFAULT_CONCURRENCY
+    max_cost: float | None = None
+    force: bool = False
+    keep_judgments: bool = False
+    command: str = "pytest"
+    session: str = ""
+    workers: int = 1
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What asking leaves behind beside a finding: who was asked, what it cost, and every judgment, as plain rows."""
+
+    judges: dict[str, Row] = field(default_factory=dict)
+    spent: dict[str, Cost] = field(default_factory=dict)
+    retries: int = 0
+    judgments: list[Row] = field(default_factory=list)
+    plans: list[Row] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def spend(self, judge: str, cost: Cost) -> None:
+        """Add what a judge's calls cost."""
+        self.spent[judge] = self.spent[judge] + cost if judge in self.spent else cost
+
+    def keep(self, judge: str, dataset: str, answers: Answers) -> None:
+        """Keep a judge's judgments, and the plans that they carried out."""
+        self.judgments += [judgment_row(judge, dataset, judgment) for arm in answers.arms for judgment in arm]
+        self.plans += [plan_text_row(judge, dataset, pair, each.plan) for pair, each in answers.plans.items()]
+
+
+class Run:
+    """Judges, datasets and recordings of one configuration, loaded when first needed.
+
+    >>> run = Run.from_config(None)
+    >>> len(run.contrasts("provenance"))
+    6
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        cassettes: Path = Path("cassettes"),
+        options: RunOptions | None = None,
+        progress: Progress = _unseen,
+    ) -> None:
+        self.config = config
+        self.options = options or RunOptions()
+        self.notes: list[str] = []
+        self.library = Library(cassettes, self.options.record, command_start=self.options.command)
+        if self.options.session:
+            self.library = replace(self.library, run=self.options.session)
+        self.samples = Samples(config, self.library, self.options.pairs or config.pairs, self.note)
+        cap = self.options.max_cost
+        self.budget = Budget(None if cap is None else cap / self.options.workers)
+        self.progress = progress
+        self._judges: dict[str, Judge] = {}
+        self._asked: dict[int, Judge] = {}  # every judge that was asked, also one that a user's code made
+        self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
+        self._runner: asyncio.Runner | None = None
+
+    @classmethod
+    def from_config(
+        cls, path: str | Path | None = "pyproject.toml", *, cassettes: str | Path | None = None, **options: Any
+    ) -> Self:
+        """Return the run of a configuration file: a pyproject.toml's table [tool.judgefixtures], or a file of its own.
+
+        `path` None is the built-in configuration alone. `cassettes` is the folder of recordings, by default the one
+        beside the file; further options are those of RunOptions. Raises JudgeFixturesError naming what is wrong.
+        """
+        if path is None:
+            return cls(build_config({}), Path(cassettes or "cassettes"), RunOptions(**options))
+        file = Path(path).resolve()
+        table = ("tool", "judgefixtures") if file.name == "pyproject.toml" else ()
+        return cls(load_config(file, table=table), Path(cassettes or file.parent / "cassettes"), RunOptions(**options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def note(self, text: str) -> None:
+        """Keep a line for the end of the run, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # --- what there is ----------------------------------------------------------------------------------------
+
+    def judge(self, name: str) -> Judge:
+        """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
+        if name not in self._judges:
+            self._judges[name] = load_judge(self.config.judge_table(name), name)
+        return self._judges[name]
+
+    def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
+        return self.samples.of(judge, dataset).pairs
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
+        return (*self.config.cues, *OTHER_FAMILIES)
+
+    def contrasts(self, family: str) -> tuple[Contrast, ...]:
+        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
+        if family in OTHER_FAMILIES:
+            return other_contrasts(family, self.options.repeats, self.config.cues)
+        return contrasts(family, self.config.cues)
+
+    def named(self, name: str) -> Check:
+        """Return the check of a name as ids and reports have it: `recency-new-old`, `accuracy`, `plan`."""
+        checks: dict[str, Check] = {check.name: check for check in (AccuracyCheck(), PlanCheck())}
+        for family in self.families:
+            checks |= {contrast.id: check_of(contrast) for contrast in self.contrasts(family)}
+        if name not in checks:
+            raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
+        return checks[name]
+
+    # --- gates ------------------------------------------------------------------------------------------------
+
+    def gate(
+        self, name: str, *, judge: str | Judge, dataset: str, baseline: str | Judge | None = None,
+        pairs: Sequence[Pair] | None = None,
+    ) -> Finding:  # fmt: skip
+        """Return what one check finds about a judge on a dataset: the same as pytest's item of that name.
+
+        `judge` is a name of the configuration or a judge made by `load_judge`; so is `baseline`, with which the check
+        is a comparison. `pairs` are those of the dataset unless they are given. Raises JudgeFixturesError for a name
+        that there is not; what cannot be measured is a finding with the status ERROR.
+        """
+        check = self.named(name)
+        who = self.judge(judge) if isinstance(judge, str) else judge
+        other = self.judge(baseline) if isinstance(baseline, str) else baseline
+        if other is not None:
+            check = SwapCheck(check.contrast)
+        about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
+        return self.check(check, Case(who, dataset, about, self.config, other))
+
+    def check(
+        self, check: Check, case: Case, ledger: Ledger | None = None, beside: Iterable[Subject] = ()
+    ) -> Finding:
+        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR.
+
+        `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass.
+        """
+        ledger = Ledger() if ledger is None else ledger
+        if excuse := check.excuse(case):
+            return Finding(check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
+                           reasons=(excuse,), diagnosis=(excuse,))  # fmt: skip
+        try:
+            self._refuse_hopeless(check, case, beside)
+            what = f"swap {check.name}" if case.baseline is not None else check.name
+            answers = [self._asked_of(judge, case, check.arms, what, ledger) for judge in case.judges]
+        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
+            ledger.judges.setdefault(case.judge.name, case.judge.identity)
+            fatal = isinstance(error, FatalJudgeError | BudgetError | CassetteWriteError)
+            return replace(check.lost(case, str(error)), fatal=fatal)
+        for judge, answered in zip(case.judges, answers, strict=True):
+            ledger.judges.setdefault(judge.name, judge.identity)
+            if self.options.keep_judgments:
+                ledger.keep(judge.name, case.dataset, answered)
+        return check.find(case, *answers)
+
+    def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
+        """Return what cannot PASS whatever is answered, once each."""
+        found = (
+            each.check.need(self.config, self.config.judge_table(each.judge), each.dataset,
+                            self.pairs(each.judge, each.dataset))
+            for each in subjects
+        )  # fmt: skip
+        return tuple(dict.fromkeys(need for need in found if need is not None))
+
+    def _refuse_hopeless(self, check: Check, case: Case, beside: Iterable[Subject]) -> None:
+        """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
+        if self.options.record == "none" or self.options.force:
+            return
+        own = check.need(self.config, case.judge.table, case.dataset, case.pairs)
+        # attack_tolerance is the tightest gate by far: too few pairs for it are no reason to record nothing.
+        others = () if own else self.hopeless(
+            each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit
+        )  # fmt: skip
+        if own or others:
+            lacking = own or others[0]
+            raise JudgeFixturesError(
+                f"{'' if own else 'nothing of this run is recorded: '}{lacking}. Add pairs, {lacking.remedy}, "
+                f"{'' if own else 'deselect it, '}or record all the same with --judge-force."
+            )
+
+    # --- asking -----------------------------------------------------------------------------------------------
+
+    def answers(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm], ledger: Ledger | None = None
+    ) -> Answers:
+        """Return what a judge answers about pairs in every arm, from its recordings or, recording, from the judge.
+
+        One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
+        FatalJudgeError and BudgetError for what ends a recording.
+        """
+        case = Case(judge, dataset, tuple(pairs), self.config)
+        return self._asked_of(judge, case, arms, "answers", Ledger() if ledger is None else ledger)
+
+    def _asked_of(self, judge: Judge, case: Case, arms: Sequence[Arm], what: str, ledger: Ledger) -> Answers:
+        plans = self._plans(judge, case, ledger)
+        if not arms:
+            return Answers((), plans)
+        answered = self._collect(judge, judge, case.dataset, case.pairs, case.pairs, arms, what, plans, ledger)
+        return Answers(tuple(answered), plans)
+
+    def _plans(self, judge: Judge, case: Case, ledger: Ledger) -> dict[str, Planned]:
+        """Return the plans for some pairs by pair id: made or replayed once per run, for all of its checks."""
+        if not judge.plans_first:
+            return {}
+        known = self._planned.setdefault((id(judge), case.dataset), {})
+        lacking = [pair for pair in case.pairs if (pair.id, pair.digest) not in known]
+        if lacking:
+            known |= self._made(judge, case.dataset, lacking, ledger)
+            plans = [planned.plan for planned in known.values()]
+            if fallback := [str(plan.fault) for plan in plans if plan.origin == "fallback"]:
+                faults = ", ".join(f"{fault} {fallback.count(fault)}" for fault in sorted(set(fallback)))
+                self.note(
+                    f"{judge.name} on {case.dataset}: {len(fallback)} of {len(plans)} plans were no plans ({faults}): "
+                    "the hand-made plan of the kind of task was carried out in their place"
+                )
+        return {pair.id: known[pair.id, pair.digest] for pair in case.pairs}
+
+    def _made(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], ledger: Ledger
+    ) -> dict[tuple[str, str], Planned]:
+        planner = judge.planner
+        if planner is None:
+            return {(pair.id, pair.digest): Planned(heuristic_plan(pair)) for pair in pairs}
+        tasks: dict[str, Pair] = {}  # pairs of one question have one plan, or a replay could not tell theirs apart
+        for pair in sorted(pairs, key=lambda pair: pair.id):
+            tasks.setdefault(planner.about(pair), pair)
+        asked = list(tasks.values())
+        (answered,) = self._collect(planner, judge, dataset, asked, pairs, [(PLAN, 0)], "plan", {}, ledger)
+        replies = {task: judgment.reply for task, judgment in zip(tasks, answered, strict=True)}
+        made = ((pair, replies[planner.about(pair)]) for pair in pairs)
+        return {(pair.id, pair.digest): Planned(planner.read(pair, reply), reply.usage) for pair, reply in made}
+
+    def _collect(
+        self,
+        asked: Judge,
+        judge: Judge,
+        dataset: str,
+        pairs: Sequence[Pair],
+        frozen: Sequence[Pair],
+        arms: Sequence[Arm],
+        what: str,
+        plans: Mapping[str, Planned],
+        ledger: Ledger,
+    ) -> list[tuple[Judgment, ...]]:
+        """Ask a judge, or its planner, through its recordings; `frozen` are the pairs that they are kept with."""
+        offline = self.options.record == "none"
+        conditions = list(dict.fromkeys(condition.name for condition, _ in arms))
+        # Replaying waits for nobody: calls in flight would only cost switching.
+        concurrency = 1 if offline else self.options.concurrency
+        self._asked[id(judge)] = judge
+        meter, retries = Meter(asked.table, self.budget), asked.retries
+        shown = _unseen if offline else self.progress
+        with self.library.open(asked, dataset, conditions, frozen) as cassettes:
+            try:
+                with (
+                    shown(meter, len(arms) * len(pairs)) as answered,
+                    recording(only_httpx2=not judge.is_python, offline=offline),
+                ):
+                    return self.runner.run(collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
+            finally:
+                ledger.judges[judge.name] = judge.identity
+                self._warn_of_retirement(judge, ledger)
+                ledger.retries += asked.retries - retries
+                if meter.total.calls:
+                    ledger.spend(judge.name, meter.total)
+                self._note(judge, dataset, pairs, arms, what, list(cassettes.values()))
+
+    @property
+    def runner(self) -> asyncio.Runner:
+        """One event loop for the run, so that one client per judge serves all checks."""
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner
+
+    def close(self) -> None:
+        """Close the judges' connections and the event loop."""
+        if self._runner is not None:
+            for judge in self._asked.values():
+                self._runner.run(judge.close())
+            self._runner.close()
+            self._runner = None
+
+    # --- what is said of recordings ---------------------------------------------------------------------------
+
+    def _note(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm], what: str,
+        cassettes: Sequence[Cassette],
+    ) -> None:  # fmt: skip
+        """Note for the summary what happened to the recordings, also when Ctrl-C ended it."""
+        record = self.options.record
+        answered, wanted = sum(len(cassette.used) for cassette in cassettes), len(pairs) * len(arms)
+        kept = answered
+        if answered < wanted:
+            asked_for = [(cassette, repeat) for cassette in cassettes for condition, repeat in arms
+                         if condition.name == cassette.condition]  # fmt: skip
+            kept = sum(cassette.keeps(pair, repeat) for cassette, repeat in asked_for for pair in pairs)
+        if record != "none" and answered < wanted:
+            asked = sum(cassette.asked for cassette in cassettes)
+            self.note(
+                f"{judge.name} {dataset} {what}: {kept} of {wanted} answers are kept ({asked} of them new), "
+                f"{wanted - kept} remain: run the same command again (--judge-record {record})"
+            )
+        if judge.is_python and answered == wanted and not any(len(cassette.file) for cassette in cassettes):
+            self.note(f"{judge.name} made no HTTP call that could be recorded: it was run live, not replayed")
+        for cassette in cassettes:
+            if cassette.set_aside:
+                self.note(f"an unfinished recording of another judge was set aside as {cassette.set_aside}")
+        if record == "none" and answered == wanted:
+            whole = self.options.pairs is None and self.config.pairs is None
+            self._note_leftovers(dataset, pairs, cassettes, whole=whole)
+
+    def _warn_of_retirement(self, judge: Judge, ledger: Ledger) -> None:
+        model = judge.table.model
+        warning = model and retirement(model, datetime.date.today(), judge.shutdown_date)
+        if warning and (text := f"judge {judge.name}: {warning}") not in ledger.warnings:
+            ledger.warnings.append(text)
+
+    def _note_leftovers(
+        self, dataset: str, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool
+    ) -> None:
+        for cassette in cassettes:
+            if unused := cassette.unused(whole=whole):
+                self.note(
+                    f"{cassette.file.path}: recordings of {len(unused)} pairs were not used ({_listed(unused)}); "
+                    "--judge-record all leaves them out"
+                )
+            if regraded := cassette.regraded(pairs):
+                self.note(f"{dataset}: gold or category of {_listed(regraded)} changed since the recording")
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
