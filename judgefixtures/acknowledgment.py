@@ -22,12 +22,13 @@ more; a reference looks back `_LOOK_BACK` characters; what holds for a piece is 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
-from types import MappingProxyType
-from typing import Literal
+from types import MappingProxyType, ModuleType
+from typing import Any, Literal
 
 Acknowledgment = Literal["cited", "mentioned", "absent"]
 _Kind = Literal["naming", "statement", "attribute", "hint"]
@@ -792,3 +793,13 @@ def acknowledgment(
         if _gives_reason(_without_concessions(piece.text, references), piece.text, following):
             return "cited"
     return answer
+
+
+class _Room(ModuleType):
+    """`judgefixtures.acknowledgment` is this room and, as the package's function of that name, can be called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Acknowledgment:
+        return acknowledgment(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Room
