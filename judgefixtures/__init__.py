@@ -1,7 +1,7 @@
 """Gate LLM judges in CI: does the verdict move with a superficial cue, and does the judge admit it?
 
-What a script or a notebook needs is here by name, and imported when it is first used, so that pytest starts as fast with
-the plugin installed as without it. docs/python.md shows it at work.
+What a script or a notebook needs is here by name, and imported when it is first used, so that pytest starts as fast
+with the plugin installed as without it. docs/python.md shows it at work.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ROOMS = {
     "paired_difference": "statistics", "parse_verdict": "verdicts", "proportion": "statistics", "read_pairs": "sources",
 }  # fmt: skip
 
-__all__ = [*_ROOMS, "acknowledgment"]  # noqa: PLE0604
+__all__ = [*_ROOMS, "acknowledgment"]
 
 
 def __getattr__(name: str) -> Any:

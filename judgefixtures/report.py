@@ -33,10 +33,8 @@ def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None =
 
 def summary(report: Row, alpha: float) -> list[str]:
     """Return what the terminal shows at the end of a run: warnings first, the decision last."""
-    lines = [f"WARNING: {warning}" for warning in report["warnings"]]
-    for section in SECTIONS:
-        lines += section.lines(report, alpha)
-    return lines
+    alerts = [line for section in SECTIONS for line in section.alerts(report)]
+    return [*alerts, *(line for section in SECTIONS for line in section.lines(report, alpha))]
 
 
 def write_report(

@@ -20,7 +20,6 @@ from judgefixtures.statistics import Status, bare, gate_shift, paired_difference
 
 # CAR is decided only where verdicts demonstrably moved; elsewhere noise flips would be blamed on the judge.
 CAR_NEEDS_P = 0.01
-KEY = ("judge", "dataset", "family", "contrast")
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "flips", "CAR", "status")
 EXAMPLES = 3
 SHOWN_REASON = 240
@@ -325,13 +324,13 @@ def _example(move: Moved) -> list[str]:
 
 
 def _rows(findings: Sequence[Finding]) -> list[Row]:
-    return _with_floors(with_holm(rows_of(findings, "contrasts"), KEY))
+    return _with_floors(with_holm(rows_of(findings, "contrasts")))
 
 
 def _lines(report: Row, alpha: float) -> list[str]:
     """Return a line a contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
     rows = report["contrasts"]
-    text: list[str] = _unsteady(rows)
+    text: list[str] = []
     if rows:
         text += table([HEADER, *(_cells(row) for row in rows)])
         text += [*_floors(rows), *_preferences(rows)]
@@ -362,10 +361,10 @@ def _with_floors(rows: Sequence[Row]) -> list[Row]:
     return [{**row, "floor": floors[row["judge"], row["dataset"]]} for row in rows]
 
 
-def _unsteady(rows: Sequence[Row]) -> list[str]:
+def _unsteady(report: Row) -> list[str]:
     """Say before anything else which judges disagree with themselves more than a gate tolerates of a cue."""
     found = []
-    for row in rows:
+    for row in report["contrasts"]:
         rate = row["flip_rate"]
         if row["family"] == "repeat" and rate and rate["value"] > row["tolerance"]:
             found.append(
@@ -420,4 +419,4 @@ def _gross(row: Row) -> str:
     return f" ({row['n10']} to it)" if row["gross_share"] else ""
 
 
-CONTRASTS = Section("contrasts", _rows, _lines)
+CONTRASTS = Section("contrasts", _rows, _lines, _unsteady)

@@ -13,17 +13,23 @@ def _nothing(_report: Row, _alpha: float) -> list[str]:
     return []
 
 
+def _no_alerts(_report: Row) -> list[str]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A key of report.json.
 
     `rows` gets the findings of all items, in no particular order, and returns the key's value; None leaves the key out.
-    `lines` gets the whole report and the level of its tests and returns what the terminal shows.
+    `lines` gets the whole report and the level of its tests and returns what the terminal shows; `alerts` what it shows
+    before everything else.
     """
 
     key: str
     rows: Callable[[Sequence[Finding]], object]
     lines: Callable[[Row, float], list[str]] = _nothing
+    alerts: Callable[[Row], list[str]] = _no_alerts
 
 
 def ordered(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
@@ -31,7 +37,10 @@ def ordered(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
     return sorted(rows, key=lambda row: tuple(str(row[name] or "") for name in key))
 
 
-def with_holm(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
+CONTRAST_KEY = ("judge", "dataset", "family", "contrast")
+
+
+def with_holm(rows: Iterable[Row], key: Sequence[str] = CONTRAST_KEY) -> list[Row]:
     """Return the rows in the order of the key, with p_fail adjusted by Holm's method over the rows of each judge."""
     rows = ordered(rows, key)
     adjusted: list[Row] = []
@@ -43,5 +52,11 @@ def with_holm(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
     return adjusted
 
 
-# Of the judges themselves, whatever was checked; the terminal shows them before everything else.
-WARNINGS = Section("warnings", lambda findings: sorted(set(evidence_of(findings, "warnings"))))
+def _warning_lines(report: Row) -> list[str]:
+    return [f"WARNING: {warning}" for warning in report["warnings"]]
+
+
+# Of the judges themselves, whatever was checked.
+WARNINGS = Section(
+    "warnings", lambda findings: sorted(set(evidence_of(findings, "warnings"))), alerts=_warning_lines
+)

@@ -13,7 +13,7 @@ def interval(estimate: Estimate) -> str:
 
     >>> from judgefixtures.statistics import proportion
     >>> interval(proportion(90, 100))
-    '.90, 90% CI [.839, .940]'
+    '.90, 90% CI [.840, .939]'
     """
     level = f"{100 * estimate.confidence:.10g}%"
     return f"{bare(estimate.value)}, {level} CI [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgefixtures.checks.edit import decide_edit
 from judgefixtures.config import GateTable
 from judgefixtures.contrasts import NO_CUE, Condition, other_contrasts
 from judgefixtures.edits import EDIT_FAMILIES, EDITS, Edited, Insertion, edited, edits, target
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.gates import decide_edit
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import measure

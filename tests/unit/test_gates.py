@@ -10,9 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binomtest
 
+from judgefixtures.checks.check import Decision
+from judgefixtures.checks.contrast import decide
 from judgefixtures.config import GateTable
 from judgefixtures.contrasts import contrasts
-from judgefixtures.gates import Decision, decide
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, measure

@@ -15,10 +15,10 @@ import pytest
 import scipy.stats  # noqa: F401
 import statsmodels.stats.proportion  # noqa: F401 (loaded once: pytester forgets what a run imported, numpy minds)
 
+from judgefixtures.checks.accuracy import accuracy
 from judgefixtures.contrasts import NO_CUE
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import accuracy
 from judgefixtures.pairs import Pair, swapped
 from judgefixtures.prompts import load_template
 from judgefixtures.verdicts import Verdict

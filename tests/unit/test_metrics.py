@@ -10,14 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from judgefixtures.checks.contrast import contrast_row, decide
 from judgefixtures.config import GateTable
 from judgefixtures.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.gates import decide
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, acknowledged, measure
 from judgefixtures.pairs import Pair
-from judgefixtures.rows import contrast_row
 from judgefixtures.statistics import Estimate, paired_difference
 from judgefixtures.verdicts import InvalidKind, Verdict
 

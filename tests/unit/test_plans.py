@@ -23,12 +23,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgefixtures.checks.plans import decide_plans
 from judgefixtures.config import judge_table, load_config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.cues import FAMILIES
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.expenses import compare_expenses
-from judgefixtures.gates import decide_plans
 from judgefixtures.judges import Judge, Reply, load_judge
 from judgefixtures.judgments import Judgment, Planned
 from judgefixtures.pairs import Pair

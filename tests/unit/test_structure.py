@@ -15,8 +15,8 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 FLOW = (
     "errors", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
     "config", "verdicts", "acknowledgment",
-    "cassettes", "providers", "pacing", "retirements", "judges", "costs", "judgments", "metrics", "gates", "swap",
-    "expenses", "ranking", "side_by_side", "preflight", "rows", "diagnosis", "summary", "report",
+    "cassettes", "samples", "providers", "pacing", "retirements", "judges", "costs", "judgments", "metrics", "swap",
+    "expenses", "ranking", "side_by_side", "power", "findings", "checks", "rows", "report", "run", "forecast",
     "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.

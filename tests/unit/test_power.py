@@ -19,21 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multinomial, norm
 
-from judgefixtures import preflight
+from judgefixtures import power
+from judgefixtures.checks.accuracy import Accuracy, decide_accuracy, smallest_n_of_accuracy
+from judgefixtures.checks.four_cells import FourCells, decide_four_cells, smallest_n_of_cells
+from judgefixtures.checks.swap import smallest_n_of_accuracies, smallest_n_of_swap
 from judgefixtures.config import GateTable
-from judgefixtures.gates import decide_accuracy, decide_four_cells
-from judgefixtures.metrics import Accuracy, FourCells
-from judgefixtures.preflight import (
-    Design,
-    chance,
-    pass_probability,
-    smallest_n,
-    smallest_n_of_accuracies,
-    smallest_n_of_accuracy,
-    smallest_n_of_cells,
-    smallest_n_of_swap,
-    table,
-)
+from judgefixtures.power import Design, chance, pass_probability, smallest_n, table
 from judgefixtures.statistics import Status, gate_abs_shift, gate_non_inferiority, gate_shift, mean_interval, proportion
 
 no_deadline = settings(deadline=None)
@@ -104,7 +95,7 @@ def test_sum_over_every_table_of_few_pairs(n: int, tolerance: float, alpha: floa
 )
 def test_what_passes_ends_where_the_gate_says(n: int, tolerance: float) -> None:
     """For every number of flips, the last split that passes does at the gate, and one further does not."""
-    reach = preflight._reach(n, tolerance, 0.05)
+    reach = power._reach(n, tolerance, 0.05)
     assert len(reach) == n + 1
     for total, most in enumerate(reach):
         if 2 * most >= total:
@@ -117,7 +108,7 @@ def test_what_passes_ends_where_the_gate_says(n: int, tolerance: float) -> None:
 @given(st.integers(1, 30), tolerances, alphas)
 def test_what_passes_at_any_tolerance(n: int, tolerance: float, alpha: float) -> None:
     """Every table within the splits that pass does pass at the gate, and no other does."""
-    reach = preflight._reach(n, tolerance, alpha)
+    reach = power._reach(n, tolerance, alpha)
     for n10, n01 in every_table(n):
         if n10 >= n01 and (n10 - reach[n10 + n01]) in (0, 1):  # the two next to the end; the gate is monotone
             assert passes(n10, n01, n, tolerance, alpha) == (n10 <= reach[n10 + n01])
@@ -201,13 +192,13 @@ def test_size(flips: float) -> None:
 def test_it_is_fast(n: int) -> None:
     """500 and 1000 pairs take under 0.3 seconds the first time (scipy being there), and nothing the second."""
     pass_probability(30, 0.1, 0.1)
-    preflight._reach.cache_clear()
-    preflight._pass_probability.cache_clear()
+    power._reach.cache_clear()
+    power._pass_probability.cache_clear()
     start = time.perf_counter()
     first = pass_probability(n, 0.1, 0.1)
     assert time.perf_counter() - start < 0.3
     assert pass_probability(n, 0.1, 0.1) == first
-    assert preflight._pass_probability.cache_info().hits == 1
+    assert power._pass_probability.cache_info().hits == 1
 
 
 # --- the printed numbers ------------------------------------------------------------------------------------
@@ -504,6 +495,6 @@ def test_all_pairs_may_flip_but_for_rounding() -> None:
 
 def test_importing_costs_nothing() -> None:
     """The module imports neither numpy nor scipy."""
-    code = "import sys, judgefixtures.preflight; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
+    code = "import sys, judgefixtures.power; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"
