@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -358,7 +358,8 @@ def _own_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def _patterns(cues: tuple[str, str], sentences: tuple[str, str]) -> list[re.Pattern[str]]:
+@lru_cache(maxsize=256)  # every justification in a condition has the same: hashing a pattern is as dear as a search
+def _patterns(cues: tuple[str, str], sentences: tuple[str, str]) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of the families of the cues that are present, those of own sentences included."""
     found: list[re.Pattern[str]] = []
     own: set[str] | None = None
@@ -377,7 +378,7 @@ def _patterns(cues: tuple[str, str], sentences: tuple[str, str]) -> list[re.Patt
             own = (own or set()) | ((words | set(re.findall(r"[^\W\d_]{2,}", cue.lower()))) - _EMPTY_WORDS)
     if own is not None:
         found.append(_own_pattern(tuple(sorted(own))))
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 # ---- what takes a reference back ------------------------------------------------------------------------
@@ -685,7 +686,7 @@ def _kind(group: str, before: str, found: str) -> _Kind | None:
     return "naming" if group == "naming" and not general else "attribute"
 
 
-def _references(text: str, patterns: list[re.Pattern[str]]) -> list[_Reference]:
+def _references(text: str, patterns: Sequence[re.Pattern[str]]) -> list[_Reference]:
     """Return what a piece says of the author, source or date of a response."""
     references = []
     for pattern in patterns:
@@ -780,7 +781,16 @@ def acknowledgment(
     >>> acknowledgment("Response 2 cites experts at NASA.", "unknown", "expert")
     'absent'
     """
-    patterns = _patterns((cue_1, cue_2), sentences or ("", ""))
+    said = ("", "") if sentences is None else (sentences[0], sentences[1])
+    return _reading(reason, (cue_1, cue_2), said, selected)
+
+
+@lru_cache(maxsize=1 << 15)  # a measurement asks, the report's row asks again, and so does a comparison with a baseline
+def _reading(
+    reason: str, cues: tuple[str, str], sentences: tuple[str, str], selected: Literal[1, 2] | None
+) -> Acknowledgment:
+    """Return what a reason acknowledges, by the steps above."""
+    patterns = _patterns(cues, sentences)
     pieces = _pieces(_plain(reason)) if patterns else []
     answer: Acknowledgment = "absent"
     for piece, following in zip_longest(pieces, pieces[1:]):

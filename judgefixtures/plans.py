@@ -28,16 +28,13 @@ Origin = Literal["heuristic", "self", "combined", "fallback"]
 Fault = Literal[
     "failed",  # the call ended without a usable answer: refused, filtered, cut off
     "empty",  # fewer than LEAST_WORDS words
-    "answer",  # it carries the task out, or gives a verdict, instead of planning
-    "no-criteria",  # it speaks of judging and names fewer than two things to check
-    "mentions-cue",  # it lets the kind of author or the time of writing count
+    "answer",  # it gives a verdict, or has nothing of the form that a plan was asked for in
     "names-response",  # a leak: it prefers one of the responses, or says what the right one looks like
     "names-bias",  # a leak: it names a bias that datasets test for
 ]
 LEAKS: tuple[Fault, ...] = ("names-response", "names-bias")
 LEAST_WORDS = 5
 LONGEST_PLAN = 100_000  # characters; what is longer is a loop, and is not read
-LEAST_CRITERIA = 2
 
 # What a server can tell the two calls apart by: a prompt that asks for a plan begins with the one, a prompt that
 # has one carried out begins with the other, or holds it where its template has {plan}.
@@ -279,6 +276,8 @@ def read_plan(answer: str, pair: Pair, origin: Asked, failure: str | None = None
     kind = kind or kind_of(pair)
     text = plan_text(answer)
     fault, detail = ("failed", failure) if failure is not None else fault_of(text, pair)
+    if fault is None and not (_STEP.search(text) or _TAG.search(_without_thoughts(answer))):
+        fault, detail = "answer", "it is neither between the tags that were asked for nor a list of steps"
     if fault is None:
         return Plan(text, kind, origin)
     return Plan(HEURISTICS[kind], kind, "fallback", fault, detail, text[:LONGEST_PLAN])
@@ -286,6 +285,7 @@ def read_plan(answer: str, pair: Pair, origin: Asked, failure: str | None = None
 
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _TAG = re.compile(r"\[ ?(start|end) of (?:the )?plan ?\]", re.IGNORECASE)
+_STEP = re.compile(r"^[ \t*#|]{0,9}(?:(?:step )?\d{1,2}\*{0,2}[.):]|[-*•] )", re.IGNORECASE | re.MULTILINE)
 
 
 def plan_text(answer: str) -> str:
@@ -327,106 +327,8 @@ def _without_thoughts(text: str) -> str:
 
 # --- what is wrong with a plan ----------------------------------------------------------------------------------
 
-_JUDGED = (
-    r"(?:response|answer|candidate|assistant|submission|completion|stor(?:y|ie)|repl(?:y|ie)|output|solution|"
-    r"text|summary|summarie|translation|(?<!as a )result)s?"
-)
-_VERB = (
-    r"(?:check|verify|assess|evaluate|compare|judge|examine|rate|score|weigh|penali[sz]e|reward|confirm|ensure|"
-    r"determine|inspect|identify|consider|look (?:for|at)|rank|decide|test|trace|count|measure|note|prefer|choose|"
-    r"review|analy[sz]e|read|mark|ask|favou?r|solve|list|establish)"
-)
-_QUALITY = (
-    r"(?:accura(?:te|cy)|correct(?:ness|ly)?|complete(?:ness|ly)?|relevan(?:t|ce)|clear(?:ly)?|clarity|"
-    r"faithful(?:ness)?|coheren(?:t|ce)|consisten(?:t|cy)|helpful(?:ness)?|useful(?:ness)?|factual(?:ly)?|logic(?:al)?|"
-    r"style|tone|fluen(?:t|cy)|grammar|safe(?:ty)?|depth|structure|creativ(?:e|ity)|original(?:ity)?|"
-    r"instruction[- ]following|quality|valid(?:ity)?|criteri(?:on|a)|requirements?|constraints?|coverage|content|"
-    r"readab(?:le|ility)|efficien(?:t|cy)|edge[- ]cases?|engag(?:ing|ement)|originality|imagery|rhythm|theme|"
-    r"concis(?:e|ion|eness)|brevity|presentation|organi[sz]ation|evidence|fidelity|precision|appropriateness)"
-)
-_BULLET = (
-    r"^[\s\d().:\-*#•–—|]*(?:(?:step|criterion|point) \w{1,8}\W{1,4})?(?:(?:pts?|points?|%)\W{1,4})?"
-    r"(?:(?:first|second|third|then|next|finally|lastly)\b\W{0,3})?"
-)
-_STARTS_WITH_VERB = re.compile(rf"{_BULLET}{_VERB}\b", re.IGNORECASE)
-_HEADING = re.compile(rf"{_BULLET}(?:\w+ (?:and )?){{0,2}}{_QUALITY}\W{{0,4}}[:(–—|-]", re.IGNORECASE)
-_LISTED = re.compile(
-    r"\s*(?:[-*+•–—|☐#]|\[[ x]?\]|\(?\w{1,2}[.):]|\d{1,3} ?(?:pts?|points?|%)|step \w{1,8}\b)", re.IGNORECASE
-)
-_ASKED = re.compile(rf"\?|\[[ x]?\]|\b(?:{_QUALITY}|penali[sz]e|award|deduct|errors?|mistakes?)\b", re.IGNORECASE)
-_OF_JUDGED = re.compile(rf"\b{_JUDGED}\b", re.IGNORECASE)
-# How the choice is made between candidates, which may be called by what they are ("the poem with fewer faults").
-_KIND_OF_TEXT = (
-    r"(?:poem|haiku|limerick|code|function|program|essay|e?-?mail|letter|explanation|derivation|continuation|list|article|"
-    r"joke|song|speech|dialogue|version)"
-)
-_CANDIDATE = (
-    r"(?:responses?|answers?|repl(?:y|ies)|candidates?|assistants?|summar(?:y|ies)|translations?|"
-    rf"{_KIND_OF_TEXT}s?)"
-)
-_DECIDES = re.compile(
-    rf"\b(?:(?:choose|pick|select|prefer|favou?r|decide for) (?:the |a )?(?:\w+[- ]){{0,3}}{_CANDIDATE} "
-    r"(?:that|with|whose|which)\b"
-    rf"|(?:choose|pick|select|prefer|decide for) the (?:better|more \w+) (?:one|{_CANDIDATE})\b|decide for the more\b"
-    rf"|{_CANDIDATE} (?:that|with|whose|which|meeting|satisfying|losing|having)\b[^.\n]{{0,80}}"
-    r"\b(?:is (?:better|best|preferred|chosen|to be chosen)|wins|loses)\b"
-    r"|if (?:both|neither)(?: \w+){0,2} "
-    r"(?:right|correct|wrong|fails?|does?|do|states?|factual|equal|tied|good|satisf\w+|meets?)\b"
-    rf"|whichever {_CANDIDATE}\b|tie-?break|break(?:s|ing)? (?:a |the |any )?ties?\b)",
-    re.IGNORECASE,
-)
-_OF_CANDIDATES = re.compile(
-    rf"\b(?:{_JUDGED}\b|(?:each|both|either|better|best|stronger|winning|two) {_KIND_OF_TEXT}s?\b|penali[sz]e|beats\b"
-    r"|(?:of|between|compare) the two\b|decision rule\b|(?:higher|highest|larger) (?:total|score|sum)\b"
-    r"|more (?:ticks|points|marks)\b)",
-    re.IGNORECASE,
-)
-# Planning prompts ask for English; a model that writes in the language of the task has made a plan all the same.
-_ELSEWHERE = re.compile(
-    r"\b(?:jeder?|jedem|beiden?|der|die) antworten?\b|\b(?:chaque|deux|les|ces) réponses?\b|"
-    r"\b(?:cada|ambas(?: las)?|las|dos|as|duas) (?:respuesta|resposta)s?\b|"
-    r"\b(?:ogni|ciascuna|entrambe(?: le)?|due|le) rispost[ae]\b|\b(?:elk|ieder|beide) antwoord(?:en)?\b|"
-    r"\b(?:кажд\w{1,3}|обоих|оба|двух) ответ\w{0,3}\b|(?:每个|每一|两个|各个|哪个|少的|好的)(?:回答|答案|回复|响应)|"
-    r"(?:各|両方の|それぞれの|どちらの)(?:回答|応答|答え)|(?:각|두|더 나은) ?(?:답변|응답)",
-    re.IGNORECASE,
-)
-_QUALITIES = re.compile(rf"\b{_QUALITY}\b", re.IGNORECASE)
-_HOW_GOOD = re.compile(
-    rf"\b(?:{_VERB}|{_QUALITY}|better|good|must|should|has to|have to|needs? to|errors?|mistakes?)\b", re.IGNORECASE
-)
-_SPEAKS_OF_JUDGING = re.compile(
-    rf"\b(?:{_JUDGED}|plan|evaluat\w{{1,6}}|judg\w{{1,6}}|criteri(?:on|a)|both|each one|either)\b", re.IGNORECASE
-)
 _VERDICT_JSON = re.compile(r"\"selected_response\"\s{0,9}:\s{0,9}\"?([12])")
 _VERDICT_BRACKETS = re.compile(r"\[\[([AB])\]\]")
-
-_WRITER = (
-    r"(?:humans?|person|people|experts?|professionals?|llms?|(?:large )?language models?|ai|machines?|chatbots?|"
-    r"unknown)"
-)
-_AUX = r"(?:,? ?(?:that|which|is|was|were|are|been|being|has|have|had|likely|probably|seems?|appears?|to|be)\b){0,5} "
-_SUBJECT = rf"(?:{_JUDGED}|what|whichever|the one|which|each)"
-_ITS = rf"(?: of (?:(?:the|each|either|both|a)(?: of the)? )?(?:two )?{_JUDGED})"
-# Of what is judged: a task may be about books, and what people wrote or when is then its content.
-_CUE = re.compile(
-    rf"\b(?:{_SUBJECT}{_AUX}(?:written|authored|composed|generated|produced|created) by (?:(?:an?|the|some) )?"
-    rf"(?:\w+ )?{_WRITER}\b"
-    r"|(?<!both )(?<!two )(?:human|ai|llm|machine|expert|model|bot)[- ](?:written|generated|authored)\b"
-    rf"|authorship\b|provenance{_ITS}\b|(?:its|their|consider|weigh|assess|check|judge)(?: the)? provenance\b"
-    rf"|who (?:wrote|authored) (?:it|them|each|either|which|what|(?:the|a)(?: \w+)? {_JUDGED})\b"
-    r"|author'?s'? (?:identity|credentials|expertise|background|qualifications)\b"
-    r"|identity of (?:the|its|their) authors?\b"
-    rf"|(?:{_JUDGED}|what|whichever|the one){_AUX}(?:written|published|produced|composed) "
-    r"(?:more )?(?:recently|long ago|a long time ago|in (?:19|20)\d\d)\b"
-    rf"|(?:its|their) (?:publication dates?|dates? of (?:writing|publication))\b"
-    rf"|(?:publication dates?|dates? of (?:writing|publication)){_ITS}\b"
-    rf"|when (?:it|each|they|(?:the|each|either) {_JUDGED}) (?:was|were) written\b"
-    r"|(?:newer|older|more recent|most recent) (?:response|answer|story)\b)",
-    re.IGNORECASE,
-)
-# Common to all candidates, it tells none from another: "both responses were generated by AI assistants".
-_COMMON = re.compile(rf"\b(?:both(?: {_JUDGED})?|(?:two|all) {_JUDGED})(?: (?:that|which|were|are|have|been)){{0,3}} "
-                     r"(?:written|generated|produced|created)\b", re.IGNORECASE)  # fmt: skip
 # Any plan may warn of these, whatever the pair; of the others nobody speaks who does not know the set.
 _COMMON_BIAS = re.compile(
     r"\b(?:(?:length|verbosity|concreteness)[- ]bias(?:es)?\b|bias(?:es)?(?: \w+)? (?:toward|towards|for|of|against|to)"
@@ -470,20 +372,9 @@ _LOOKS_LIKE = re.compile(
 def fault_of(text: str, pair: Pair) -> tuple[Fault | None, str]:
     """Return what keeps a text from being a plan for a pair, with a detail, or (None, "").
 
-    The rules, the first that applies (all for English; planning prompts ask for it):
-
-    1. fewer than five words: "empty"; more than LONGEST_PLAN characters: "failed";
-    2. a verdict (selected_response with one value, [[A]] without [[B]] or the reverse): "answer";
-    3. what `leaks` finds;
-    4. the kind of author or the time of writing is to count, in words that the question does not use: "mentions-cue";
-    5. fewer than two things to check, or nothing that speaks of what is judged: "no-criteria" where the text speaks
-       of responses or of judging at all, else "answer".
-
-    A statement names something to check when it begins with a verb of checking ("Compare ..."), is headed by a
-    quality ("Accuracy: ...") or says of the responses how good they are to be ("a complete response has to ..."); as
-    many things as it names qualities, at least one. So does a listed line, or a row of a table, that is a question, has
-    a box to tick, or names a quality or mistakes; where another language speaks of the responses, any listed line.
-    A text that says how the choice is made ("if both are right, ...") and two more things is a plan in any words.
+    The first that applies: fewer than five words are "empty", more than LONGEST_PLAN characters "failed"; a verdict
+    (selected_response with one value, [[A]] without [[B]] or the reverse) is an "answer"; then what `leaks` finds
+    (in English, which planning prompts ask for). No rule reads what a plan is about: it may be a poor one.
     """
     if sum(1 for _, _ in zip(_WORD.finditer(text), range(LEAST_WORDS), strict=False)) < LEAST_WORDS:
         return "empty", f"{text[:80]!r} is no plan"
@@ -492,33 +383,7 @@ def fault_of(text: str, pair: Pair) -> tuple[Fault | None, str]:
     verdicts = {*_VERDICT_JSON.findall(text)} or {*_VERDICT_BRACKETS.findall(text)}
     if len(verdicts) == 1:
         return "answer", "it gives a verdict"
-    if found := leaks(text, pair):
-        return found
-    if cue := next(_named(_CUE, text, pair, unless=_COMMON), None):
-        return "mentions-cue", f"it says {cue!r}"
-    if _DECIDES.search(text) and sum(" " in statement.strip() for statement in _statements(text)) > LEAST_CRITERIA:
-        return None, ""
-    judged = _OF_CANDIDATES.search(text) is not None
-    elsewhere = _ELSEWHERE.search(text) is not None
-    criteria = 0
-    for line in text.split("\n"):
-        criteria += _criteria(line) or (elsewhere and _LISTED.match(line) is not None)
-        if criteria >= LEAST_CRITERIA and (judged or elsewhere):
-            return None, ""
-    if judged or _SPEAKS_OF_JUDGING.search(text):
-        return "no-criteria", f"it names {criteria} of at least {LEAST_CRITERIA} things to check in the responses"
-    return "answer", "it says nothing of responses or of how to judge them"
-
-
-def _criteria(line: str) -> int:
-    """Return how many things a line names that are to be checked."""
-    found = 0
-    for statement in _statements(line):
-        if _STARTS_WITH_VERB.search(statement) or _HEADING.search(statement) or (
-            _OF_JUDGED.search(statement) and _HOW_GOOD.search(statement)
-        ):  # fmt: skip
-            found += max(1, len({quality.lower() for quality in _QUALITIES.findall(statement)}))
-    return found or int(_LISTED.match(line) is not None and _ASKED.search(line) is not None)
+    return leaks(text, pair) or (None, "")
 
 
 def leaks(text: str, pair: Pair) -> tuple[Fault, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import example, given, settings
@@ -17,6 +17,7 @@ from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, acknowledged, measure
 from judgefixtures.pairs import Pair
+from judgefixtures.rows import judgment_row
 from judgefixtures.statistics import Estimate, paired_difference
 from judgefixtures.verdicts import InvalidKind, Verdict
 
@@ -88,6 +89,30 @@ def test_acknowledged_reads_the_reason_with_its_own_cues(
 ) -> None:
     """A judgment's reason is read with the cues of its own prompt and the verdict that it gives."""
     assert acknowledged(judgment(1, condition, choice, says)) == says
+
+
+class Read(str):
+    """A text that counts how often it is read."""
+
+    times = 0
+
+    def translate(self, table: Any) -> str:  # how the detector begins to read
+        type(self).times += 1
+        return super().translate(table)
+
+
+def test_a_reason_is_read_once_whoever_asks() -> None:
+    """Measuring an arm, comparing it and writing its rows read each justification once, not once each."""
+    said = [Read(f"I prefer Response {n} because it was written more recently, says reason {n}.") for n in (1, 2)]
+    pair = Pair("p", "Q", "A", "B")
+    x, y = (
+        [Judgment(pair, condition, Reply(Verdict(choice, text)))]
+        for condition, choice, text in zip((CONTRAST.x, CONTRAST.y), (1, 2), said, strict=True)
+    )
+    for _ in range(3):
+        assert measure(x, y).moved[0].acknowledged
+        assert [judgment_row("j", "d", each)["acknowledgment"] for each in (*x, *y)] == ["cited", "cited"]
+    assert Read.times == 2
 
 
 def test_without_cues_there_is_nothing_to_acknowledge() -> None:

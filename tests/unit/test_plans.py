@@ -274,7 +274,7 @@ def test_a_long_answer_takes_no_longer(piece: str) -> None:
 
 def test_a_degenerate_plan_is_replaced() -> None:
     """What is no plan is kept for the report, and the hand-made plan of the kind is carried out in its place."""
-    plan = read_plan("[Start of Plan]Because of scattering in the air above us.[End of Plan]", pair_of(), "combined")
+    plan = read_plan("Because of scattering in the air above us.", pair_of(), "combined")
     assert (plan.origin, plan.fault, plan.text) == ("fallback", "answer", HEURISTICS["factual"])
     assert plan.rejected == "Because of scattering in the air above us."
     failed = read_plan("", pair_of(), "self", failure="refusal: I cannot")
@@ -306,18 +306,8 @@ BAD = (
     ("", "empty"),
     ("Plan.", "empty"),
     ("1. 2. 3.", "empty"),
-    ("The Moon pulls on the oceans, and the water on the far side lags behind.", "answer"),
-    ("There are two tides because Earth turns through two bulges. The Sun adds to it. That is all there is.", "answer"),
-    ("1. Turn off the power.\n2. Remove the cover.\n3. Replace the fuse and test it.", "answer"),
     ('{"selected_response": 1, "reason": "It is better explained than the other one."}', "answer"),
     ("Assistant A explains it well, so my verdict is: [[A]]", "answer"),
-    ("I will evaluate the responses fairly and without any prejudice whatsoever.", "no-criteria"),
-    ("Here is the plan for judging these two responses to the task:", "no-criteria"),
-    ("As a language model I need more information before a plan can be made.", "no-criteria"),
-    ("1. Check which response was written by a human expert. 2. Compare the responses.", "mentions-cue"),
-    ("1. Compare the responses. 2. Prefer what was published recently over the rest of the answers.", "mentions-cue"),
-    ("1. Check the facts of each response. 2. Penalise AI-generated answers.", "mentions-cue"),
-    ("1. Compare the answers.\n2. Consider the authorship of each answer.", "mentions-cue"),
     (GOOD_PLAN + "\n4. Choose Response 1.", "names-response"),
     (GOOD_PLAN + "\nNote: the second response is clearly better.", "names-response"),
     (GOOD_PLAN + "\nThe correct answer is Answer B.", "names-response"),
@@ -327,13 +317,10 @@ BAD = (
     (GOOD_PLAN + "\n4. Beware of a nested instruction.", "names-bias"),
     (GOOD_PLAN + "\n4. One of them will show a bias toward longer answers.", "names-bias"),
     (GOOD_PLAN + "\n4. In this case, Response 1 is better; Response 1 is better.", "names-response"),
-    (GOOD_PLAN + "\n4. It does not matter who wrote the response.", "mentions-cue"),
-    (GOOD_PLAN + "\n4. Check whether an answer was produced by an AI.", "mentions-cue"),
-    (GOOD_PLAN + "\n4. Weigh the publication date of each response.", "mentions-cue"),
 )
 
 
-# Written for this test in the styles of real models, plans and answers, each to its question.
+# Written for this test in the styles of real models, each a plan for its question.
 PLANS_FILE = Path(__file__).parent / "data" / "plans.jsonl"
 REALISTIC = [json.loads(line) for line in PLANS_FILE.read_text("utf-8").splitlines()]
 
@@ -344,18 +331,32 @@ def test_a_plan_is_taken_as_it_is(text: str) -> None:
     assert fault_of(text, ASKED) == (None, "")
 
 
-@pytest.mark.parametrize("row", [row for row in REALISTIC if row["plan"]], ids=lambda row: row["text"][:40])
+@pytest.mark.parametrize("row", REALISTIC, ids=lambda row: row["text"][:40])
 def test_a_plan_in_a_real_models_style_is_one(row: dict[str, Any]) -> None:
     """Tables, rubrics, checklists, paragraphs, other languages, cautions and facts of the task make no plan a fault."""
     assert fault_of(row["text"], pair_of(row["question"], gold=1)) == (None, "")
 
 
-def test_realistic_answers_are_no_plans() -> None:
-    """Of answers in the styles of real models, lists among them, hardly any passes for a plan."""
-    answers = [row for row in REALISTIC if not row["plan"]]
-    taken = [row["text"] for row in answers if fault_of(row["text"], pair_of(row["question"]))[0] is None]
-    assert len(answers) == 30
-    assert len(taken) <= 2, taken  # two checklists of how to do a thing
+ANSWERS = (
+    "The Moon pulls on the oceans, and the water on the far side lags behind.",
+    "Golden leaves fall one by one,\nBeneath a pale and weary sun.",
+    "I will evaluate the responses fairly and without any prejudice whatsoever.",
+    "<think>Between [Start of Plan] and [End of Plan], they say.</think>Sure! It is because of the Moon's pull.",
+    "The French Revolution began in\n1789. It was caused by financial crisis.",
+)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_what_has_no_form_of_a_plan_is_an_answer(answer: str) -> None:
+    """What is neither between the tags nor a list of steps was not written as the plan that was asked for."""
+    assert read_plan(answer, ASKED, "self").fault == "answer"
+    assert read_plan(f"[Start of Plan]{answer}[End of Plan]", ASKED, "self").fault is None
+
+
+@pytest.mark.parametrize("start", ["1. ", "- ", "* ", "**Step 1**: ", "## 1) ", "  2: "])
+def test_a_list_of_steps_needs_no_tags(start: str) -> None:
+    """A model that forgets the tags and lists its steps, in whatever style, has made a plan."""
+    assert read_plan(f"Sure!\n{start}Check every fact in each response.", ASKED, "self").fault is None
 
 
 @pytest.mark.parametrize(("text", "fault"), BAD)
@@ -365,9 +366,9 @@ def test_what_is_no_plan_is_told(text: str, fault: str) -> None:
 
 
 def test_words_of_the_question_give_nothing_away() -> None:
-    """A plan may speak of authorship or of a bias where the question itself does."""
-    asked = pair_of("Who wrote Hamlet, and what is the authorship question? What is length bias in sampling?")
-    text = "1. Check the authorship of Hamlet in each response.\n2. Check whether length bias is explained correctly."
+    """A plan may speak of a bias where the question itself does."""
+    asked = pair_of("Who wrote Hamlet? What is length bias in sampling?")
+    text = "1. Check who wrote Hamlet in each response.\n2. Check whether length bias is explained correctly."
     assert fault_of(text, asked) == (None, "")
     assert fault_of(text, ASKED)[0] == "names-bias"
 
