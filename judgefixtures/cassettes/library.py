@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol
 
-from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, Key, Row, differences
+from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, DamagedError, Key, Row, differences
 from judgefixtures.cassettes.frozen import (
     FrozenSample,
     changed_fields,
@@ -20,11 +22,16 @@ from judgefixtures.cassettes.frozen import (
     freeze_sample,
     frozen_pairs,
     frozen_sample,
+    has_frozen,
+    read_sample,
 )
 from judgefixtures.cassettes.replay import Call, CassetteMissError
 from judgefixtures.pairs import Pair
 
 RecordMode = Literal["none", "missing", "all"]
+
+LONGEST_NAME = 255  # bytes, of a file or a folder in any usual file system
+POLL = 0.05  # seconds between two attempts to take a lock
 
 
 class Recorded(Protocol):
@@ -42,7 +49,10 @@ class Recorded(Protocol):
 
 @dataclass(slots=True)
 class Cassette:
-    """One judge's answers in one condition of a dataset, open for a run."""
+    """One judge's answers in one condition of a dataset, open for a run.
+
+    With mode "all" the answers go to a side file, and `older` is the recording that they will be merged into.
+    """
 
     judge: str
     dataset: str
@@ -53,7 +63,11 @@ class Cassette:
     final_path: Path
     mode: RecordMode
     command_start: str = "pytest"
-    set_aside: Path | None = None  # an unfinished recording of another judge that stood in the way
+    run: str = ""
+    older: CassetteFile | None = None
+    redone: frozenset[str] = frozenset()  # digests of those of its answers that this run made
+    resumed: str = ""  # how many answers of an unfinished `all` the side file held, and since when
+    set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
     asked: int = 0  # answers recorded in this run
     _seen: set[tuple[str, int, str]] | None = None
@@ -65,15 +79,26 @@ class Cassette:
         """
 
         def keep(row: Row) -> Row:
-            row = replace(row, seen=pair.digest, plan=plan)
-            self.file.append(row, self.header())
+            row = self.file.append(replace(row, seen=pair.digest, plan=plan), self._header_now())
             self.asked += 1
             return row
 
         def missing() -> NoReturn:
             raise CassetteMissError(self._diagnosis(pair, repeat, plan))
 
-        return Call(pair.id, repeat, self.file.find, keep, missing if self.mode == "none" else None, eager)
+        return Call(pair.id, repeat, self.find, keep, missing if self.mode == "none" else None, eager)
+
+    def find(self, digest: str) -> Row | None:
+        """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
+        row = self.file.find(digest)
+        if row is None and self.older is not None and digest in self.redone:
+            row = self.older.find(digest)
+        return row
+
+    def rows(self) -> list[Row]:
+        """Return every recorded answer that may answer in this run."""
+        earlier = self.older.rows() if self.older is not None and self.redone else ()
+        return [*(row for row in earlier if row.digest in self.redone), *self.file.rows()]
 
     def used_by(self, call: Call) -> None:
         """Note which rows a finished call was answered from."""
@@ -82,22 +107,34 @@ class Cassette:
     def complete(self) -> None:
         """Sort the file by pair and put it in its place; rows that its pairs no longer ask for are dropped.
 
-        Rows of pairs (or repeats) that were not part of this run stay as they are.
+        Rows of pairs (or repeats) that were not part of this run stay as they are, also where all is recorded anew.
         """
         # Two pairs with the same texts share a row: it is always the first one's, whoever asked first.
         asked = [replace(row, pair=pair) for (pair, _), rows in sorted(self.used.items(), reverse=True) for row in rows]
-        others = [row for row in self.file.rows() if row.key not in self.used]
+        mine = self.rows()
+        others = [row for row in mine if row.key not in self.used]
         if not asked and not others:
             return
-        self.file.replace({row.digest: row for row in [*others, *asked]}.values(), self.header(), self.final_path)
+        kept = self._not_asked_anew({row.key for row in mine} | self.used.keys())
+        rows = {row.digest: row for row in [*kept, *others, *asked]}
+        self.file.replace(rows.values(), self.header(), self.final_path)
         if self.final_path != self.file.path:
             self.file.close()
             self.file.path.unlink(missing_ok=True)
 
+    def _not_asked_anew(self, anew: set[Key]) -> list[Row]:
+        """Return the older rows of other pairs and repeats; those of another judge are set aside, as a whole."""
+        left = [row for row in self.older.rows() if row.key not in anew] if self.older is not None else []
+        if left and self.older is not None and self.older.header is not None:
+            if not differences(self.older.header["judge"], self.identity()):
+                return left
+            self._set_aside(self.older.path)
+        return []
+
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""
         if self._seen is None:
-            self._seen = {(row.pair, row.repeat, row.seen) for row in self.file.rows()}
+            self._seen = {(row.pair, row.repeat, row.seen) for row in self.rows()}
         return (pair.id, repeat, pair.digest) in self._seen
 
     def unused(self, *, whole: bool) -> list[str]:
@@ -129,16 +166,31 @@ class Cassette:
     @property
     def recorded_identity(self) -> Mapping[str, Any]:
         """The identity of the judge that the recordings are of; empty where there are none."""
-        return self.file.header["judge"] if self.file.header else {}
+        header = self.file.header
+        if header is None and self.older is not None and self.redone:
+            header = self.older.header
+        return header["judge"] if header else {}
 
     def make_way(self) -> None:
         """Set an unfinished recording of another judge aside: this run records the one that is configured now."""
         recorded = self.recorded_identity
         if recorded and differences(recorded, self.identity()):
-            path = self.file.path
-            self.set_aside = path.with_name(path.name.replace(".part.", ".part-of-another-judge."))
-            path.replace(self.set_aside)
-            self.file = CassetteFile(path)
+            self._set_aside(self.file.path)
+            self.file = CassetteFile(self.file.path)
+
+    def _set_aside(self, path: Path) -> None:
+        """Rename a file to a name that is free: what was set aside before stays as well."""
+        number, aside = 1, path
+        while aside.exists():
+            more = "" if number == 1 else f"-{number}"
+            aside = path.with_name(f"{self.condition}.part-of-another-judge{more}.jsonl")
+            number += 1
+        path.replace(aside)
+        self.set_aside.append(aside)
+
+    def _header_now(self) -> dict[str, Any]:
+        """Return the header of the file that answers are appended to: a side file says which run began it."""
+        return self.header() | ({} if self.file.path == self.final_path else {"run": self.run})
 
     def check_identity(self) -> None:
         """Raise CassetteError where the recordings are another judge's: an answer of one must not pass for both."""
@@ -177,8 +229,7 @@ class Cassette:
             return "the pair's text changed since the recording."
         if row is None:
             of = f"{len({key[0] for key in recorded})} pairs are recorded in {self.file.path}"
-            damage = f", and line {self.file.damaged[0]} is damaged" if self.file.damaged else ""
-            return f"{of}{damage}, not this one (a recording that was cut short?)."
+            return f"{of}, not this one (a recording that was cut short?)."
         if row.plan not in ("", plan):
             return (
                 "the pair's plan is not the one that this answer was recorded with: plan.jsonl was recorded anew "
@@ -203,6 +254,12 @@ class Library:
 
     def folder(self, judge: str, dataset: str) -> Path:
         """Return where a judge's recordings of a dataset live."""
+        for name in (judge, dataset):
+            if len(name.encode()) > LONGEST_NAME:
+                raise CassetteError(
+                    f"the name {name[:40]}... has {len(name)} characters and cannot be a folder of recordings: "
+                    f"shorten it to at most {LONGEST_NAME}."
+                )
         return self.root / judge / dataset
 
     def frozen(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -238,21 +295,38 @@ class Library:
                 judge.adopt(cassette.recorded_identity)
                 cassette.check_identity()
             if self.mode != "none":
-                with self._lock(judge.name, dataset, "pairs"):
-                    if own := [pair for pair in pairs if pair.digest not in self.shipped]:
-                        freeze(self.folder(judge.name, dataset), own)
-                    if (sample := self.samples.get((judge.name, dataset))) is not None:
-                        freeze_sample(self.folder(judge.name, dataset), sample, pairs)
+                self._freeze(judge.name, dataset, pairs, first=True)
             yield opened
+            if self.mode == "none":
+                return
             for cassette in opened.values():
-                if cassette.mode != "none":
-                    cassette.complete()
-                    self._done(cassette.final_path).touch()
+                cassette.complete()
+                self._note_done(cassette)
+            self._freeze(judge.name, dataset, pairs)
+
+    def _freeze(self, judge: str, dataset: str, pairs: Sequence[Pair], *, first: bool = False) -> None:
+        """Keep the pairs, and what is known of them, beside the recordings that they are asked for.
+
+        The `first` ones of a folder are kept before anything is answered: nothing else says of which commit a hub's
+        pairs are. Later ones only replace them once the recording that needs them is complete.
+        """
+        folder = self.folder(judge, dataset)
+        with self._lock(judge, dataset, "pairs"):
+            if first and has_frozen(folder):
+                return
+            if own := [pair for pair in pairs if pair.digest not in self.shipped]:
+                freeze(folder, own)
+            if (sample := self.samples.get((judge, dataset))) is not None:
+                freeze_sample(folder, sample, pairs)
 
     def _frozen_before(self, judge: str, dataset: str) -> dict[str, Pair]:
-        """Return the frozen pairs by id; damaged ones are nothing where all is recorded anew."""
+        """Return the frozen pairs by id; unreadable ones are nothing where all is recorded anew."""
+        folder = self.folder(judge, dataset)
         try:
-            return frozen_pairs(self.folder(judge, dataset))
+            read_sample(folder)
+            return frozen_pairs(folder)
+        except DamagedError:
+            raise
         except CassetteError:
             if self.mode != "all":
                 raise
@@ -262,26 +336,78 @@ class Library:
         self, judge: Recorded, dataset: str, condition: str, frozen: Mapping[str, Pair]
     ) -> Cassette:
         path = self.folder(judge.name, dataset) / f"{condition}.jsonl"
-        renews = self.mode == "all" and not self._done(path).exists()
+        renews = self.mode == "all"
         # A side file: the old recording stays until the new one is complete, and a kill loses neither.
         file = CassetteFile(path.with_name(f"{condition}.part.jsonl") if renews else path)
-        mode: RecordMode = "missing" if self.mode == "all" and not renews else self.mode
         cassette = Cassette(
-            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, mode, self.command_start
-        )
+            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode, self.command_start,
+            self.run,
+        )  # fmt: skip
         if renews:
             judge.adopt(cassette.recorded_identity)
             cassette.make_way()
+            cassette.older = _readable(path)
+            cassette.redone = self._done(path)
+            cassette.resumed = self._resumed(cassette.file)
         return cassette
 
-    def _done(self, path: Path) -> Path:
-        """Return the mark that a condition was recorded in this run, whichever worker did it."""
-        return _scratch(f"{self.run}\0{path.resolve()}", "done")
+    def _resumed(self, part: CassetteFile) -> str:
+        """Return how many answers a side file holds that another run left, and since when; empty for none."""
+        if not len(part) or part.header is None or part.header.get("run") == self.run:
+            return ""
+        until = datetime.datetime.fromtimestamp(part.path.stat().st_mtime).astimezone()
+        return f"{len(part)}, the last of {until:%Y-%m-%d %H:%M}"
 
-    def _lock(self, judge: str, dataset: str, condition: str) -> Any:
-        from filelock import FileLock
+    def _done(self, path: Path) -> frozenset[str]:
+        """Return the digests of a condition's answers that this run made, whichever worker and item it was."""
+        with contextlib.suppress(FileNotFoundError):
+            run, *digests = _scratch(str(path.resolve()), "done").read_text(encoding="ascii").split("\n")
+            if run == self.run:
+                return frozenset(digests)
+        return frozenset()
 
-        return FileLock(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
+    def _note_done(self, cassette: Cassette) -> None:
+        """Note which answers this run made, in place of what an earlier run noted."""
+        if self.mode == "all":
+            digests = sorted({row.digest for row in cassette.rows()})
+            mark = _scratch(str(cassette.final_path.resolve()), "done")
+            mark.write_text("\n".join([self.run, *digests]), encoding="ascii")
+
+    def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
+        return _locked(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
+
+
+def _readable(path: Path) -> CassetteFile | None:
+    """Return the recording that is to be renewed, or None where the renewal is to replace what cannot be read."""
+    try:
+        return CassetteFile(path)
+    except DamagedError:
+        raise
+    except CassetteError:
+        return None
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock over processes; its file is removed afterwards.
+
+    Whoever waits must not take a lock whose file was removed meanwhile, while the next one makes a new file. So a
+    lock is taken and removed only under the guard, which is held for a moment and stays.
+    """
+    from filelock import FileLock
+
+    guard, lock = FileLock(path.with_name("guard.lock")), FileLock(path)
+    while not lock.is_locked:
+        with guard, contextlib.suppress(TimeoutError):  # another holds it
+            lock.acquire(blocking=False)
+        if not lock.is_locked:
+            time.sleep(POLL)
+    try:
+        yield
+    finally:
+        with guard:
+            lock.release()
+            path.unlink(missing_ok=True)
 
 
 def _scratch(name: str, kind: str) -> Path:

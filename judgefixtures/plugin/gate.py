@@ -334,7 +334,8 @@ class Gate:
         concurrency = 1 if offline else setup.options.judge_concurrency
         setup.asked[id(judge)] = judge
         meter, retries = Meter(asked.table, setup.budget), asked.retries
-        with library.open(asked, self._dataset, conditions, frozen) as cassettes:
+        with self._files_noted() as opened, library.open(asked, self._dataset, conditions, frozen) as cassettes:
+            opened += cassettes.values()
             try:
                 with (
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
@@ -350,6 +351,22 @@ class Gate:
                 if meter.total.calls:
                     self._spend(judge, meter)
                 self._note(judge, pairs, arms, what, list(cassettes.values()))
+
+    @contextlib.contextmanager
+    def _files_noted(self) -> Iterator[list[Cassette]]:
+        """Note for the summary which unfinished recordings were gone on with or set aside, also at the very end."""
+        cassettes: list[Cassette] = []
+        try:
+            yield cassettes
+        finally:
+            for cassette in cassettes:
+                if cassette.resumed:
+                    self._setup.note(
+                        f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
+                        f"({cassette.resumed}). To ask them anew as well, run this command again"
+                    )
+                for path in cassette.set_aside:
+                    self._setup.note(f"a recording of another judge was set aside as {path}")
 
     def _spend(self, judge: Judge, meter: Meter) -> None:
         from judgefixtures.costs import Cost
@@ -394,11 +411,8 @@ class Gate:
                 f"{judge.name} {self._dataset} {what}: {kept} of {wanted} answers are kept ({asked} of them new), "
                 f"{wanted - kept} remain: run the same command again (--judge-record {options.judge_record})"
             )
-        if judge.is_python and answered == wanted and not any(len(cassette.file) for cassette in cassettes):
+        if judge.is_python and answered == wanted and not any(cassette.rows() for cassette in cassettes):
             setup.note(f"{judge.name} made no HTTP call that could be recorded: it was run live, not replayed")
-        for cassette in cassettes:
-            if cassette.set_aside:
-                setup.note(f"an unfinished recording of another judge was set aside as {cassette.set_aside}")
         if options.judge_record == "none" and answered == wanted:
             whole = options.judge_pairs is None and setup.config.pairs is None
             self._note_leftovers(pairs, cassettes, whole=whole)
@@ -416,7 +430,7 @@ class Gate:
             if unused := cassette.unused(whole=whole):
                 self._setup.note(
                     f"{cassette.file.path}: recordings of {len(unused)} pairs were not used ({_listed(unused)}); "
-                    "--judge-record all leaves them out"
+                    "they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(pairs):
                 changed = f"gold or category of {_listed(regraded)} changed since the recording"
