@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from judgefixtures.contrasts import OTHER_FAMILIES
-from judgefixtures.cues import FAMILIES, NAME, Families
+from judgefixtures.cues import FAMILIES, LONGEST_NAME, NAME, Families
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.sample import check
@@ -434,6 +434,11 @@ def _gates(written: Table, families: Iterable[str], file: str) -> tuple[GateTabl
 def _check_names(file: str, **kinds: Mapping[str, Any]) -> None:
     for kind, table in kinds.items():
         for name in table:
+            if len(name) > LONGEST_NAME:
+                raise JudgeFixturesError(
+                    f"{file}: the name {name[:40]}... under [{kind}] has {len(name)} characters and cannot be a "
+                    f"folder: shorten it to at most {LONGEST_NAME}."
+                )
             if not NAME.match(name):
                 raise JudgeFixturesError(
                     f"{file}: the name {name!r} under [{kind}] cannot be a folder: use letters, digits, "

@@ -39,7 +39,7 @@ class CassetteError(JudgeFixturesError):
 
 
 class DamagedError(CassetteError):
-    """A line that only a person can mend: no mode asks, replaces or drops anything meanwhile."""
+    """A file that only a person can mend: no mode asks, replaces or drops anything meanwhile."""
 
 
 class CassetteWriteError(CassetteError):
@@ -234,7 +234,7 @@ class CassetteFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise CassetteError(f"the cassette {self.path} cannot be read: {error.strerror}.") from None
+            raise DamagedError(f"the cassette {self.path} cannot be read: {error.strerror}.") from None
         if self._data:
             self.header = self._parse_header()
             self._build_index()

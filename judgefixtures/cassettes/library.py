@@ -26,11 +26,11 @@ from judgefixtures.cassettes.frozen import (
     read_sample,
 )
 from judgefixtures.cassettes.replay import Call, CassetteMissError
+from judgefixtures.cues import LONGEST_NAME
 from judgefixtures.pairs import Pair
 
 RecordMode = Literal["none", "missing", "all"]
 
-LONGEST_NAME = 255  # bytes, of a file or a folder in any usual file system
 POLL = 0.05  # seconds between two attempts to take a lock
 
 
