@@ -209,7 +209,9 @@ def _pairs(path: Path, content: bytes) -> Lines:
             if pairs.setdefault(name, line) != line:
                 raise ValueError("two pairs of one id")
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise DamagedError(f"{path}: line {number} of one version is not a pair of its own. Restore it first.") from None
+            raise DamagedError(
+                f"{path}: line {number} of one version is not a pair of its own. Restore it first."
+            ) from None
     return pairs
 
 

@@ -20,6 +20,7 @@ from judgefixtures.config import (
     load_config,
     read_toml,
 )
+from judgefixtures.contrasts import contrasts
 from judgefixtures.cues import FAMILIES
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.pairs import Pair
@@ -550,6 +551,44 @@ def test_names_that_can(kind: str, name: str) -> None:
     config = build_config(NAMED[kind](name), "the.toml")
     tables = {"judges": config.judges, "datasets": config.datasets, "cues": config.cues}
     assert name in tables.get(kind, config.cues.get("mine", {}))
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_names_that_are_too_long_for_a_folder(kind: str) -> None:
+    """A name of 255 characters is one, and a longer one is refused with its length and the limit."""
+    build_config(NAMED[kind]("x" * 255), "the.toml")
+    told = r"^the.toml: the name x{40}\.\.\. under \[\w+\] has 256 .* most 255\.$"
+    with pytest.raises(JudgeFixturesError, match=told):
+        build_config(NAMED[kind]("x" * 256), "the.toml")
+
+
+SENTENCE = "{content_type} {number} is."
+
+
+@pytest.mark.parametrize(
+    ("cues", "told"),
+    [
+        ({"a-b": ("c", "d"), "a": ("b-c", "d")}, "would both be called 'a-b-c-d'"),
+        ({"a": ("b", "b-b", "b-b-b")}, "two contrasts would both be called 'a-b-b-b'"),
+        ({"a": ("b", "c", "c-21")}, "two contrasts would both be called 'a-b-c-21'"),
+        ({"no": ("cue", "21")}, "of the built-in ones would both be called 'no-cue-21'"),
+        ({"attack-choose": ("me", "21")}, "'attack-choose-me-21'"),
+        ({"a": ("b", "c.part")}, "'a-b-c.part' would be called like an unfinished recording"),
+        ({"a": ("b", "c" * 213)}, "has 217 characters and cannot be a file"),
+    ],
+)
+def test_conditions_that_would_share_a_file(cues: dict[str, tuple[str, ...]], told: str) -> None:
+    """A condition is named by family and labels, and its file by that: two of one name would delete each other's."""
+    families = FAMILIES | {name: dict.fromkeys(labels, SENTENCE) for name, labels in cues.items()}
+    with pytest.raises(JudgeFixturesError) as caught:
+        contrasts(next(iter(cues)), families)
+    assert told in str(caught.value)
+
+
+def test_hyphens_that_leave_names_apart() -> None:
+    """Hyphens in families and labels are fine as long as no two conditions have one name."""
+    families = FAMILIES | {"a-b": {"c": SENTENCE, "d": SENTENCE}, "a": {"b-x": SENTENCE, "d-y": SENTENCE}}
+    assert [contrast.id for name in ("a-b", "a") for contrast in contrasts(name, families)] == ["a-b-c-d", "a-b-x-d-y"]
 
 
 # --- errors: keys and values --------------------------------------------------------------------------------

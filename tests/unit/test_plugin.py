@@ -1008,6 +1008,15 @@ def test_a_file_that_is_no_cassette_is_left_alone(
     assert project.tree() == before
 
 
+def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
+    """Two families whose contrasts would have one name are a mistake in the configuration: nothing runs."""
+    labels = {"a-b": ("c", "d"), "a": ("b-c", "d")}
+    tables = [f"[cues.{name}]\n" + "".join(f'{label} = "{{number}} {label}."\n' for label in both)
+              for name, both in labels.items()]  # fmt: skip
+    project.configure(more="\n".join(tables))
+    refused(project.run("-k", "recency"), "[cues.a", "would both be called 'a-b-c-d'", "leave the hyphens out")
+
+
 def test_damaged_frozen_pairs_are_told(project: Project) -> None:
     """Frozen pairs that cannot be read are named, with the line and the remedy."""
     frozen = project.cassettes / "faithful" / "own" / "pairs.jsonl"
