@@ -80,6 +80,11 @@ class Reply:
     wasted: int = 0
     text: str = ""
 
+    @property
+    def invalid(self) -> str | None:
+        """Why nothing was answered that can be used, or None: a plan is an answer although it is no verdict."""
+        return None if self.text else self.verdict.invalid
+
 
 class Judge:
     """One judge, ready to be asked. Its identity is all that can change an answer."""
@@ -303,7 +308,8 @@ class Judge:
                 answer = await self._attempt(prompt)
             except RetryableError as error:
                 failure = self._cleaned(error)
-                if was_played() or (attempt == attempts - 1 and error.invalid is not None and not tentative):
+                is_answer = error.invalid is not None and not error.outage
+                if was_played() or (attempt == attempts - 1 and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
                     return self._gave_up(failure, attempt + 1, wasted)
                 drop_answer()
@@ -320,7 +326,7 @@ class Judge:
                 (keep_answer if keep else drop_answer)()
                 return self._reply(answer, attempt, wasted)
         assert failure is not None
-        if tentative:
+        if tentative or failure.outage:
             failure.invalid = None
         return self._gave_up(failure, attempts, wasted)
 
@@ -341,9 +347,9 @@ class Judge:
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
         self._check_served(answer.served_model)
-        self._answered = True
         if replayed:
             return answer
+        self._answered = self._answered or not was_played()
         self.pace.speed_up()
         return replace(
             answer,
@@ -406,8 +412,9 @@ class Judge:
     def _cleaned(self, error: RetryableError) -> RetryableError:
         kind = type(error)
         return kind(
-            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status
-        )
+            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status,
+            outage=error.outage,
+        )  # fmt: skip
 
     def _without_key(self, text: str) -> str:
         """Return a text without the API key and whatever else the requests carried: servers repeat it."""

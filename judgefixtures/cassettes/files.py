@@ -53,6 +53,7 @@ class Row:
     seen: str = ""  # digest of the pair's texts as the judge saw them
     location: str = ""  # where a redirect leads
     plan: str = ""  # digest of the plan that was carried out, where there was one
+    asked: int = 1  # how often, where an invalid answer was asked again and this is the last one
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
 
@@ -64,7 +65,7 @@ class Row:
     def line(self) -> bytes:
         """Return the row as a line of a cassette, with its line end."""
         asked = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
-        usual = {"repeat": 0, "status": 200}  # what nearly every row has is left out
+        usual = {"repeat": 0, "status": 200, "asked": 1}  # what nearly every row has is left out
         other = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
         kind = {} if self.content_type == JSON else {"type": self.content_type}
         where = {"location": self.location} if self.location else {}
@@ -79,9 +80,10 @@ class Row:
         """Return the row of a line; raises ValueError where the line is not one that we can have written."""
         found = json.loads(line)
         pair, repeat, status = found["pair"], found.get("repeat", 0), found.get("status", 200)
-        if not isinstance(pair, str) or type(repeat) is not int or type(status) is not int:
+        asked = found.get("asked", 1)
+        if not isinstance(pair, str) or any(type(number) is not int for number in (repeat, status, asked)):
             raise ValueError("wrong types")
-        if not 100 <= status <= 599 or repeat < 0:
+        if not 100 <= status <= 599 or repeat < 0 or asked < 1:
             raise ValueError("wrong values")
         content_type = found.get("type", JSON)
         if not isinstance(content_type, str) or not content_type.isprintable():
@@ -91,7 +93,7 @@ class Row:
             raise ValueError("wrong location")
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
-                   location, str(found.get("plan", "")), exact)  # fmt: skip
+                   location, str(found.get("plan", "")), asked, exact)  # fmt: skip
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:

@@ -334,7 +334,7 @@ class Gate:
         concurrency = 1 if offline else setup.options.judge_concurrency
         setup.asked[id(judge)] = judge
         meter, retries = Meter(asked.table, setup.budget), asked.retries
-        with library.open(asked, self._dataset, conditions, frozen) as cassettes:
+        with library.open(asked, self._dataset, conditions, frozen, self._options(judge, what)) as cassettes:
             try:
                 with (
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
@@ -350,6 +350,15 @@ class Gate:
                 if meter.total.calls:
                     self._spend(judge, meter)
                 self._note(judge, pairs, arms, what, list(cassettes.values()))
+
+    def _options(self, judge: Judge, what: str) -> str:
+        """Return the options that select this item; of a test that asks something else than its item, what it asks."""
+        from judgefixtures.plugin.items import ITEM, Item
+
+        item = self._node.callspec.params.get(ITEM) if hasattr(self._node, "callspec") else None
+        if isinstance(item, Item) and judge.name in (item.judge, item.baseline) and item.dataset == self._dataset:
+            return item.options
+        return f'--judge {judge.name} --judge-dataset {self._dataset} -k "{what}"'
 
     def _spend(self, judge: Judge, meter: Meter) -> None:
         from judgefixtures.costs import Cost

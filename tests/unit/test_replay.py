@@ -1293,7 +1293,7 @@ def test_a_miss_of_another_request_says_so(tmp_path: Path) -> None:
     """Where the pair is recorded and the request is another, the message points at address and SDK."""
     with loopback() as server:
         ask(sdk_judge("openai", server.url), tmp_path, "missing")
-    message = missed(sdk_judge("openai", server.url.replace("127.0.0.1", "localhost")), tmp_path)
+    message = missed(sdk_judge("openai", f"{server.url}/gateway"), tmp_path)
     for word in ("the pair is recorded", "base_url", COMMAND.format("missing")):
         assert word in message
 
