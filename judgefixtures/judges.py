@@ -180,6 +180,28 @@ class Judge:
         """The parameters that this model does not take and that are therefore not sent."""
         return self._provider.dropped
 
+    def other_than_before(self, reply: Reply, first: dict[str, str]) -> str | None:
+        """Return what is wrong where a pinned judge is answered by another model than `first`, which is kept there.
+
+        The report warns of any change. A name with a date pins the model alone: a provider may run one snapshot on
+        several machineries at once, each with a fingerprint of its own. Whoever sets accept_served_model says that
+        nothing may change.
+        """
+        accepted = self.table.accept_served_model
+        if not accepted and not DATED.search(self.table.model or ""):
+            return None
+        told = {"model": reply.served_model, "fingerprint": reply.fingerprint if accepted else None}
+        for kind, now in told.items():
+            if now and first.setdefault(kind, now) != now:
+                pin = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
+                return (
+                    f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins "
+                    "the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
+                    "--judge-record all when the provider serves one alone, or take the pin out of "
+                    f"[judges.{self.name}], and the change is a warning."
+                )
+        return None
+
     def adopt(self, identity: Mapping[str, Any]) -> None:
         """Leave out what a recorded identity left out, where this judge may drop parameters at all."""
         if identity and self.table.drop_unsupported and not self.probed:
@@ -399,7 +421,9 @@ class Judge:
 
     def _check_served(self, served: str | None) -> None:
         model = (self.table.model or "").removeprefix("models/")
-        if not served or served in (model, self.table.accept_served_model) or DATED.sub("", served) == model:
+        if not served or served in (model, self.table.accept_served_model):
+            return
+        if DATED.sub("", served) == model and not self.table.accept_served_model:
             return
         raise FatalJudgeError(
             f"the model {served!r} answered where {model!r} was asked for: the provider reroutes the name. "

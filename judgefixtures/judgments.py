@@ -14,7 +14,7 @@ from judgefixtures.cassettes.replay import CALL, Call, CassetteMissError, Networ
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import Judge, Reply
+from judgefixtures.judges import FatalJudgeError, Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import Usage
@@ -118,6 +118,7 @@ class _Run:
     answered: Callable[[Judgment], None]
     plans: Mapping[str, Planned]
     judgments: dict[tuple[str, int, str], Judgment] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
 
     async def probe(self, jobs: Iterator[Job]) -> None:
         """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call."""
@@ -158,6 +159,9 @@ class _Run:
         if reply is None:
             return False
         cassette.used_by(call)
+        if (mixture := self.judge.other_than_before(reply, self.first)) is not None:
+            # What is recorded is one item's error; what is being paid for ends the session.
+            raise FatalJudgeError(mixture) if call.recorded else JudgeFixturesError(mixture)
         judgment = Judgment(pair, condition, reply, repeat, planned)
         self.judgments[condition.name, repeat, pair.id] = judgment
         self.answered(judgment)
