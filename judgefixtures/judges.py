@@ -195,8 +195,8 @@ class Judge:
             if now and first.setdefault(kind, now) != now:
                 pin = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
                 return (
-                    f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins "
-                    "the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
+                    f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins"
+                    " the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
                     "--judge-record all when the provider serves one alone, or take the pin out of "
                     f"[judges.{self.name}], and the change is a warning."
                 )

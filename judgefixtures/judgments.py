@@ -159,12 +159,12 @@ class _Run:
         if reply is None:
             return False
         cassette.used_by(call)
-        if (mixture := self.judge.other_than_before(reply, self.first)) is not None:
-            # What is recorded is one item's error; what is being paid for ends the session.
-            raise FatalJudgeError(mixture) if call.recorded else JudgeFixturesError(mixture)
         judgment = Judgment(pair, condition, reply, repeat, planned)
         self.judgments[condition.name, repeat, pair.id] = judgment
         self.answered(judgment)
+        if (mixture := self.judge.other_than_before(reply, self.first)) is not None:
+            # What is recorded is one item's error; what is being paid for ends the session.
+            raise FatalJudgeError(mixture) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 
     async def _reply(self, prompt: str, ask: Ask, call: Call) -> Reply | None:

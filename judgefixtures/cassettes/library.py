@@ -183,8 +183,24 @@ class Cassette:
             what += f", repeat {repeat}"
         if self.file.header is None:
             state = "holds no answers" if self.file.path.exists() else "does not exist"
-            return f"nothing is recorded for {what}: {self.file.path} {state}. Record: {self.command('missing')}"
+            state += f"{self._namesake()}. Record: {self.command('missing')}"
+            return f"nothing is recorded for {what}: {self.file.path} {state}"
         return f"no recording answers {what}: {self._reason(pair, repeat, plan)} Record: {self.command('missing')}"
+
+    def _namesake(self) -> str:
+        """Say whose recordings are of this very judge by another name, as after a change of its name; else nothing."""
+        folder = self.final_path.parent
+        for other in sorted(folder.parents[1].glob(f"*/{folder.name}/{self.final_path.name}")):
+            with contextlib.suppress(CassetteError):
+                recorded = (CassetteFile(other).header or {}).get("judge", {})
+                # What a model does not take is found out by asking it, and this judge was not asked yet.
+                if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
+                    return (
+                        f". {other.parent} holds this condition of a judge that is the same in all but its name: if "
+                        f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
+                        f"{folder.parent}, and nothing need be asked again"
+                    )
+        return ""
 
     def _reason(self, pair: Pair, repeat: int, plan: str) -> str:
         frozen = self.frozen.get(pair.id)
@@ -213,6 +229,11 @@ class Cassette:
             "the pair is recorded, but the request is another one now: the base_url's host or path changed, "
             "or the SDK sends another body."
         )
+
+
+def _told(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a judge's table says of its identity."""
+    return {key: value for key, value in identity.items() if key != "dropped"}
 
 
 @dataclass(slots=True)

@@ -176,7 +176,7 @@ class Setup:
             from judgefixtures.plugin.samples import Samples
 
             wanted = self.options.judge_pairs or self.config.pairs
-            self._samples = Samples(self.config, self.library, wanted, self._note_once)
+            self._samples = Samples(self.config, self.library, wanted, self._note_once, self.baseline_name)
         return self._samples
 
     def _note_once(self, text: str) -> None:
