@@ -52,6 +52,7 @@ from openai import AsyncOpenAI
 
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
 from judgefixtures.cassettes.library import Library, RecordMode
+from judgefixtures.cassettes.origins import IDS, origin_of
 from judgefixtures.cassettes.replay import (
     CALL,
     CassetteMissError,
@@ -64,6 +65,7 @@ from judgefixtures.contrasts import Condition, contrasts
 from judgefixtures.judges import FIRST_WAIT, FatalJudgeError, Judge, load_judge
 from judgefixtures.judgments import collect
 from judgefixtures.pairs import Pair, balanced
+from judgefixtures.plugin.items import Item
 from judgefixtures.simulator.server import serving
 
 pytest_plugins = ["pytester"]
@@ -1924,6 +1926,24 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("item", "options"),
+    [
+        (Item("j", "own", RECENCY), '--judge j --judge-dataset own -k "recency-new-old"'),
+        (Item("j", "own"), '--judge j --judge-dataset own -k "own-accuracy"'),
+        (Item("j", "own", plan=True), '--judge j --judge-dataset own -k "own-plan"'),
+        (Item("j", "own", RECENCY, "old"),
+         '--judge j --judge-baseline old --judge-dataset own -k "j-against-old-own-recency-new-old"'),
+        (Item("j", "own", None, "old"),
+         '--judge j --judge-baseline old --judge-dataset own -k "j-against-old-own-accuracy"'),
+    ],
+)  # fmt: skip
+def test_the_options_of_an_item_select_it(item: Item, options: str) -> None:
+    """The options that messages name are those of the item, whose id holds what -k looks for."""
+    assert item.options == options
+    assert shlex.split(options)[-1] in f"test_ours[{item!r}]"
+
+
 def test_a_condition_of_another_judge_is_repaired_by_all_of_it_alone(project: Project) -> None:
     """Where `missing` cannot repair a condition the message names `all`, for the contrast that needs it."""
     record_with(project, wrong_for(said=cut_off))
@@ -2130,3 +2150,12 @@ def test_ids_that_come_twice_by_chance_are_no_cache(project: Project) -> None:
     """Some servers have a single id, or draw one from a few hundred: other requests, other answers, no warning."""
     said, _ = record_with(project, identified(lambda *_: "chatcmpl-1"))
     assert "response id" not in said
+
+
+@given(st.binary() | json_values.map(lambda value: json.dumps(value).encode()))
+def test_any_body_has_an_origin_or_none(body: bytes) -> None:
+    """A body tells its id where it is an object with one; whatever else it is, that is no error."""
+    origin = origin_of(body, "request")
+    assert origin is None or any(name.encode() in body for name in IDS)
+    assert origin_of(b'{"id": "\\ud800"}', "request") is not None
+    assert origin_of(b"[" * 100_000, "request") is None
