@@ -80,6 +80,11 @@ class Reply:
     wasted: int = 0
     text: str = ""
 
+    @property
+    def invalid(self) -> str | None:
+        """Why nothing was answered that can be used, or None: a plan is an answer although it is no verdict."""
+        return None if self.text else self.verdict.invalid
+
 
 class Judge:
     """One judge, ready to be asked. Its identity is all that can change an answer."""
@@ -174,6 +179,28 @@ class Judge:
     def dropped(self) -> frozenset[str]:
         """The parameters that this model does not take and that are therefore not sent."""
         return self._provider.dropped
+
+    def other_than_before(self, reply: Reply, first: dict[str, str]) -> str | None:
+        """Return what is wrong where a pinned judge is answered by another model than `first`, which is kept there.
+
+        The report warns of any change. A name with a date pins the model alone: a provider may run one snapshot on
+        several machineries at once, each with a fingerprint of its own. Whoever sets accept_served_model says that
+        nothing may change.
+        """
+        accepted = self.table.accept_served_model
+        if not accepted and not DATED.search(self.table.model or ""):
+            return None
+        told = {"model": reply.served_model, "fingerprint": reply.fingerprint if accepted else None}
+        for kind, now in told.items():
+            if now and first.setdefault(kind, now) != now:
+                pin = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
+                return (
+                    f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins"
+                    " the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
+                    "--judge-record all when the provider serves one alone, or take the pin out of "
+                    f"[judges.{self.name}], and the change is a warning."
+                )
+        return None
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
         """Leave out what a recorded identity left out, where this judge may drop parameters at all."""
@@ -303,7 +330,8 @@ class Judge:
                 answer = await self._attempt(prompt)
             except RetryableError as error:
                 failure = self._cleaned(error)
-                if was_played() or (attempt == attempts - 1 and error.invalid is not None and not tentative):
+                is_answer = error.invalid is not None and not error.outage
+                if was_played() or (attempt == attempts - 1 and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
                     return self._gave_up(failure, attempt + 1, wasted)
                 drop_answer()
@@ -320,7 +348,7 @@ class Judge:
                 (keep_answer if keep else drop_answer)()
                 return self._reply(answer, attempt, wasted)
         assert failure is not None
-        if tentative:
+        if tentative or failure.outage:
             failure.invalid = None
         return self._gave_up(failure, attempts, wasted)
 
@@ -341,9 +369,9 @@ class Judge:
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
         self._check_served(answer.served_model)
-        self._answered = True
         if replayed:
             return answer
+        self._answered = self._answered or not was_played()
         self.pace.speed_up()
         return replace(
             answer,
@@ -393,7 +421,9 @@ class Judge:
 
     def _check_served(self, served: str | None) -> None:
         model = (self.table.model or "").removeprefix("models/")
-        if not served or served in (model, self.table.accept_served_model) or DATED.sub("", served) == model:
+        if not served or served in (model, self.table.accept_served_model):
+            return
+        if DATED.sub("", served) == model and not self.table.accept_served_model:
             return
         raise FatalJudgeError(
             f"the model {served!r} answered where {model!r} was asked for: the provider reroutes the name. "
@@ -406,8 +436,9 @@ class Judge:
     def _cleaned(self, error: RetryableError) -> RetryableError:
         kind = type(error)
         return kind(
-            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status
-        )
+            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status,
+            outage=error.outage,
+        )  # fmt: skip
 
     def _without_key(self, text: str) -> str:
         """Return a text without the API key and whatever else the requests carried: servers repeat it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from judgefixtures.costs import money
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.rows import Row, estimate_row
+from judgefixtures.served import changes, served
 from judgefixtures.side_by_side import macro_average, side_by_side
 from judgefixtures.statistics import SEVERITY, Estimate, Status, advice, holm
 from judgefixtures.swap import Comparison, SwapStatus, decide
@@ -48,6 +49,8 @@ def build_report(results: Sequence[Row]) -> Row:
     judges = {name: identity for result in results for name, identity in result["judges"].items()}
     checked = [row for result in results for kind in ("four_cells", "swap", "checked") for row in result[kind]]
     checked += [row for result in results for row in result.get("plans", ())]
+    answered = served(row for result in results for row in result.get("served", ()))
+    warnings = {warning for result in results for warning in result["warnings"]}
     report: Row = {
         "schema": SCHEMA,
         "status": str(overall([*contrasts, *checked])),
@@ -58,7 +61,8 @@ def build_report(results: Sequence[Row]) -> Row:
         "side_by_side": side_by_side(row for result in results for row in result["rights"]),
         "swap": swap,
         "four_cells": sorted((row for result in results for row in result["four_cells"]), key=_four_cell_order),
-        "warnings": sorted({warning for result in results for warning in result["warnings"]}),
+        "warnings": sorted({*warnings, *changes(answered)}),
+        "served": answered,
         "rankings": _rankings([shift for result in results for shift in result["shifts"]]),
         "plans": _sorted((row for result in results for row in result.get("plans", ())), ("judge", "dataset")),
         "expenses": _sorted((row for result in results for row in result.get("expenses", ())), SWAP_KEY[:-1]),

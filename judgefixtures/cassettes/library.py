@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
+import json
 import os
 import tempfile
 import time
@@ -12,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol, get_args
 
 from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, DamagedError, Key, Row, differences
 from judgefixtures.cassettes.frozen import (
@@ -25,11 +26,13 @@ from judgefixtures.cassettes.frozen import (
     has_frozen,
     read_sample,
 )
+from judgefixtures.cassettes.origins import Origins
 from judgefixtures.cassettes.replay import Call, CassetteMissError
 from judgefixtures.cues import LONGEST_NAME
 from judgefixtures.pairs import Pair
+from judgefixtures.verdicts import InvalidKind
 
-RecordMode = Literal["none", "missing", "all"]
+RecordMode = Literal["none", "missing", "invalid", "all"]
 
 POLL = 0.05  # seconds between two attempts to take a lock
 
@@ -62,31 +65,45 @@ class Cassette:
     frozen: Mapping[str, Pair]
     final_path: Path
     mode: RecordMode
-    command_start: str = "pytest"
+    commands: Callable[[str], str]  # the command that records what is asked here, in a mode
     run: str = ""
+    origins: Origins = field(default_factory=Origins)
+    again: Again | None = None  # which recorded answers are asked again
     older: CassetteFile | None = None
     redone: frozenset[str] = frozenset()  # digests of those of its answers that this run made
     resumed: str = ""  # how many answers of an unfinished `all` the side file held, and since when
     set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
     asked: int = 0  # answers recorded in this run
+    cached: int = 0  # of them, those that came from a cache before the judge
     _seen: set[tuple[str, int, str]] | None = None
+    _recorded: dict[Key, Row] | None = None
 
-    def call(self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "") -> Call:
+    def call(
+        self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False
+    ) -> Call:
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 
-        `plan` is the digest of the plan that is carried out, where there is one.
+        `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded
+        before this call does not answer it; it stays until a new answer is written behind it.
         """
+        own: set[str] = set()
+
+        def find(digest: str) -> Row | None:
+            return self.find(digest) if digest in own or not again else None
 
         def keep(row: Row) -> Row:
-            row = self.file.append(replace(row, seen=pair.digest, plan=plan), self._header_now())
+            before = self.file.find(row.digest) if again else None
+            row = replace(row, seen=pair.digest, plan=plan, asked=1 if before is None else before.asked + 1)
+            row = self.file.append(row, self._header_now())
+            own.add(row.digest)
             self.asked += 1
             return row
 
         def missing() -> NoReturn:
             raise CassetteMissError(self._diagnosis(pair, repeat, plan))
 
-        return Call(pair.id, repeat, self.find, keep, missing if self.mode == "none" else None, eager)
+        return Call(pair.id, repeat, find, keep, missing if self.mode == "none" else None, eager)
 
     def find(self, digest: str) -> Row | None:
         """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
@@ -100,9 +117,16 @@ class Cassette:
         earlier = self.older.rows() if self.older is not None and self.redone else ()
         return [*(row for row in earlier if row.digest in self.redone), *self.file.rows()]
 
+    def asks_again(self, call: Call, invalid: str | None) -> bool:
+        """Tell whether the recorded answer that a call was answered from is to be asked again in this run."""
+        return self.again is not None and not call.recorded and self.again.wants(call.pair, call.repeat, invalid)
+
     def used_by(self, call: Call) -> None:
         """Note which rows a finished call was answered from."""
         self.used[(call.pair, call.repeat)] = list(call.played)
+        self.cached += sum(map(self.origins.repeats, call.origins))
+        if call.recorded and self.again is not None:
+            self.again.done(call.pair, call.repeat)
 
     def complete(self) -> None:
         """Sort the file by pair and put it in its place; rows that its pairs no longer ask for are dropped.
@@ -203,8 +227,8 @@ class Cassette:
         )
 
     def command(self, mode: str) -> str:
-        """Return the command that records this condition."""
-        return f"{self.command_start} --judge {self.judge} --judge-dataset {self.dataset} --judge-record {mode}"
+        """Return the command that records what is asked of this condition, and nothing else."""
+        return self.commands(mode)
 
     def _diagnosis(self, pair: Pair, repeat: int, plan: str) -> str:
         what = f"judge {self.judge!r}, dataset {self.dataset!r}, condition {self.condition!r}, pair {pair.id!r}"
@@ -212,8 +236,24 @@ class Cassette:
             what += f", repeat {repeat}"
         if self.file.header is None:
             state = "holds no answers" if self.file.path.exists() else "does not exist"
-            return f"nothing is recorded for {what}: {self.file.path} {state}. Record: {self.command('missing')}"
+            state += f"{self._namesake()}. Record: {self.command('missing')}"
+            return f"nothing is recorded for {what}: {self.file.path} {state}"
         return f"no recording answers {what}: {self._reason(pair, repeat, plan)} Record: {self.command('missing')}"
+
+    def _namesake(self) -> str:
+        """Say whose recordings are of this very judge by another name, as after a change of its name; else nothing."""
+        folder = self.final_path.parent
+        for other in sorted(folder.parents[1].glob(f"*/{folder.name}/{self.final_path.name}")):
+            with contextlib.suppress(CassetteError):
+                recorded = (CassetteFile(other).header or {}).get("judge", {})
+                # What a model does not take is found out by asking it, and this judge was not asked yet.
+                if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
+                    return (
+                        f". {other.parent} holds this condition of a judge that is the same in all but its name: if "
+                        f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
+                        f"{folder.parent}, and nothing need be asked again"
+                    )
+        return ""
 
     def _reason(self, pair: Pair, repeat: int, plan: str) -> str:
         frozen = self.frozen.get(pair.id)
@@ -224,7 +264,9 @@ class Cassette:
             )
         if frozen is not None and (fields := changed_fields(frozen, pair)):
             return f"the pair's {' and '.join(fields)} changed since the recording."
-        recorded = {row.key: row for row in self.file.rows()}
+        if self._recorded is None:
+            self._recorded = {row.key: row for row in self.file.rows()}
+        recorded = self._recorded
         if (row := recorded.get((pair.id, repeat))) is not None and row.seen not in ("", pair.digest):
             return "the pair's text changed since the recording."
         if row is None:
@@ -241,6 +283,34 @@ class Cassette:
         )
 
 
+def _told(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a judge's table says of its identity."""
+    return {key: value for key, value in identity.items() if key != "dropped"}
+
+
+@dataclass(slots=True)
+class Again:
+    """Which recorded answers of a condition a run asks again: invalid ones of some kinds, each once per run."""
+
+    kinds: frozenset[str]
+    path: Path  # what was asked again already, by whichever worker and item of the run: a JSON list a line
+    _done: set[Key] | None = None
+
+    def wants(self, pair: str, repeat: int, invalid: str | None) -> bool:
+        """Tell whether an answer is to be asked again."""
+        if self._done is None:
+            lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ()
+            self._done = {(str(name), int(number)) for name, number in map(json.loads, lines)}
+        return invalid in self.kinds and (pair, repeat) not in self._done
+
+    def done(self, pair: str, repeat: int) -> None:
+        """Note that an answer is this run's own."""
+        if self._done is not None:
+            self._done.add((pair, repeat))
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([pair, repeat]) + "\n")
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """The folder of cassettes and the mode that they are used in; `run` names a pytest run over its workers."""
@@ -251,6 +321,8 @@ class Library:
     command_start: str = "pytest"  # of the commands in messages: with the options that found these recordings
     samples: dict[tuple[str, str], FrozenSample] = field(default_factory=dict)  # to keep, by judge and dataset
     shipped: set[str] = field(default_factory=set)  # digests of pairs that come with the package: not to be frozen
+    invalid: frozenset[str] = frozenset(get_args(InvalidKind))  # what mode "invalid" asks again
+    origins: Origins = field(default_factory=Origins)
 
     def folder(self, judge: str, dataset: str) -> Path:
         """Return where a judge's recordings of a dataset live."""
@@ -270,26 +342,23 @@ class Library:
         """Return what is known of the pairs that the recordings were made on."""
         return frozen_sample(self.folder(judge, dataset))
 
-    def recorded(self, judge: str, dataset: str, condition: str) -> set[tuple[str, int, str]]:
-        """Return pair id, repeat and pair digest of every answer that a condition holds."""
-        file = CassetteFile(self.folder(judge, dataset) / f"{condition}.jsonl")
-        return {(row.pair, row.repeat, row.seen) for row in file.rows()}
-
     @contextlib.contextmanager
     def open(
-        self, judge: Recorded, dataset: str, conditions: Sequence[str], pairs: Sequence[Pair]
+        self, judge: Recorded, dataset: str, conditions: Sequence[str], pairs: Sequence[Pair], only: str = ""
     ) -> Iterator[dict[str, Cassette]]:
         """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
 
-        When the block ends without an error the conditions are complete; with one, what was recorded stays.
+        When the block ends without an error the conditions are complete; with one, what was recorded stays. `only`
+        are the options that select the item that asks, for the commands in messages.
         """
+        only = only or f"--judge {judge.name} --judge-dataset {dataset}"
         with contextlib.ExitStack() as stack:
             if self.mode != "none":
                 # In one order everywhere, or two workers could each hold what the other waits for.
                 for condition in sorted(conditions):
                     stack.enter_context(self._lock(judge.name, dataset, condition))
             frozen = self._frozen_before(judge.name, dataset)
-            opened = {name: self._cassette(judge, dataset, name, frozen) for name in conditions}
+            opened = {name: self._cassette(judge, dataset, name, frozen, only) for name in conditions}
             for cassette in opened.values():
                 stack.callback(cassette.file.close)
                 judge.adopt(cassette.recorded_identity)
@@ -333,15 +402,16 @@ class Library:
             return {}
 
     def _cassette(
-        self, judge: Recorded, dataset: str, condition: str, frozen: Mapping[str, Pair]
+        self, judge: Recorded, dataset: str, condition: str, frozen: Mapping[str, Pair], only: str
     ) -> Cassette:
         path = self.folder(judge.name, dataset) / f"{condition}.jsonl"
         renews = self.mode == "all"
         # A side file: the old recording stays until the new one is complete, and a kill loses neither.
         file = CassetteFile(path.with_name(f"{condition}.part.jsonl") if renews else path)
         cassette = Cassette(
-            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode, self.command_start,
-            self.run,
+            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode,
+            lambda mode: f"{self.command_start} {only} --judge-record {mode}", self.run, self.origins,
+            Again(self.invalid, _scratch(f"{self.run}\0{path.resolve()}", "again")) if self.mode == "invalid" else None,
         )  # fmt: skip
         if renews:
             judge.adopt(cassette.recorded_identity)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import ipaddress
 import json
 import re
 import socket
@@ -21,6 +22,7 @@ from unittest import mock
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
+from judgefixtures.cassettes.origins import Origin, origin_of
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is no part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
@@ -57,8 +59,9 @@ class Call:
     missing: Callable[[], NoReturn] | None
     eager: bool = False
     asked: Counter[str] = field(default_factory=Counter)  # how often the same request was answered
-    pending: list[tuple[str, Row]] = field(default_factory=list)
+    pending: list[tuple[str, Row, Origin | None]] = field(default_factory=list)
     played: list[Row] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)  # of what was kept
     failure: BaseException | None = None
     recorded: bool = False  # an answer of this call came over the network
     online: bool = False  # the present attempt went to the network
@@ -74,8 +77,9 @@ def keep_answer() -> None:
     if call is None:
         return
     while call.pending:
-        plain, row = call.pending.pop(0)
+        plain, row, origin = call.pending.pop(0)
         call.asked[plain] += 1
+        call.origins += [origin] if origin else []
         try:
             call.played.append(call.keep(row))
         except Exception as error:
@@ -118,13 +122,46 @@ def replaying() -> bool:
     return call is not None and call.missing is not None
 
 
+# What recordings call the machine that a judge runs on, whatever its address says: servers print several of its names.
+THIS_MACHINE = "127.0.0.1"
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether a host name can only mean the machine that asks.
+
+    >>> [is_this_machine(host) for host in ("localhost", "::1", "0.0.0.0", "10.0.0.1", "localhost.example")]
+    [True, True, True, False, False]
+    """
+    try:
+        address = ipaddress.ip_address(THIS_MACHINE if host.lower() == "localhost" else host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
 @functools.lru_cache(maxsize=256)
-def endpoint_digest(method: str, uri: str) -> str:
-    """Return a digest of method, host (no port), path (no version segment) and query (no keys) of a request."""
+def endpoint_digest(method: str, uri: str, host: str | None = None) -> str:
+    """Return a digest of method, host (no port), path (no version segment) and query (no keys) of a request.
+
+    This machine has one name, whichever it was asked by; `host` is taken in its place.
+    """
     parts = urlsplit(uri)
+    host = host or _host(uri)
     path = VERSION_SEGMENT.sub("", parts.path)
     query = _query(sorted(parse_qsl(parts.query)))
-    return hashlib.sha256(f"{method.upper()} {parts.hostname}{path}{query}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{method.upper()} {host}{path}{query}".encode()).hexdigest()[:32]
+
+
+def _host(uri: str) -> str:
+    host = str(urlsplit(uri).hostname)
+    return THIS_MACHINE if is_this_machine(host) else host
+
+
+def _earlier_hosts(uri: str) -> tuple[str, ...]:
+    """Return the names by which recordings from before the one name for this machine may call a request's host."""
+    if _host(uri) != THIS_MACHINE:
+        return ()
+    return tuple(dict.fromkeys((str(urlsplit(uri).hostname), "localhost", "::1")))
 
 
 def _query(asked: Iterable[tuple[str, str]]) -> str:
@@ -133,7 +170,9 @@ def _query(asked: Iterable[tuple[str, str]]) -> str:
     return f"?{urlencode(kept)}" if kept else ""
 
 
-def request_digest(method: str, uri: str, body: bytes, repeat: int = 0, occurrence: int = 0) -> str:
+def request_digest(
+    method: str, uri: str, body: bytes, repeat: int = 0, occurrence: int = 0, host: str | None = None
+) -> str:
     """Return what a request is found by: 32 hex digits over endpoint, canonical body and repeat.
 
     >>> a = request_digest("post", "http://h:1/v1/x", b'{"a":1, "b":2}')
@@ -144,7 +183,7 @@ def request_digest(method: str, uri: str, body: bytes, repeat: int = 0, occurren
         canonical = json.dumps(json.loads(body), sort_keys=True, separators=(",", ":")).encode()
     except (ValueError, RecursionError):
         canonical = body
-    head = f"{endpoint_digest(method, uri)} {repeat} {occurrence} ".encode()
+    head = f"{endpoint_digest(method, uri, host)} {repeat} {occurrence} ".encode()
     return hashlib.sha256(head + canonical).hexdigest()[:32]
 
 
@@ -229,12 +268,14 @@ def _routing() -> Any:
             status = response["status"]["code"]
             if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
                 return
-            body = scrubbed(decode_response(response)["body"].get("string") or b"", secrets)
+            received = decode_response(response)["body"].get("string") or b""
+            body = scrubbed(received, secrets)
             plain = _plain_digest(call, request)
             location = without(_location(response), secrets)
             row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
                       _header(response, "content-type"), location=location, exact=call.eager)  # fmt: skip
-            call.pending.append((plain, row))
+            request_alone = request_digest(request.method, request.uri, _body_of(request))
+            call.pending.append((plain, row, origin_of(received, request_alone)))
             if call.eager:
                 keep_answer()
 
@@ -266,20 +307,24 @@ def _location(response: Any) -> str:
 
 
 def _found(call: Call, request: Any) -> Row | None:
-    return call.find(_digest(call, request, call.asked[_plain_digest(call, request)]))
+    occurrence = call.asked[_plain_digest(call, request)]
+    row = call.find(_digest(call, request, occurrence))
+    for host in _earlier_hosts(request.uri) if row is None else ():
+        row = row or call.find(_digest(call, request, occurrence, host))
+    return row
 
 
 def _plain_digest(call: Call, request: Any) -> str:
     return _digest(call, request, 0)
 
 
-def _digest(call: Call, request: Any, occurrence: int) -> str:
+def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) -> str:
     """Return the request's digest, remembered on the request: vcrpy asks two or three times per call."""
-    known: dict[int, str] = request.__dict__.setdefault("_judgefixtures", {})
-    if occurrence not in known:
+    known: dict[tuple[int, str | None], str] = request.__dict__.setdefault("_judgefixtures", {})
+    if (key := (occurrence, host)) not in known:
         body = _body_of(request)
-        known[occurrence] = request_digest(request.method, request.uri, body, call.repeat, occurrence)
-    return known[occurrence]
+        known[key] = request_digest(request.method, request.uri, body, call.repeat, occurrence, host)
+    return known[key]
 
 
 def scrubbed(body: bytes, secrets: Iterable[str]) -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gate import RESULT, Gate
 from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, mark_of
 from judgefixtures.plugin.results import Results
@@ -39,9 +39,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="dataset to ask about (repeatable; default: `datasets` of the configuration)")  # fmt: skip
     add("--judge-pairs", type=_positive, dest="judge_pairs", metavar="N", default=None,
         help="use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)")  # fmt: skip
-    add("--judge-record", choices=("none", "missing", "all"), dest="judge_record", default="none",
+    add("--judge-record", choices=("none", "missing", "invalid", "all"), dest="judge_record", default="none",
         help="none: replay recordings, no network at all (default); missing: ask only what is not recorded; "
-             "all: record everything anew")  # fmt: skip
+             "invalid: that, and again what was recorded as invalid; all: record everything anew")  # fmt: skip
+    add("--judge-record-invalid", type=_invalid_kind, action="append", dest="judge_record_invalid", metavar="KIND",
+        default=None, help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
+                           "truncated or filtered (repeatable; default: every kind)")  # fmt: skip
     add("--judge-report", type=Path, dest="judge_report", metavar="DIR", default=None,
         help="write report.json and judgments.jsonl to DIR (default: terminal only)")  # fmt: skip
     add("--judge-config", type=Path, dest="judge_config", metavar="FILE", default=None,
@@ -66,6 +69,19 @@ def _positive(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def _invalid_kind(text: str) -> str:
+    import argparse
+    from typing import get_args
+
+    from judgefixtures.verdicts import InvalidKind
+
+    if text not in get_args(InvalidKind):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a kind of invalid answer: {choices(text, get_args(InvalidKind))}"
+        )
+    return text
 
 
 def _dollars(text: str) -> float:
@@ -126,6 +142,9 @@ def pytest_configure(config: pytest.Config) -> None:
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
+    if option.judge_record_invalid and option.judge_record != "invalid":
+        raise pytest.UsageError("--judge-record-invalid names the invalid answers that --judge-record invalid asks "
+                                f"again, and this is --judge-record {option.judge_record}: give both.")  # fmt: skip
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
     if any(given) and not hasattr(config, "workerinput"):
         try:

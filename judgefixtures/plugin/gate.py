@@ -37,11 +37,12 @@ class Gate:
         self._result: dict[str, Any] = {
             "contrasts": [], "accuracy": [], "four_cells": [], "swap": [], "judgments": [], "differences": [],
             "shifts": [], "rights": [], "warnings": [], "checked": [], "prices": [],
-            "plans": [], "plan_texts": [], "expenses": [],
+            "plans": [], "plan_texts": [], "expenses": [], "served": [],
             "judges": {}, "spent": {}, "retries": 0, "alpha": setup.config.default_gate.alpha,
             "notes": setup.notes, "required": list(setup.required_swaps),
         }  # fmt: skip
         node.stash[RESULT] = self._result
+        self._invalid: dict[str, Counter[str]] = {}  # kinds of invalid answers, by the command that asks them again
 
     def check(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
         """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
@@ -210,7 +211,15 @@ class Gate:
         if decision.status == "INCONCLUSIVE" and table.inconclusive == "warn":
             return
         if decision.status != "PASS":
-            pytest.fail(text, pytrace=False)
+            pytest.fail("\n".join([text, *self._invalid_lines()]), pytrace=False)
+
+    def _invalid_lines(self) -> list[str]:
+        """Say how many answers of this item are invalid, and which command asks them again."""
+        return [
+            f"  {kinds.total()} answers are invalid ({', '.join(f'{kind} {n}' for kind, n in sorted(kinds.items()))}). "
+            f"Ask for them again, and for nothing else: {command}"
+            for command, kinds in self._invalid.items() if kinds
+        ]  # fmt: skip
 
     def _conclude_swap(
         self, judge: Judge, baseline: Judge, name: str, comparisons: Sequence[Comparison], table: GateTable
@@ -222,6 +231,7 @@ class Gate:
         lines = [f"{judge.name} against {baseline.name} on {self._dataset}: {name} is {status}"]
         lines += [f"  {comparison.message}" for comparison in comparisons]
         lines += difference_lines(self._result["differences"], judge.name, baseline.name)
+        lines += self._invalid_lines()
         if status is Status.NOT_APPLICABLE:
             pytest.skip("\n".join(lines))
         if status is Status.PASS or (status is Status.INCONCLUSIVE and table.inconclusive == "warn"):
@@ -334,19 +344,26 @@ class Gate:
         concurrency = 1 if offline else setup.options.judge_concurrency
         setup.asked[id(judge)] = judge
         meter, retries = Meter(asked.table, setup.budget), asked.retries
-        with self._files_noted() as opened, library.open(asked, self._dataset, conditions, frozen) as cassettes:
+        options = self._options(judge, what)
+        with (
+            self._files_noted() as opened,
+            library.open(asked, self._dataset, conditions, frozen, options) as cassettes,
+        ):
             opened += cassettes.values()
             try:
                 with (
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
                     recording(only_httpx2=not judge.is_python, offline=offline),
                 ):
-                    return setup.runner.run(
+                    found = setup.runner.run(
                         collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans)
                     )
+                self._note_answers(judge, f"{library.command_start} {options}", found)
+                return found
             finally:
                 self._result["judges"][judge.name] = judge.identity
                 self._note_retirement(judge)
+                self._note_cached(judge, options, list(cassettes.values()))
                 self._result["retries"] += asked.retries - retries
                 if meter.total.calls:
                     self._spend(judge, meter)
@@ -367,6 +384,15 @@ class Gate:
                     )
                 for path in cassette.set_aside:
                     self._setup.note(f"a recording of another judge was set aside as {path}")
+
+    def _options(self, judge: Judge, what: str) -> str:
+        """Return the options that select this item; of a test that asks something else than its item, what it asks."""
+        from judgefixtures.plugin.items import ITEM, Item
+
+        item = self._node.callspec.params.get(ITEM) if hasattr(self._node, "callspec") else None
+        if isinstance(item, Item) and judge.name in (item.judge, item.baseline) and item.dataset == self._dataset:
+            return item.options
+        return f'--judge {judge.name} --judge-dataset {self._dataset} -k "{what}"'
 
     def _spend(self, judge: Judge, meter: Meter) -> None:
         from judgefixtures.costs import Cost
@@ -423,7 +449,30 @@ class Gate:
         model = judge.table.model
         warning = model and retirement(model, datetime.date.today(), judge.shutdown_date)
         if warning:
-            self._result["warnings"] = [f"judge {judge.name}: {warning}"]
+            self._warn(f"judge {judge.name}: {warning}")
+
+    def _note_cached(self, judge: Judge, options: str, cassettes: Sequence[Cassette]) -> None:
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
+        if cached := sum(cassette.cached for cassette in cassettes):
+            asked = sum(cassette.asked for cassette in cassettes)
+            command = f"{self._setup.command_start} {options} --judge-record all"
+            self._warn(
+                f"judge {judge.name} on {self._dataset}: {cached} of {asked} new answers came with the response id of "
+                "an earlier answer: a cache before the judge repeats what it said, so that repeats show no noise. "
+                f"Switch the cache off for this judge and record anew: {command}"
+            )
+
+    def _note_answers(self, judge: Judge, command: str, arms: Sequence[Sequence[Judgment]]) -> None:
+        """Keep what the provider said of itself, and how many answers are invalid."""
+        from judgefixtures.rows import served_rows
+
+        self._result["served"] += served_rows(judge.name, self._dataset, arms)
+        kinds = self._invalid.setdefault(f"{command} --judge-record invalid", Counter())
+        kinds.update(judgment.reply.invalid for arm in arms for judgment in arm if judgment.reply.invalid)
+
+    def _warn(self, text: str) -> None:
+        if text not in self._result["warnings"]:
+            self._result["warnings"].append(text)
 
     def _note_leftovers(self, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool) -> None:
         for cassette in cassettes:

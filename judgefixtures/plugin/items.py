@@ -34,10 +34,20 @@ class Item:
     baseline: str | None = None
     plan: bool = False  # about the judge's plans, not about its verdicts
 
+    @property
+    def options(self) -> str:
+        """The options that select this item and no other, for commands in messages."""
+        base = f" --judge-baseline {self.baseline}" if self.baseline else ""
+        only = repr(self) if self.baseline else self.contrast.id if self.contrast else f"{self.dataset}-{self._what}"
+        return f'--judge {self.judge}{base} --judge-dataset {self.dataset} -k "{only}"'
+
+    @property
+    def _what(self) -> str:
+        return "plan" if self.plan else self.contrast.id if self.contrast else "accuracy"
+
     def __repr__(self) -> str:
         who = self.judge if self.baseline is None else f"{self.judge}-against-{self.baseline}"
-        what = "plan" if self.plan else self.contrast.id if self.contrast else "accuracy"
-        return f"{who}-{self.dataset}-{what}"
+        return f"{who}-{self.dataset}-{self._what}"
 
 
 def mark_of(node: Any) -> pytest.Mark | None:

@@ -117,6 +117,8 @@ class Setup:
             if self.options.judge_cassettes is not None:
                 folder = self.options.judge_cassettes.absolute()
             self._library = Library(folder, self.options.judge_record, command_start=self.command_start)
+            if self.options.judge_record_invalid:
+                self._library = replace(self._library, invalid=frozenset(self.options.judge_record_invalid))
             if self.run:
                 self._library = replace(self._library, run=self.run)
         return self._library
@@ -125,7 +127,7 @@ class Setup:
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
-                 "pairs": self.options.judge_pairs}  # fmt: skip
+                 "pairs": self.options.judge_pairs, "repeats": self.repeats if self.repeats > 1 else None}  # fmt: skip
         return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
 
     @property
@@ -174,7 +176,7 @@ class Setup:
             from judgefixtures.plugin.samples import Samples
 
             wanted = self.options.judge_pairs or self.config.pairs
-            self._samples = Samples(self.config, self.library, wanted, self._note_once)
+            self._samples = Samples(self.config, self.library, wanted, self._note_once, self.baseline_name)
         return self._samples
 
     def _note_once(self, text: str) -> None:

@@ -31,7 +31,8 @@ class RetryableError(Exception):
     """This attempt failed and another may succeed, after `retry_after` seconds where the server named them.
 
     `invalid` is what the answer counts as when it keeps coming back; without it, giving up is fatal.
-    `status` is the HTTP status where there was one: 429 slows all calls down.
+    `status` is the HTTP status where there was one: 429 slows all calls down. An `outage` is a response that says
+    nothing of any answer: giving up on it is fatal, only one that was recorded as an answer counts as `invalid`.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class RetryableError(Exception):
         retry_after: float | None = None,
         invalid: InvalidKind | None = None,
         status: int | None = None,
+        outage: bool = False,
     ) -> None:
         super().__init__(message)
+        self.outage = outage
         self.retry_after = retry_after
         self.invalid = invalid
         self.status = status

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 
 RETRIED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+ENVELOPE = frozenset({"candidates", "modelVersion", "usageMetadata", "promptFeedback"})
 CUT_OFF = frozenset({"MAX_TOKENS", "LENGTH", "CONTINUATION"})
 CUT_OFF_HINT = (
     "the answer was cut off: raise max_output_tokens, or let the model think less "
@@ -129,7 +130,7 @@ def read(wire: Wire, model: str) -> Answer:
         return failure(wire, model)
     body = wire.json()
     if not isinstance(body, dict):
-        raise RetryableError("an answer that is no JSON object", invalid="empty")
+        raise RetryableError("an answer that is no JSON object", invalid="empty", outage=True)
     about: dict[str, Any] = {
         "served_model": (text_or_none(body.get("modelVersion")) or "").removeprefix("models/") or None,
         "usage": _usage(body.get("usageMetadata")),
@@ -142,7 +143,9 @@ def read(wire: Wire, model: str) -> Answer:
         return Answer("", "filtered", f"the prompt was blocked: {feedback['blockReason']}", **about)
     candidates = body.get("candidates")
     if not candidates or not isinstance(candidates[0], dict):
-        raise RetryableError("an answer without candidates", invalid="empty")
+        # Empty fields are left out, but a model that has nothing to say still says who it is, or what it cost.
+        outage = not body.keys() & ENVELOPE
+        raise RetryableError("an answer without candidates", invalid="empty", outage=outage)
     candidate = candidates[0]
     finish = str(candidate.get("finishReason") or "STOP").upper()
     if finish in RETRIED:

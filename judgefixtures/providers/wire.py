@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import email.utils
-import ipaddress
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from judgefixtures.cassettes.replay import is_this_machine
 from judgefixtures.providers import (
     Answer,
     FatalJudgeError,
@@ -51,7 +51,7 @@ class Wire:
     def json(self) -> Any:
         """Return the body as JSON; raises RetryableError or FatalJudgeError for what is none."""
         if not self.body.strip():
-            raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty")
+            raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty", outage=True)
         try:
             return json.loads(self.body.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
@@ -115,12 +115,7 @@ def without_switches() -> Iterator[None]:
 
 def is_local(base_url: str | None) -> bool:
     """Tell whether a URL names this machine."""
-    host = urlsplit(base_url or "").hostname or ""
-    try:
-        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
-        return address.is_loopback or address.is_unspecified  # 0.0.0.0, as servers print their address
-    except ValueError:
-        return False
+    return is_this_machine(urlsplit(base_url or "").hostname or "")
 
 
 async def exchange(call: Awaitable[Any], base_url: str | None) -> Wire:
@@ -214,6 +209,13 @@ def failure(wire: Wire, model: str) -> Answer:
         )
     error = error_object(wire)
     answer = error_answer(wire.status, error, wire.headers, model)
+    # APIs tell errors in JSON. A page of words is from whoever stands before them, and no word on this pair, whatever
+    # it says; only the size is (413 is about the request alone, whoever measures it).
+    if wire.status != 413 and not wire.body.lstrip().startswith(("{", "[")):
+        raise FatalJudgeError(
+            f"{answer.detail} -- this is not the judge's answer but that of a gateway, proxy or firewall before it: "
+            "find out there why it refuses the request, then run again with --judge-record missing."
+        )
     return replace(answer, usage=Usage(0, 0))  # an error status is not billed
 
 

@@ -16,7 +16,7 @@ FLOW = (
     "errors", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
     "config", "verdicts", "acknowledgment",
     "cassettes", "providers", "pacing", "retirements", "judges", "costs", "judgments", "metrics", "gates", "swap",
-    "expenses", "ranking", "side_by_side", "preflight", "rows", "diagnosis", "summary", "report",
+    "expenses", "ranking", "side_by_side", "preflight", "rows", "served", "diagnosis", "summary", "report",
     "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.
