@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judgefixtures.cassettes.library import Cassette
-from judgefixtures.cassettes.replay import CALL
+from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
-from judgefixtures.judges import Judge, Reply
+from judgefixtures.judges import CutOffError, Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import Usage
@@ -118,7 +118,9 @@ class _Run:
         if after:
             await asyncio.sleep(after)
         while not self.meter.stopped and (job := next(jobs, None)) is not None:
-            await self._ask(job, self.judge.ask)
+            if await self._ask(job, self.judge.ask):
+                condition, repeat, pair = job
+                self.judge.count_cut_off(self.judgments[condition.name, repeat, pair.id].reply)
 
     async def _ask(self, job: Job, ask: Ask) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
@@ -138,6 +140,13 @@ class _Run:
         try:
             reply = await ask(prompt)
             usage, wasted = (reply.usage if call.recorded else None), reply.wasted
+        except CutOffError as error:
+            usage = error.usage
+            raise
+        except AnswerTooLargeError as error:
+            call.failure = None  # an answer all the same, if an invalid one
+            reply = Reply(Verdict(None, "", "too-long"), str(error))
+            usage = reply.usage if call.recorded else None
         finally:
             CALL.reset(token)
             self.meter.settle(prompt, usage, wasted)

@@ -14,7 +14,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,7 @@ class Row:
     seen: str = ""  # digest of the pair's texts as the judge saw them
     location: str = ""  # where a redirect leads
     plan: str = ""  # digest of the plan that was carried out, where there was one
+    oversize: int = 0  # how many bytes the body had, where it was too large to be kept
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
 
@@ -67,12 +68,10 @@ class Row:
         usual = {"repeat": 0, "status": 200}  # what nearly every row has is left out
         other = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
         kind = {} if self.content_type == JSON else {"type": self.content_type}
-        where = {"location": self.location} if self.location else {}
+        where: dict[str, Any] = {"location": self.location} if self.location else {}
         where |= {"plan": self.plan} if self.plan else {}
-        line = dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
-        if len(line) > LARGEST_ROW:
-            raise CassetteError(f"an answer about pair {self.pair!r} has {len(line)} bytes, too many for a recording.")
-        return line
+        where |= {"oversize": self.oversize} if self.oversize else {}
+        return dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
     def parse(cls, line: bytes) -> Row:
@@ -81,7 +80,8 @@ class Row:
         pair, repeat, status = found["pair"], found.get("repeat", 0), found.get("status", 200)
         if not isinstance(pair, str) or type(repeat) is not int or type(status) is not int:
             raise ValueError("wrong types")
-        if not 100 <= status <= 599 or repeat < 0:
+        oversize = found.get("oversize", 0)
+        if not 100 <= status <= 599 or repeat < 0 or type(oversize) is not int or oversize < 0:
             raise ValueError("wrong values")
         content_type = found.get("type", JSON)
         if not isinstance(content_type, str) or not content_type.isprintable():
@@ -91,7 +91,7 @@ class Row:
             raise ValueError("wrong location")
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
-                   location, str(found.get("plan", "")), exact)  # fmt: skip
+                   location, str(found.get("plan", "")), oversize, exact)  # fmt: skip
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
@@ -177,9 +177,12 @@ class CassetteFile:
         """Return every row that can be read, the last one written of each digest."""
         return [row for digest in {**self._index, **self._appended} if (row := self.find(digest))]
 
-    def append(self, row: Row, header: Mapping[str, Any]) -> None:
-        """Write the row, after the header in a new file, so that a kill after this call does not lose it."""
-        line = row.line()
+    def append(self, row: Row, header: Mapping[str, Any]) -> Row:
+        """Write the row, after the header in a new file, so that a kill after this call does not lose it.
+
+        Returns it as it was written: without its body, where that is too large.
+        """
+        row, line = _fitting(row)
         try:
             with self._lock:  # a judge's threads append side by side
                 if self._descriptor is None:
@@ -191,12 +194,13 @@ class CassetteFile:
                 "make room or rights and run the same command again, with --judge-record missing or all as now."
             ) from None
         self._appended[row.digest] = row
+        return row
 
     def replace(self, rows: Iterable[Row], header: Mapping[str, Any], path: Path | None = None) -> None:
         """Write header and rows, sorted by pair, in one step to `path`; the same rows give the same bytes."""
         path = path or self.path
         rows = sorted(rows, key=lambda row: (row.pair, row.repeat, row.digest))
-        content = b"".join([dump(header) + b"\n", *(row.line() for row in rows)])
+        content = b"".join([dump(header) + b"\n", *(_fitting(row)[1] for row in rows)])
         if path == self.path and content == self._data and not self._appended:
             return
         atomic_write(path, content)
@@ -291,6 +295,15 @@ def atomic_write(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise CassetteError(f"{path} cannot be written: {error.strerror}. The old file is untouched.") from None
+
+
+def _fitting(row: Row) -> tuple[Row, bytes]:
+    """Return a row and its line, without the body where the line would be too large to be read again."""
+    line = row.line()
+    if len(line) > LARGEST_ROW:
+        row = replace(row, body=b"", oversize=len(row.body))
+        line = row.line()
+    return row, line
 
 
 def _write_whole(descriptor: int | None, line: bytes) -> None:

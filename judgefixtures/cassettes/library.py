@@ -65,8 +65,7 @@ class Cassette:
         """
 
         def keep(row: Row) -> Row:
-            row = replace(row, seen=pair.digest, plan=plan)
-            self.file.append(row, self.header())
+            row = self.file.append(replace(row, seen=pair.digest, plan=plan), self.header())
             self.asked += 1
             return row
 
