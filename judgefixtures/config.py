@@ -14,7 +14,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from judgefixtures.contrasts import OTHER_FAMILIES
 from judgefixtures.cues import FAMILIES, LONGEST_NAME, NAME, Families
@@ -28,6 +38,26 @@ BUILTIN = Path(__file__).with_name("builtin.toml")
 # `datasets = [...]` selects and [datasets.NAME] defines: TOML forbids both in one file, people write both.
 SELECTION = re.compile(r'^([ \t]*)(?:datasets|"datasets")(?=\s*=\s*\[)', re.MULTILINE)
 
+UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
+
+
+def _or_unset(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    if value == UNSET:
+        return None
+    try:
+        return handler(value)
+    except ValidationError as invalid:
+        raise ValueError(f'{invalid.errors()[0]["msg"]}, or "{UNSET}", which does not send it') from None
+
+
+def _thinking_level(value: str) -> str:
+    if value.upper() not in THINKING_LEVELS:
+        raise ValueError(choices(value.upper(), THINKING_LEVELS))
+    return value
+
+
+THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Table = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -56,10 +86,10 @@ class JudgeTable(_Table):
     max_attempts: int = Field(6, ge=1)
     requests_per_minute: float | None = Field(None, gt=0)
     accept_served_model: str | None = Field(None, min_length=1)
-    temperature: float = Field(0.0, ge=0, le=2)
-    seed: int = 0
+    temperature: Temperature = 0.0  # None: unset
+    seed: Annotated[int | None, WrapValidator(_or_unset)] = 0
     reasoning_effort: str | None = Field(None, min_length=1)
-    thinking_level: str | None = Field(None, min_length=1)
+    thinking_level: Annotated[str, AfterValidator(_thinking_level)] | None = None
     thinking_budget: int | None = Field(None, ge=-1)
     max_output_tokens: int = Field(512, ge=1)
     response_format: Literal["json_schema", "json_object", "none"] = "json_schema"
@@ -70,7 +100,7 @@ class JudgeTable(_Table):
     cue_after: str | None = Field(None, min_length=1)
     verdict: Literal["json", "brackets"] = "json"
     strategy: Literal["direct", "plan-heuristic", "plan-self", "plan-combined"] = "direct"
-    plan_temperature: float = Field(0.7, ge=0, le=2)
+    plan_temperature: Temperature = 0.7
     plan_max_output_tokens: int = Field(1024, ge=1)
     plan_sees_responses: bool = False
     drop_unsupported: bool = False

@@ -23,7 +23,7 @@ from judgefixtures.cassettes.replay import (
     was_played,
     without_secrets,
 )
-from judgefixtures.config import JudgeTable, judge_table
+from judgefixtures.config import UNSET, JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
 from judgefixtures.pairs import Pair
@@ -58,6 +58,7 @@ __all__ = ["FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
 CHARACTERS_A_TOKEN = 4  # about, as for all estimates before a call
 FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
 LONGEST_BACKOFF = 30.0
+FIRST_ANSWERS = 20  # where all of them are cut off, the others will be
 LONGEST_WAIT = 120.0  # a server that asks for more has a limit that this run cannot sit out
 
 # gpt-4o may be served as gpt-4o-2024-11-20: the name with a date or a revision, and nothing else.
@@ -86,8 +87,18 @@ class Reply:
         return None if self.text else self.verdict.invalid
 
 
+class CutOffError(FatalJudgeError):
+    """The judge's answers are cut off: asking on would pay for nothing. `usage` is what the dropped answer cost."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
 class Judge:
     """One judge, ready to be asked. Its identity is all that can change an answer."""
+
+    limit_key = "max_output_tokens"
 
     def __init__(self, name: str, table: JudgeTable, template: Template, provider: Provider) -> None:
         self.name = name
@@ -97,6 +108,9 @@ class Judge:
         self.probed = False
         self.shutdown_date: str | None = None
         self.retries = 0
+        self.stops_when_cut_off = True
+        self._cut_off: int | None = 0  # how many answers of a recording were, from the first on; None: not all
+        self._probing = False
         self._provider = provider
         self._answered = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -155,7 +169,10 @@ class Judge:
         if table.asks_for_plans:
             planning["sees_responses"] = table.plan_sees_responses
         if table.asks_for_plans and not self.is_python:
-            planning |= {"temperature": table.plan_temperature, "max_output_tokens": table.plan_max_output_tokens}
+            planning |= {
+                "temperature": _or_unset(table.plan_temperature),
+                "max_output_tokens": table.plan_max_output_tokens,
+            }
         return {"planning": planning}
 
     @property
@@ -163,8 +180,8 @@ class Judge:
         table = self.table
         optional = ("reasoning_effort", "thinking_level", "thinking_budget")
         return {
-            "temperature": table.temperature,
-            "seed": table.seed,
+            "temperature": _or_unset(table.temperature),
+            "seed": _or_unset(table.seed),
             "max_output_tokens": table.max_output_tokens,
             "response_format": table.response_format if table.verdict == "json" else "none",
             **{key: value for key in optional if (value := getattr(table, key)) is not None},
@@ -273,16 +290,50 @@ class Judge:
     async def probe(self, prompt: str) -> Reply:
         """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
 
-        A rejected parameter is dropped where the judge's table allows it; otherwise the error names it.
+        A rejected parameter is dropped where the judge's table allows it; otherwise the error names it. An answer
+        that is cut off is not recorded and raises CutOffError: the remedy is another judge.
         """
-        while True:
-            try:
-                return await self._probed(prompt)
-            except UnsupportedError as error:
-                named = sent_as(error.parameter) & self._provider.sent
-                if not self.table.drop_unsupported or not named:
-                    raise
-                self._provider.dropped = self.dropped | named
+        self._probing = True
+        try:
+            while True:
+                try:
+                    return await self._probed(prompt)
+                except UnsupportedError as error:
+                    named = sent_as(error.parameter) & self._provider.sent
+                    if not self.table.drop_unsupported or not named:
+                        raise
+                    self._provider.dropped = self.dropped | named
+        finally:
+            self._probing = False
+
+    def count_cut_off(self, reply: Reply) -> None:
+        """Raise CutOffError where every one of a recording's first answers was cut off; they are kept."""
+        if reply.verdict.invalid != "truncated":
+            self._cut_off = None
+        if self._cut_off is not None:
+            self._cut_off += 1
+            if self._cut_off >= FIRST_ANSWERS and self.stops_when_cut_off:
+                raise self._cut_off_error(f"the first {FIRST_ANSWERS} answers after the probe were all")
+
+    def _check_probe(self, reply: Reply) -> None:
+        if self._probing and self.stops_when_cut_off and reply.verdict.invalid == "truncated" and not was_played():
+            drop_answer()
+            raise self._cut_off_error("the first answer was", reply.usage)
+
+    def _cut_off_error(self, which: str, usage: Usage | None = None) -> CutOffError:
+        if self.is_python:
+            limit, remedy = "", f"Raise the limit that {self.table.target} sends"
+        else:
+            less = "reasoning_effort" if self.table.provider == "openai" else "thinking_budget or thinking_level"
+            limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
+            remedy = (f"Raise {self.limit_key} in [judges.{self.name}] (what a reasoning model thinks counts: 4096 is "
+                      f"a start), or let the model think less ({less})")  # fmt: skip
+        return CutOffError(
+            f"judge {self.name!r}: {which} cut off{limit}, and asking on would pay for answers that are no verdicts. "
+            f"{remedy}, and run the same command again; what was recorded before has to be recorded anew, with "
+            "--judge-record all. To record cut-off answers all the same, add --judge-force.",
+            usage,
+        )
 
     async def _probed(self, prompt: str) -> Reply:
         try:
@@ -345,8 +396,10 @@ class Judge:
                 drop_answer()
                 raise FatalJudgeError(self._said(error)) from None
             else:
+                reply = self._reply(answer, attempt, wasted)
+                self._check_probe(reply)
                 (keep_answer if keep else drop_answer)()
-                return self._reply(answer, attempt, wasted)
+                return reply
         assert failure is not None
         if tentative or failure.outage:
             failure.invalid = None
@@ -381,11 +434,18 @@ class Judge:
         )
 
     def _reply(self, answer: Answer, retries: int, wasted: int) -> Reply:
-        if answer.invalid is not None:
-            verdict = Verdict(None, "", answer.invalid, reasoning=answer.reasoning)
-        else:
-            verdict = _with_reasoning(parse_verdict(answer.text, self.table.verdict), answer.reasoning)
-        return Reply(verdict, answer.detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+        verdict, detail = self._stated(answer)
+        return Reply(verdict, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+
+    def _stated(self, answer: Answer) -> tuple[Verdict, str]:
+        """Return the verdict that an answer states, or the invalid one that it is, with what is to be said of it."""
+        if answer.invalid is None:
+            return _with_reasoning(parse_verdict(answer.text, self.table.verdict), answer.reasoning), answer.detail
+        if answer.unless_whole:
+            whole, note = self._stated(replace(answer, invalid=None, detail=answer.unless_whole))
+            if whole.invalid is None:
+                return whole, note
+        return Verdict(None, "", answer.invalid, reasoning=answer.reasoning), answer.detail
 
     def _gave_up(self, failure: RetryableError, attempts: int, wasted: int) -> Reply:
         if failure.invalid is None:
@@ -451,6 +511,8 @@ class Planner(Judge):
 
     It has the judge's name and address and its pace, and an identity of its own: what can change a plan.
     """
+
+    limit_key = "plan_max_output_tokens"
 
     def __init__(self, judge: Judge) -> None:
         table = judge.table
@@ -541,6 +603,10 @@ def _provider(table: JudgeTable) -> Provider:
     from judgefixtures.providers.google import GoogleProvider
 
     return GoogleProvider(table)
+
+
+def _or_unset(value: float | None) -> float | str:
+    return UNSET if value is None else value
 
 
 def _with_reasoning(verdict: Verdict, reasoning: str) -> Verdict:

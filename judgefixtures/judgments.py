@@ -10,11 +10,11 @@ from functools import partial
 from typing import Literal
 
 from judgefixtures.cassettes.library import Cassette
-from judgefixtures.cassettes.replay import CALL, Call, CassetteMissError, NetworkBlockedError
+from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError, Call, CassetteMissError, NetworkBlockedError
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError, Judge, Reply
+from judgefixtures.judges import CutOffError, FatalJudgeError, Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import Usage
@@ -139,7 +139,9 @@ class _Run:
         if after:
             await asyncio.sleep(after)
         while not self.meter.stopped and (job := next(jobs, None)) is not None:
-            await self.ask(job, self.judge.ask)
+            if await self.ask(job, self.judge.ask):
+                condition, repeat, pair = job
+                self.judge.count_cut_off(self.judgments[condition.name, repeat, pair.id].reply)
 
     async def ask(self, job: Job, ask: Ask) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
@@ -178,6 +180,13 @@ class _Run:
         try:
             reply = await ask(prompt)
             usage, wasted = (reply.usage if call.recorded else None), reply.wasted
+        except CutOffError as error:
+            usage = error.usage
+            raise
+        except AnswerTooLargeError as error:
+            call.failure = None  # an answer all the same, if an invalid one
+            reply = Reply(Verdict(None, "", "too-long"), str(error))
+            usage = reply.usage if call.recorded else None
         finally:
             CALL.reset(token)
             self.meter.settle(prompt, usage, wasted)

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ class Row:
     location: str = ""  # where a redirect leads
     plan: str = ""  # digest of the plan that was carried out, where there was one
     asked: int = 1  # how often, where an invalid answer was asked again and this is the last one
+    oversize: int = 0  # how many bytes the body had, where it was too large to be kept
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
 
@@ -79,12 +80,10 @@ class Row:
         usual = {"repeat": 0, "status": 200, "asked": 1}  # what nearly every row has is left out
         other = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
         kind = {} if self.content_type == JSON else {"type": self.content_type}
-        where = {"location": self.location} if self.location else {}
+        where: dict[str, Any] = {"location": self.location} if self.location else {}
         where |= {"plan": self.plan} if self.plan else {}
-        line = dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
-        if len(line) > LARGEST_ROW:
-            raise CassetteError(f"an answer about pair {self.pair!r} has {len(line)} bytes, too many for a recording.")
-        return line
+        where |= {"oversize": self.oversize} if self.oversize else {}
+        return dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
     def parse(cls, line: bytes) -> Row:
@@ -94,7 +93,8 @@ class Row:
         asked = found.get("asked", 1)
         if not isinstance(pair, str) or any(type(number) is not int for number in (repeat, status, asked)):
             raise ValueError("wrong types")
-        if not 100 <= status <= 599 or repeat < 0 or asked < 1:
+        oversize = found.get("oversize", 0)
+        if not 100 <= status <= 599 or repeat < 0 or asked < 1 or type(oversize) is not int or oversize < 0:
             raise ValueError("wrong values")
         content_type = found.get("type", JSON)
         if not isinstance(content_type, str) or not content_type.isprintable():
@@ -104,7 +104,7 @@ class Row:
             raise ValueError("wrong location")
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
-                   location, str(found.get("plan", "")), asked, exact)  # fmt: skip
+                   location, str(found.get("plan", "")), asked, oversize, exact)  # fmt: skip
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
@@ -187,9 +187,10 @@ class CassetteFile:
     def append(self, row: Row, header: Mapping[str, Any]) -> Row:
         """Write the row, after the header in a new file, so that a kill after this call does not lose it.
 
-        Returns the row that stands: the first answer, where two pairs ask the same question at the same time.
+        Returns the row that stands: without its body, where that is too large; the first answer, where two pairs ask
+        the same question at the same time.
         """
-        line = row.line()
+        row, line = _fitting(row)
         try:
             with self._lock:  # a judge's threads append side by side
                 known = self.find(row.digest)
@@ -210,7 +211,7 @@ class CassetteFile:
         """Write header and rows, sorted by pair, in one step to `path`; the same rows give the same bytes."""
         path = path or self.path
         rows = sorted(rows, key=lambda row: (row.pair, row.repeat, row.digest))
-        content = b"".join([dump(header) + b"\n", *(row.line() for row in rows)])
+        content = b"".join([dump(header) + b"\n", *(_fitting(row)[1] for row in rows)])
         if path == self.path and content == self._data and not self._appended:
             return
         if path == self.path:
@@ -361,6 +362,15 @@ def _unmerged(path: Path, number: int) -> DamagedError:
 def _shown(line: bytes) -> str:
     text = ascii(line[:40].decode("utf-8", "replace"))
     return text if len(line) <= 40 else f"{text}..., {len(line)} bytes"
+
+
+def _fitting(row: Row) -> tuple[Row, bytes]:
+    """Return a row and its line, without the body where the line would be too large to be read again."""
+    line = row.line()
+    if len(line) > LARGEST_ROW:
+        row = replace(row, body=b"", oversize=len(row.body))
+        line = row.line()
+    return row, line
 
 
 def _write_whole(descriptor: int | None, line: bytes) -> None:

@@ -14,9 +14,10 @@ import json
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NoReturn
 from unittest import mock
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -43,6 +44,13 @@ class NetworkBlockedError(BaseException):
     """Judge code tried to open a socket while replaying. A BaseException for the same reason."""
 
 
+class AnswerTooLargeError(BaseException):
+    """An answer does not fit into a recording: it is recorded as too large. A BaseException for the same reason."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(f"the answer has {row.oversize} bytes, too many for a recording")
+
+
 @dataclass(slots=True)
 class Call:
     """A judge call in progress: which pair and repeat it answers, and where its recording lives.
@@ -66,6 +74,7 @@ class Call:
     recorded: bool = False  # an answer of this call came over the network
     online: bool = False  # the present attempt went to the network
     secrets: set[str] = field(default_factory=set)  # what its requests carried outside of their bodies
+    unsaid: Mapping[str, Any] = field(default_factory=dict)  # fields that its requests are found with all the same
 
 
 CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)
@@ -86,6 +95,14 @@ def keep_answer() -> None:
             call.failure = error  # also where the judge's code catches it
             raise
         call.recorded = True
+        _check_size(call)
+
+
+def _check_size(call: Call) -> None:
+    """Raise AnswerTooLargeError where the latest answer is one: replayed or not, nobody is to read it."""
+    if call.played[-1].oversize:
+        call.failure = AnswerTooLargeError(call.played[-1])  # also where the judge's code catches it
+        raise call.failure
 
 
 def drop_answer() -> None:
@@ -96,6 +113,16 @@ def drop_answer() -> None:
         call.asked.clear()
         call.played.clear()
         call.online = False
+
+
+def find_with(fields: Mapping[str, Any]) -> None:
+    """Look for what the call in progress asks as if its requests held these fields of their JSON, too.
+
+    So a request is found by what it says, where two spellings say the same and a server takes only one of them.
+    """
+    call = CALL.get()
+    if call is not None:
+        call.unsaid = fields
 
 
 def check_call() -> None:
@@ -171,16 +198,27 @@ def _query(asked: Iterable[tuple[str, str]]) -> str:
 
 
 def request_digest(
-    method: str, uri: str, body: bytes, repeat: int = 0, occurrence: int = 0, host: str | None = None
+    method: str,
+    uri: str,
+    body: bytes,
+    repeat: int = 0,
+    occurrence: int = 0,
+    host: str | None = None,
+    unsaid: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """Return what a request is found by: 32 hex digits over endpoint, canonical body and repeat.
+
+    `unsaid` are fields that count as part of a JSON object.
 
     >>> a = request_digest("post", "http://h:1/v1/x", b'{"a":1, "b":2}')
     >>> a == request_digest("POST", "http://h:2/v1beta/x", b'{"b":2,"a":1}')
     True
     """
     try:
-        canonical = json.dumps(json.loads(body), sort_keys=True, separators=(",", ":")).encode()
+        found = json.loads(body)
+        if unsaid and isinstance(found, dict):
+            found |= unsaid
+        canonical = json.dumps(found, sort_keys=True, separators=(",", ":")).encode()
     except (ValueError, RecursionError):
         canonical = body
     head = f"{endpoint_digest(method, uri, host)} {repeat} {occurrence} ".encode()
@@ -253,6 +291,7 @@ def _routing() -> Any:
             assert row is not None
             call.asked[_plain_digest(call, request)] += 1
             call.played.append(row)
+            _check_size(call)
             return {
                 "status": {"code": row.status, "message": None},
                 "headers": _headers_of(row),
@@ -323,7 +362,9 @@ def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) 
     known: dict[tuple[int, str | None], str] = request.__dict__.setdefault("_judgefixtures", {})
     if (key := (occurrence, host)) not in known:
         body = _body_of(request)
-        known[key] = request_digest(request.method, request.uri, body, call.repeat, occurrence, host)
+        known[key] = request_digest(
+            request.method, request.uri, body, call.repeat, occurrence, host, call.unsaid
+        )
     return known[key]
 
 

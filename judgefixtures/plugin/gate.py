@@ -343,6 +343,7 @@ class Gate:
         # Replaying waits for nobody: calls in flight would only cost switching.
         concurrency = 1 if offline else setup.options.judge_concurrency
         setup.asked[id(judge)] = judge
+        asked.stops_when_cut_off = not setup.options.judge_force
         meter, retries = Meter(asked.table, setup.budget), asked.retries
         options = self._options(judge, what)
         with (

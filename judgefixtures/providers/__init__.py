@@ -76,7 +76,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a provider returned for one prompt: text, or why there is none, and what it says of itself."""
+    """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
+
+    With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
+    """
 
     text: str
     invalid: InvalidKind | None = None
@@ -85,6 +88,7 @@ class Answer:
     served_model: str | None = None
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
+    unless_whole: str = ""
 
 
 class Provider(Protocol):
@@ -112,13 +116,14 @@ class Provider(Protocol):
 
 _FORMAT = frozenset({"response_format", "response_mime_type", "response_json_schema"})
 _THINKING = frozenset({"reasoning_effort", "thinking_config"})
+LIMITS = ("max_tokens", "max_completion_tokens")  # OpenAI's older and newer name for one limit
 # What a rejected parameter is sent as, by any provider: a gateway passes on what the model behind it calls it. By the
 # name in the error, without case and separators.
 _SENT_AS = {
     **dict.fromkeys(("responseformat", "responsejsonschema", "responsemimetype", "responseschema"), _FORMAT),
     **dict.fromkeys(("thinkingconfig", "thinkingbudget", "thinkinglevel", "reasoningeffort"), _THINKING),
-    **{name.replace("_", ""): frozenset({name}) for name in ("temperature", "seed", "max_tokens",
-                                                             "max_completion_tokens", "max_output_tokens")},
+    **{name.replace("_", ""): frozenset(LIMITS) for name in LIMITS},
+    **{name.replace("_", ""): frozenset({name}) for name in ("temperature", "seed", "max_output_tokens")},
 }  # fmt: skip
 
 

@@ -149,6 +149,7 @@ def test_top_level_keys(file: Path, line: str, key: str, value: Any) -> None:
         ('base_url = "http://127.0.0.1:8000/v1"', "http://127.0.0.1:8000/v1"),
         ('base_url = "https://example.com"', "https://example.com"), ('api_key_env = "MY_KEY"', "MY_KEY"),
         ("timeout = 5", 5.0), ("max_attempts = 1", 1), ("temperature = 1", 1.0), ("temperature = 2.0", 2.0),
+        ('temperature = "unset"', None), ('seed = "unset"', None),
         ("seed = -3", -3), ("max_output_tokens = 1", 1), ('response_format = "json_object"', "json_object"),
         ('response_format = "none"', "none"), ('template = "mt-bench"', "mt-bench"),
         ('cue_placement = "before"', "before"), ('verdict = "brackets"', "brackets"),
@@ -668,7 +669,8 @@ def test_all_accepted_keys_are_listed(file: Path, model: Any, prefix: str, text:
         ("max_attempts = 6.0", "6.0", "valid integer"),
         ("temperature = -0.1", "-0.1", "greater than or equal to 0"),
         ("temperature = 2.1", "2.1", "less than or equal to 2"), ('seed = "0"', "'0'", "valid integer"),
-        ("seed = true", "True", "valid integer"),
+        ("seed = true", "True", "valid integer"), ('temperature = "default"', "'default'", 'or "unset"'),
+        ('seed = "none"', "'none'", 'or "unset"'),
         ("max_output_tokens = 0", "0", "greater than or equal to 1"),
         ('response_format = "json"', "'json'", "'json_schema', 'json_object' or 'none'"),
         ("template = 1", "1", "valid string"),
@@ -685,6 +687,16 @@ def test_wrong_values_of_a_judge(file: Path, line: str, found: str, accepted: st
     assert first.startswith(f"{file}: [judges.ours]: {key}: ")
     assert accepted in first
     assert first.endswith(f", got {found}.")
+
+
+@pytest.mark.parametrize(("level", "said"), [("LW", 'did you mean "LOW"? Accepted: HIGH, '), ("", "accepted: HIGH, ")])
+def test_a_thinking_level_is_one_of_gemini_s(file: Path, level: str, said: str) -> None:
+    """Another thinking_level is named with those that there are; small letters are as good, and kept."""
+    google = '[judges.ours]\nprovider = "google"\nmodel = "m"\n'
+    assert load(file, google + 'thinking_level = "low"').judge_table("ours").thinking_level == "low"
+    message = refusal(file, f'{google}thinking_level = "{level}"')
+    assert f"[judges.ours]: thinking_level: {said}" in message
+    assert message.endswith(f", got {level!r}.")
 
 
 @pytest.mark.parametrize("key", ["vsr_tolerance", "car_threshold", "max_silent", "confidence"])

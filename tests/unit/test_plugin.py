@@ -754,6 +754,47 @@ def test_a_fatal_answer_ends_the_session(bare: Project, server: SimulatorServer)
     result.assert_outcomes(failed=1)
 
 
+def cut_off_after(server: SimulatorServer, answers: int) -> None:
+    """Let a server cut every answer off after so many whole ones, as it does where a limit leaves no room."""
+    working = server.answer
+
+    def answer(model: str, prompt: str) -> str:
+        text = working(model, prompt)
+        return text if server.requests <= answers else text[:30]
+
+    server.answer = answer  # type: ignore[method-assign]
+
+
+def test_a_judge_whose_answers_are_cut_off_is_found_out_by_the_probe(bare: Project, server: SimulatorServer) -> None:
+    """Where the first answer is cut off one call is paid, and the terminal says what to set; the next run may begin."""
+    bare.write("test_provenance.py", suite("provenance", name="provenance"))
+    bare.configure(server.url)
+    cut_off_after(server, answers=0)
+    result = bare.run("--judge-record", "missing")
+    refused(result, "fatal: judge 'faithful': the first answer was cut off (max_output_tokens = 512)",
+            "Raise max_output_tokens in [judges.faithful]", "reasoning_effort", "faithful: 1 calls")  # fmt: skip
+    result.assert_outcomes(failed=1)
+    assert server.requests == 1
+
+    bare.configure(server.url, judge="max_output_tokens = 4096")  # the remedy, and nothing of before is in its way
+    cut_off_after(server, answers=10**6)
+    server.answer = type(server).answer.__get__(server)  # type: ignore[method-assign]
+    bare.run("--judge-record", "missing", "-k", "recency").assert_outcomes(passed=1)
+
+
+def test_a_judge_whose_first_answers_are_cut_off_is_stopped(bare: Project, server: SimulatorServer) -> None:
+    """Where the probe was whole and the next twenty are not, over items, the session ends; --judge-force goes on."""
+    bare.write("test_provenance.py", suite("provenance", name="provenance"))
+    bare.configure(server.url)
+    cut_off_after(server, answers=1)
+    result = bare.run("--judge-record", "missing", "--judge-concurrency", "2")
+    refused(result, "fatal: judge 'faithful': the first 20 answers after the probe were all cut off",
+            "Raise max_output_tokens", "--judge-record all")  # fmt: skip
+    assert 21 <= server.requests <= 22
+    refused(bare.run("--judge-record", "missing", "--judge-force", "-k", "recency"), "truncated")
+    assert 2 * PAIRS <= server.requests <= 22 + 2 * PAIRS
+
+
 def test_an_interrupted_renewal_keeps_the_old_recordings(project: Project, server: SimulatorServer) -> None:
     """When `all` is cut short the complete old recordings still replay."""
     project.configure(server.url)

@@ -50,6 +50,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
+from judgefixtures.cassettes import files
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
 from judgefixtures.cassettes.library import Library, RecordMode
 from judgefixtures.cassettes.origins import IDS, origin_of
@@ -698,6 +699,61 @@ def test_an_error_that_is_the_answer_is_recorded(provider: str, tmp_path: Path) 
         recorded = ask(sdk_judge(provider, server.url), tmp_path, "missing")
     assert [invalid for _, _, invalid in recorded[NAMES[0]]] == [None, None, None, "too-large", None, None]
     assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
+
+
+def one_huge(asked: Asked) -> Reply:
+    """Answer with a verdict, of many bytes about one of the pairs."""
+    return asked.answered(verdict("on and on" * (1000 if "Question 3?" in asked.prompt else 1)))
+
+
+TOO_LONG = [None, None, None, "too-long", None, None]
+
+
+@pytest.mark.parametrize("provider", ["openai", "google"])
+def test_an_answer_too_large_for_a_row_is_recorded_as_that(
+    provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an invalid verdict, paid once: the run goes on, and a replay and a later recording say the same."""
+    monkeypatch.setattr(files, "LARGEST_ROW", 5000)
+    with loopback(one_huge) as server:
+        recorded = ask(sdk_judge(provider, server.url), tmp_path, "missing")
+        assert [[invalid for _, _, invalid in found] for found in recorded.values()] == [TOO_LONG] * 2
+        assert ask(sdk_judge(provider, server.url), tmp_path, "missing") == recorded
+        assert len(server.asked) == 2 * len(PAIRS)
+    assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
+    (row,) = [row for row in cassette(tmp_path).rows() if row.oversize]
+    assert (row.pair, row.body, row.oversize > 9000) == ("p03", b"", True)
+
+
+@clients()
+def test_a_client_of_one_s_own_may_receive_too_much(
+    client: Client, python_judge: Callable[..., Judge], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same with a function of the user's, even one that makes a verdict of whatever goes wrong."""
+    monkeypatch.setattr(files, "LARGEST_ROW", 5000)
+    with loopback(one_huge) as server:
+        asking = through(client, server.url)
+        if inspect.iscoroutinefunction(asking):
+
+            async def forgiving(prompt: str) -> str:
+                try:
+                    return await asking(prompt)
+                except BaseException:
+                    return verdict("something went wrong")
+        else:
+
+            def forgiving(prompt: str) -> str:  # type: ignore[misc]
+                try:
+                    return asking(prompt)
+                except BaseException:
+                    return verdict("something went wrong")
+
+        for root, function in ((tmp_path / "asking", asking), (tmp_path / "forgiving", forgiving)):
+            judge = python_judge(function)
+            recorded = ask(judge, root, "missing")
+            assert [[invalid for _, _, invalid in found] for found in recorded.values()] == [TOO_LONG] * 2
+            assert ask(judge, root, "none") == recorded
+    assert len(server.asked) == 2 * 2 * len(PAIRS)
 
 
 # --- what a response can be -------------------------------------------------------------------------------
