@@ -1876,7 +1876,8 @@ import requests
 def judge(prompt):
     secrets = {name: os.environ["PLANTED_" + name] for name in ("USER_INFO", "QUERY", "HEADER", "COOKIE")}
     response = requests.post(
-        "%s/v1/judge", json={"prompt": prompt}, auth=("judge", secrets["USER_INFO"]), params={"api_key": secrets["QUERY"]},
+        "%s/v1/judge", json={"prompt": prompt}, auth=("judge", secrets["USER_INFO"]),
+        params={"api_key": secrets["QUERY"]},
         headers={"X-Api-Key": secrets["HEADER"], "Cookie": "session=" + secrets["COOKIE"]},
     )
     logging.getLogger("ours").debug("sent %%s", secrets)
@@ -1940,17 +1941,14 @@ LOUD = ("-l", "-vv", "-rA", "--log-level=DEBUG", "--log-file=debug.log", "--log-
         "--log-cli-level=DEBUG", "--junitxml=junit.xml", "-o", "junit_logging=all", "-W", "default")  # fmt: skip
 
 
-def run_loudly(project: Project, *arguments: str) -> str:
+def run_loudly(project: Project) -> str:
     """Record and report with everything that pytest can say, beside a test that crashes; return what was said."""
     (project.path / "test_z_crash.py").write_text(CRASH)
     result = project.pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report", *LOUD, *arguments
+        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report", *LOUD
     )
     result.reprec = None
-    said = f"{result.stdout}\n{result.stderr}"
-    assert "test_crash" in said
-    assert "no answer from http://" in said
-    return said
+    return f"{result.stdout}\n{result.stderr}"
 
 
 def as_planted(monkeypatch: pytest.MonkeyPatch, secrets: Mapping[str, str]) -> None:
@@ -1970,6 +1968,7 @@ def test_a_planted_secret_of_a_client_is_nowhere(
     with loopback(careless) as server:
         project.code(PLANTED_CODE % server.url)
         said = run_loudly(project)
+    assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * (len(PAIRS) - 1)
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
     assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
@@ -1983,6 +1982,7 @@ def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pyt
         project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="PLANTED_KEY")
         project.allow("PLANTED_KEY")
         said = run_loudly(project)
+    assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * len(PAIRS)
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
     assert planted(project, said, SHAPES[shape]) == []
