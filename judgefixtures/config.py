@@ -273,10 +273,7 @@ class Config(_Table):
         if name not in self.judges:
             raise JudgeFixturesError(f"there is no judge {name!r}: {choices(name, self.judges)}. Judges are "
                                      f"[judges.NAME] tables of {self.file}.")  # fmt: skip
-        table = self.judges[name]
-        for key, path in _files_of(table):
-            self._check_inside(Path(path), f"[judges.{name}] {key}")
-        return table
+        return self.judges[name]
 
     def source(self, name: str) -> Source:
         """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
@@ -284,9 +281,17 @@ class Config(_Table):
             raise JudgeFixturesError(f"there is no dataset {name!r}: {choices(name, self.datasets)}. Datasets are "
                                      f"[datasets.NAME] tables of {self.file}.")  # fmt: skip
         table = self.datasets[name]
-        if table.path is not None:
-            self._check_inside(Path(table.path), f"[datasets.{name}] path")
         return _source(name, table)
+
+    def check_judge_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
+        for key, path in _files_of(self.judge_table(name)):
+            self._check_inside(Path(path), f"[judges.{name}] {key}")
+
+    def check_dataset_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
+        if (path := self.source(name).path) is not None:
+            self._check_inside(path, f"[datasets.{name}] path")
 
     def check_key(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.
@@ -297,6 +302,8 @@ class Config(_Table):
         variable = table.key_variable
         if not in_ci() or table.base_url is None or variable is None or variable in self.security.api_key_envs:
             return
+        if not os.environ.get(variable, "").strip():
+            return  # nothing is sent then: asking says that the key is missing
         raise JudgeFixturesError(
             f"{self.file}: [judges.{name}] sends the variable {variable} to {masked(table.base_url)}, a base_url of "
             f"its own: recording in CI refuses that unless it is allowed. If the address is right, list the variable: "

@@ -170,11 +170,13 @@ class Setup:
         if name not in self._judges:
             from judgefixtures.judges import load_judge
 
+            self.config.check_judge_files(name)
             self._judges[name] = load_judge(self.config.judge_table(name), name)
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the pairs of a dataset: from its source, or as frozen with recordings of it."""
+        self.config.check_dataset_files(dataset)
         return self.samples.of(judge, dataset).pairs
 
     @property

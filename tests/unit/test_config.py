@@ -902,8 +902,9 @@ def test_a_password_in_a_wrong_address_is_not_repeated(address: str, file: Path)
 
 @pytest.fixture
 def ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of a CI service."""
+    """A run of a CI service that has a key."""
     monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("MY_KEY", "fakewordsonly")
 
 
 NO_CI = ("", "0", "false", "no")
@@ -943,14 +944,21 @@ def test_ci_sends_what_is_allowed_or_needs_no_key(text: str, file: Path) -> None
     load(file, text).check_key("ours")
 
 
+@pytest.mark.usefixtures("ci")
+def test_a_key_that_is_not_there_is_not_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key nothing would be sent: whoever asks is told that it is missing, as everywhere."""
+    monkeypatch.delenv("MY_KEY")
+    load(file, GATEWAY).check_key("ours")
+
+
 @pytest.mark.parametrize("value", NO_CI)
 def test_nothing_is_refused_outside_of_ci(value: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a person's own machine keys and files are that person's."""
     monkeypatch.setenv("CI", value)
     config = load(file, f'{GATEWAY}system_prompt = "/etc/hostname"\n[datasets.own]\npath = "../pairs.jsonl"\n')
     config.check_key("ours")
-    config.judge_table("ours")
-    config.source("own")
+    config.check_judge_files("ours")
+    config.check_dataset_files("own")
 
 
 @pytest.fixture
@@ -974,11 +982,11 @@ FILES = {
 
 
 def used(file: Path, text: str) -> None:
-    """Use the judge and, where there is one, the dataset of a configuration."""
+    """Check the judge and, where there is one, the dataset of a configuration, as a run does that uses them."""
     config = load(file, text)
-    config.judge_table("ours")
+    config.check_judge_files("ours")
     if "own" in config.datasets:
-        config.source("own")
+        config.check_dataset_files("own")
 
 
 @pytest.mark.usefixtures("ci")
@@ -1011,17 +1019,17 @@ def test_ci_follows_no_link_out_of_a_folder_of_pairs(inside: Path) -> None:
     folder = inside.parent / "pairs"
     folder.mkdir()
     text = '[datasets.own]\npath = "pairs"\n'
-    load(inside, text).source("own")
+    load(inside, text).check_dataset_files("own")
     (folder / "a.jsonl").symlink_to("../../../shared/own.txt")
-    assert "a.jsonl" in refused(lambda: load(inside, text).source("own"))
+    assert "a.jsonl" in refused(lambda: load(inside, text).check_dataset_files("own"))
 
 
 @pytest.mark.usefixtures("ci")
 def test_ci_refuses_only_what_is_used(inside: Path) -> None:
     """A dataset that a developer keeps elsewhere is no reason to refuse a run that does not ask about it."""
     config = load(inside, f'{OURS}[datasets.own]\npath = "../../shared/own.txt"\n')
-    config.judge_table("ours")
-    config.source("house-qa")
+    config.check_judge_files("ours")
+    config.check_dataset_files("house-qa")
 
 
 @pytest.mark.parametrize(

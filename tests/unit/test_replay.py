@@ -1390,7 +1390,8 @@ def send_a_message(_: str) -> str:
 def connect_below_socket(_: str) -> str:
     import _socket
 
-    _socket.socket(socket.AF_INET, socket.SOCK_STREAM).connect_ex(("192.0.2.7", 8443))
+    with contextlib.closing(_socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as opened:
+        opened.connect_ex(("192.0.2.7", 8443))
     return verdict("connected")
 
 
@@ -1491,17 +1492,6 @@ def test_a_program_is_not_started_in_a_replay(
         ask(python_judge(function), tmp_path, "none", PAIRS[:1])
     for word in ("start the program", "no network is allowed", "--judge-record missing", "allow_programs = true"):
         assert word in str(caught.value)
-
-
-@pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
-def test_a_program_is_started_where_the_table_allows_it(
-    function: Function, python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
-    """With allow_programs a judge starts what it likes in a replay; without a replay, any judge does."""
-    judge = python_judge(function)
-    assert ask(judge, tmp_path, "missing", PAIRS[:1], concurrency=1)[NAMES[0]] == [(1, "started", None)]
-    judge.table = judge.table.model_copy(update={"allow_programs": True})
-    assert ask(judge, tmp_path, "none", PAIRS[:1], concurrency=1)[NAMES[0]] == [(1, "started", None)]
 
 
 def test_what_is_asked_about_the_machine_is_no_program(
@@ -1676,6 +1666,42 @@ def test_a_blocked_socket_is_told_by_the_run(project: Project) -> None:
     result, said = project.run()
     result.assert_outcomes(failed=1)
     assert "judge code tried to reach judge.example.org:443" in said
+
+
+def test_a_program_is_started_where_the_table_allows_it(project: Project) -> None:
+    """A judge that runs a program is refused in a replay, unless its table says that the program reaches nobody."""
+    project.code(
+        "import subprocess\ndef judge(prompt):\n"
+        """    return subprocess.check_output(["echo", '{"selected_response": 1, "reason": "mine"}'], text=True)\n"""
+    )
+    result, said = project.run()
+    result.assert_outcomes(failed=1)
+    assert "judge code tried to start the program 'echo'" in said
+    _, said = project.run("--judge-record", "missing")
+    assert "start the program" not in said
+    project.configure(provider="python", target="judge_of_ours:judge", allow_programs=True)
+    _, said = project.run()
+    assert "start the program" not in said
+    assert "run live" in said
+
+
+def test_ci_refuses_before_anything_is_asked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for an address of the configuration's own, and pairs from elsewhere, end a run of CI with the remedy."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("GATEWAY_KEY", "fakewordsonly")
+    with loopback() as server:
+        project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="GATEWAY_KEY")
+        result, said = project.run("--judge-record", "missing")
+        result.assert_outcomes(errors=1)
+        assert 'api_key_envs = ["GATEWAY_KEY"] in [security]' in said
+        _, said = project.run()
+        assert "[security]" not in said  # a replay sends nothing
+        elsewhere = project.path.parent / "elsewhere.jsonl"
+        (project.path / "pairs.jsonl").rename(elsewhere)
+        (project.path / "pairs.jsonl").symlink_to(elsewhere)
+        _, said = project.run()
+        assert "is outside of the repository" in said
+        assert not server.asked
 
 
 # --- secrets ----------------------------------------------------------------------------------------------
