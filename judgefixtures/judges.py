@@ -15,14 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.cassettes.replay import (
-    SHORTEST_SECRET,
-    drop_answer,
-    keep_answer,
-    replaying,
-    was_played,
-    without_secrets,
-)
+from judgefixtures.cassettes.replay import drop_answer, keep_answer, replaying, was_played
 from judgefixtures.config import UNSET, JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
@@ -49,8 +42,10 @@ from judgefixtures.providers import (
     UnsupportedError,
     Usage,
     api_key,
+    know_credentials,
     sent_as,
 )
+from judgefixtures.secrets import masked, redacted
 from judgefixtures.verdicts import Verdict, parse_verdict
 
 __all__ = ["FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
@@ -428,9 +423,9 @@ class Judge:
         self.pace.speed_up()
         return replace(
             answer,
-            text=self._without_key(answer.text),
-            detail=self._without_key(answer.detail),
-            reasoning=self._without_key(answer.reasoning),
+            text=redacted(answer.text),
+            detail=masked(answer.detail),
+            reasoning=redacted(answer.reasoning),
         )
 
     def _reply(self, answer: Answer, retries: int, wasted: int) -> Reply:
@@ -491,19 +486,14 @@ class Judge:
         )
 
     def _said(self, error: Exception) -> str:
-        return self._without_key(f"judge {self.name!r}: {error}")
+        return masked(f"judge {self.name!r}: {error}")
 
     def _cleaned(self, error: RetryableError) -> RetryableError:
         kind = type(error)
         return kind(
-            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status,
+            masked(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status,
             outage=error.outage,
         )  # fmt: skip
-
-    def _without_key(self, text: str) -> str:
-        """Return a text without the API key and whatever else the requests carried: servers repeat it."""
-        key = api_key(self.table)
-        return without_secrets(text.replace(key, "(API key)") if len(key) >= SHORTEST_SECRET else text)
 
 
 class Planner(Judge):
@@ -585,6 +575,7 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
     """
     if not isinstance(table, JudgeTable):
         table = judge_table(table, f"[judges.{name}]")
+    know_credentials(table)
     template = load_template(table.template_name, table.cue_placement, table.cue_after, table.templates or {})
     if table.system_prompt:
         table = table.saying(load_system_prompt(table.system_prompt))

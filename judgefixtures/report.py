@@ -12,6 +12,7 @@ from pathlib import Path
 from judgefixtures.costs import money
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.rows import Row, estimate_row
+from judgefixtures.secrets import redacted_json
 from judgefixtures.served import changes, served
 from judgefixtures.side_by_side import macro_average, side_by_side
 from judgefixtures.statistics import SEVERITY, Estimate, Status, advice, holm
@@ -213,7 +214,8 @@ def write_report(
             _write(folder / "differences.jsonl", _lines(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
         if texts := _lines(plans, ("judge", "dataset", "pair")):
             _write(folder / "plans.jsonl", texts)
-        _write(folder / "report.json", json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        written = json.dumps(redacted_json(report), ensure_ascii=False, indent=2, allow_nan=False)
+        _write(folder / "report.json", written + "\n")
     except OSError as error:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
 
@@ -224,7 +226,7 @@ JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
 def _lines(rows: Iterable[Row], key: Sequence[str]) -> str:
     """Return the rows as sorted JSON lines, each once: two items may share a condition."""
     unique = {tuple(row[name] for name in key): row for row in rows}
-    return "".join(json.dumps(unique[name], ensure_ascii=False) + "\n" for name in sorted(unique))
+    return "".join(json.dumps(redacted_json(unique[name]), ensure_ascii=False) + "\n" for name in sorted(unique))
 
 
 def _write(path: Path, text: str) -> None:

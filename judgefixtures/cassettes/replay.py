@@ -12,36 +12,34 @@ import hashlib
 import ipaddress
 import json
 import re
-import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn
-from unittest import mock
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
+from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.origins import Origin, origin_of
+from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
+
+__all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "NetworkBlockedError", "check_call",
+           "drop_answer", "is_recorded", "is_this_machine", "keep_answer", "recording", "replaying", "request_digest",
+           "was_played"]  # fmt: skip
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is no part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
-# What servers say about the account or the single request: never stored.
-KEY_LIKE = re.compile(r"key|token|secret|auth|sig|credential|password", re.IGNORECASE)
+# What servers say about the account or the single request, and the credentials that they hand out: never stored.
 PRIVATE_FIELDS = frozenset({"id", "responseId", "response_id", "request_id", "user", "user_id", "metadata",
                             "organization", "organization_id", "account", "account_id", "safety_identifier",
-                            "project", "project_id", "prompt_cache_key"})  # fmt: skip
-SCRUBBED = "scrubbed"
-SHORTEST_SECRET = 6
+                            "project", "project_id", "prompt_cache_key", "access_token", "refresh_token",
+                            "id_token", "client_secret", "api_key"})  # fmt: skip
 
 
 class CassetteMissError(BaseException):
     """Nothing is recorded for a call in replay. A BaseException, so that no SDK catches and retries it."""
-
-
-class NetworkBlockedError(BaseException):
-    """Judge code tried to open a socket while replaying. A BaseException for the same reason."""
 
 
 class AnswerTooLargeError(BaseException):
@@ -73,7 +71,6 @@ class Call:
     failure: BaseException | None = None
     recorded: bool = False  # an answer of this call came over the network
     online: bool = False  # the present attempt went to the network
-    secrets: set[str] = field(default_factory=set)  # what its requests carried outside of their bodies
     unsaid: Mapping[str, Any] = field(default_factory=dict)  # fields that its requests are found with all the same
 
 
@@ -226,17 +223,22 @@ def request_digest(
 
 
 @contextlib.contextmanager
-def recording(*, only_httpx2: bool, offline: bool) -> Iterator[None]:
+def recording(*, only_httpx2: bool, offline: bool, programs: bool = False) -> Iterator[None]:
     """Route HTTP through the calls' cassettes; with `offline`, a socket is an error that names the host.
 
     `only_httpx2` patches what the official SDKs use and nothing else; a judge of the user's may use any
-    client that vcrpy knows.
+    client that vcrpy knows. Offline it may start no program, either, unless it may with `programs`.
     """
     with (
-        _no_network() if offline else contextlib.nullcontext(),
+        no_network(_blocked, programs=programs or only_httpx2) if offline else contextlib.nullcontext(),
         _routing().use(path="judgefixtures", skip_patchers=_skipped(only_httpx2)),
     ):
         yield
+
+
+def _blocked(error: NetworkBlockedError) -> None:
+    if (call := CALL.get()) is not None:
+        call.failure = error  # also where the judge's code catches it
 
 
 def _skipped(only_httpx2: bool) -> tuple[str, ...]:
@@ -271,6 +273,7 @@ def _routing() -> Any:
             call = CALL.get()
             if call is None:
                 return False
+            know_request(request.headers, request.uri)  # before anything can be said of the request
             if call.failure is not None:  # the judge's code swallowed it and asks again
                 raise call.failure
             if _found(call, request) is not None:
@@ -302,17 +305,15 @@ def _routing() -> Any:
             call = CALL.get()
             if call is None:
                 return
-            secrets = _secrets(request)
-            call.secrets.update(secrets)
             status = response["status"]["code"]
             if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
                 return
             received = decode_response(response)["body"].get("string") or b""
-            body = scrubbed(received, secrets)
+            body = scrubbed(received)
             plain = _plain_digest(call, request)
-            location = without(_location(response), secrets)
             row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
-                      _header(response, "content-type"), location=location, exact=call.eager)  # fmt: skip
+                      redacted(_header(response, "content-type")), location=_location(response),
+                      exact=call.eager)  # fmt: skip
             request_alone = request_digest(request.method, request.uri, _body_of(request))
             call.pending.append((plain, row, origin_of(received, request_alone)))
             if call.eager:
@@ -332,7 +333,7 @@ def _headers_of(row: Row) -> dict[str, list[str]]:
 def _header(response: Any, wanted: str) -> str:
     for name, values in response["headers"].items():
         if name.lower() == wanted:
-            value = _as_text(values)
+            value = as_text(values)
             return JSON if value.partition(";")[0].strip() == JSON else value
     return JSON if wanted == "content-type" else ""
 
@@ -341,8 +342,10 @@ def _location(response: Any) -> str:
     """Return where a redirect leads, without the keys in its query; empty for any other response."""
     if not 300 <= response["status"]["code"] < 400:
         return ""
-    address, _, query = _header(response, "location").partition("?")
-    return address + _query(parse_qsl(query))
+    whole, _, fragment = _header(response, "location").partition("#")
+    address, _, query = whole.partition("?")
+    kept = f"#{fragment}" if fragment and not KEY_LIKE.search(fragment) else ""
+    return redacted(USER_INFO.sub("", address) + _query(parse_qsl(query)) + kept)
 
 
 def _found(call: Call, request: Any) -> Row | None:
@@ -368,34 +371,28 @@ def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) 
     return known[key]
 
 
-def scrubbed(body: bytes, secrets: Iterable[str]) -> bytes:
-    """Return a response's body without account and request ids, and without any secret of its request."""
-    secrets = list(secrets)
+def scrubbed(body: bytes) -> bytes:
+    """Return a response's body without account and request ids, and without any known secret."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        for secret in secrets:
-            body = body.replace(secret.encode(), SCRUBBED.encode())
-        return body
+        return redacted(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     try:
-        kept = _scrubbed_json(found, secrets)
+        kept = redacted_json(_without_private(found))
         # Unchanged stays byte for byte: a judge may quote an answer in its next request.
         return body if kept == found else dump(kept)
     except RecursionError:
         return SCRUBBED.encode()  # nested beyond what can be looked through
 
 
-def _scrubbed_json(found: Any, secrets: Sequence[str]) -> Any:
-    """Return JSON with secrets replaced in every text, wherever an escape hid them, and private fields emptied."""
-    if isinstance(found, str):
-        return without(found, secrets)
+def _without_private(found: Any) -> Any:
+    """Return JSON with private fields emptied."""
     if isinstance(found, list):
-        return [_scrubbed_json(item, secrets) for item in found]
+        return [_without_private(item) for item in found]
     if not isinstance(found, dict):
         return found
     return {
-        key: _emptied(value) if key in PRIVATE_FIELDS else _scrubbed_json(value, secrets)
-        for key, value in found.items()
+        key: _emptied(value) if key in PRIVATE_FIELDS else _without_private(value) for key, value in found.items()
     }
 
 
@@ -404,83 +401,9 @@ def _emptied(value: Any) -> Any:
     return SCRUBBED if isinstance(value, str) else type(value)()
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
-    """Return a text in which every secret is replaced."""
-    for secret in secrets:
-        text = text.replace(secret, SCRUBBED)
-    return text
-
-
-def without_secrets(text: str) -> str:
-    """Return a text without what the requests of the call in progress carried: servers repeat it in answers."""
-    call = CALL.get()
-    return without(text, sorted(call.secrets, key=len, reverse=True)) if call is not None and call.secrets else text
-
-
-def _secrets(request: Any) -> list[str]:
-    """Return the values a request carries outside of its body, the longest first."""
-    values = [value for name, value in request.headers.items() if not _is_public(name.lower())]
-    values += [value for name, value in request.query if KEY_LIKE.search(name)]
-    words = {word for value in values for word in re.split(r"[\s;,=]+", _as_text(value))}
-    # A word without a digit ("Bearer", "python") is no secret, and an answer may well contain it.
-    kept = (word for word in words if len(word) >= SHORTEST_SECRET and any(map(str.isdigit, word)))
-    return sorted(kept, key=len, reverse=True)
-
-
-# Headers whose values are ordinary words ("application/json", "identity") that an answer may well contain.
-PUBLIC_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "connection", "content-length",
-                            "content-type", "host", "transfer-encoding", "user-agent", "te",
-                            "x-goog-api-client"})  # fmt: skip
-
-
-def _is_public(header: str) -> bool:
-    return header in PUBLIC_HEADERS or header.startswith("x-stainless-")
-
-
 def _body_of(request: Any) -> bytes:
     """Return a request's body as bytes: aiohttp hands vcrpy the object that it will write as JSON."""
     body = request.body_bytes
     if isinstance(body, bytes | bytearray) or body is None:
         return bytes(body or b"")
     return body.encode() if isinstance(body, str) else json.dumps(body, default=repr).encode()
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return " ".join(map(_as_text, value))
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
-
-
-@contextlib.contextmanager
-def _no_network() -> Iterator[None]:
-    """Make every attempt to reach a host an error that names it; unix sockets and socket pairs still work."""
-    real = {name: getattr(socket.socket, name) for name in ("connect", "connect_ex", "sendto")}
-    resolvers = ("getaddrinfo", "gethostbyname", "gethostbyname_ex")
-
-    def refuse(host: object, port: object = "") -> NoReturn:
-        where = f"{host}:{port}" if port not in ("", None) else str(host)
-        blocked = NetworkBlockedError(
-            f"judge code tried to reach {where} while replaying recordings, where no network is allowed. "
-            "Record the call with --judge-record missing, or remove it from the judge."
-        )
-        if (call := CALL.get()) is not None:
-            call.failure = blocked  # also where the judge's code catches it
-        raise blocked
-
-    def guarded(name: str) -> Callable[..., Any]:
-        def method(self: socket.socket, *args: Any) -> Any:
-            if self.family in (socket.AF_INET, socket.AF_INET6):
-                refuse(*args[-1][:2])  # the address comes last in all of them
-            return real[name](self, *args)
-
-        return method
-
-    def resolve(host: object, port: object = "", *_args: Any, **_kwargs: Any) -> NoReturn:
-        refuse(host.decode() if isinstance(host, bytes) else host, port)
-
-    with contextlib.ExitStack() as stack:
-        for name in real:
-            stack.enter_context(mock.patch.object(socket.socket, name, guarded(name)))
-        for name in resolvers:
-            stack.enter_context(mock.patch.object(socket, name, resolve))
-        yield

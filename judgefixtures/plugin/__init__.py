@@ -15,8 +15,10 @@ import pytest
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gate import RESULT, Gate
 from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, mark_of
+from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, setup_of
+from judgefixtures.secrets import masked
 
 if TYPE_CHECKING:
     from judgefixtures.contrasts import Contrast
@@ -138,6 +140,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     config.pluginmanager.register(Results(config), "judgefixtures-results")
+    config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
@@ -150,7 +153,7 @@ def pytest_configure(config: pytest.Config) -> None:
         try:
             setup_of(config).check()
         except JudgeFixturesError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(masked(str(error))) from None
 
 
 def pytest_pycollect_makeitem(
@@ -205,7 +208,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from judgefixtures.plugin.forecast import forecast
 
     for line in forecast(setup_of(session.config), chosen):
-        reporter.write_line(line)
+        reporter.write_line(masked(line))
 
 
 @pytest.hookimpl(tryfirst=True)

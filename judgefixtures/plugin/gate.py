@@ -246,11 +246,12 @@ class Gate:
         from judgefixtures.costs import BudgetError
         from judgefixtures.errors import JudgeFixturesError
         from judgefixtures.judges import FatalJudgeError
+        from judgefixtures.secrets import masked
 
         try:
             yield
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
-            message = str(error)
+            message = masked(str(error))
             if isinstance(error, FatalJudgeError | BudgetError | CassetteWriteError):
                 self._node.session.shouldstop = f"fatal: {message}"
         else:
@@ -354,7 +355,7 @@ class Gate:
             try:
                 with (
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
-                    recording(only_httpx2=not judge.is_python, offline=offline),
+                    recording(only_httpx2=not judge.is_python, offline=offline, programs=judge.table.allow_programs),
                 ):
                     found = setup.runner.run(
                         collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans)

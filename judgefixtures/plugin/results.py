@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from judgefixtures.plugin.setup import SETUP
+from judgefixtures.secrets import masked
 
 Row = dict[str, Any]
 
@@ -36,7 +37,7 @@ class Results:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Decide and write; a run whose report could not be written does not end as if it were there."""
         if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput["judgefixtures_notes"] = self._notes()
+            self._config.workeroutput["judgefixtures_notes"] = list(map(masked, self._notes()))
         if not self._results:
             return
         from judgefixtures.errors import JudgeFixturesError
@@ -61,14 +62,14 @@ class Results:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line a contrast, and where the report is."""
         for line in (*self._spendings(), *(f"note: {note}" for note in self._notes())):
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(masked(line))
         if self._report is None:
             return
         from judgefixtures.summary import summary
 
         terminalreporter.section("judges")
         for line in summary(self._report, min(result["alpha"] for result in self._results)):
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(masked(line))
         if self._written:
             terminalreporter.write_line(self._written)
 

@@ -30,6 +30,7 @@ class Setup:
     def __init__(self, config: pytest.Config) -> None:
         self.options = config.option
         self.folder, self.config = self._load(config)
+        self._know_credentials()
         self.judge_names = tuple(dict.fromkeys(self.options.judge_names or [self.config.judge or ""]))
         self.baseline_name: str | None = self.options.judge_baseline
         self.repeats: int = self.options.judge_repeats
@@ -73,6 +74,13 @@ class Setup:
             return file.parent, load_config(file, table=("tool", "judgefixtures"))
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath)
 
+    def _know_credentials(self) -> None:
+        """Take the keys of every judge there is for secret, the selected ones or not: nothing is to show them."""
+        from judgefixtures.providers import know_credentials
+
+        for table in self.config.judges.values():
+            know_credentials(table)
+
     def note(self, text: str) -> None:
         """Keep a line for the summary."""
         self.notes.append(text)
@@ -81,6 +89,8 @@ class Setup:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
             self.judge(judge)
+            if self.options.judge_record != "none":
+                self.config.check_key(judge)
             for dataset in self.dataset_names:
                 self.pairs(judge, dataset)
         known = [contrast.id for family in self.families for contrast in self.contrasts(family)]
@@ -162,11 +172,13 @@ class Setup:
         if name not in self._judges:
             from judgefixtures.judges import load_judge
 
+            self.config.check_judge_files(name)
             self._judges[name] = load_judge(self.config.judge_table(name), name)
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the pairs of a dataset: from its source, or as frozen with recordings of it."""
+        self.config.check_dataset_files(dataset)
         return self.samples.of(judge, dataset).pairs
 
     @property

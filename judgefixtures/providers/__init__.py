@@ -12,7 +12,11 @@ from typing import Any, Protocol
 
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
 from judgefixtures.verdicts import InvalidKind
+
+__all__ = ["PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
+           "UnsupportedError", "Usage", "api_key", "know_credentials", "sent_as"]  # fmt: skip
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -136,12 +140,20 @@ def sent_as(parameter: str) -> frozenset[str]:
     return _SENT_AS.get(parameter.replace("_", "").lower(), frozenset())
 
 
-PLACEHOLDER_KEY = "no-key-needed"
-
-
 def api_key(table: JudgeTable) -> str:
     """Return the API key that the environment holds for a judge, without the line end of a file; else empty."""
-    return os.environ.get(table.key_variable or "", "").strip()
+    key = os.environ.get(table.key_variable or "", "").strip()
+    know(key)
+    return key
+
+
+def know_credentials(table: JudgeTable) -> None:
+    """Take for secret what a judge will be asked with: its key, and what stands before the host in an address."""
+    api_key(table)
+    know_address(table.base_url)
+    for name, value in os.environ.items():
+        if name.lower().endswith("_proxy"):
+            know_address(value)
 
 
 VERDICT_SCHEMA: dict[str, Any] = {

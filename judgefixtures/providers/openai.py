@@ -32,6 +32,7 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
+from judgefixtures.secrets import redacted
 from judgefixtures.verdicts import InvalidKind
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def _fault(
 ) -> tuple[InvalidKind | None, str]:
     """Return why a message is no answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
-        return "refusal", str(refusal)[:400]
+        return "refusal", redacted(str(refusal))[:400]
     if finish in FINISH:
         kind = FINISH[finish]
         return kind, HINTS[kind]

@@ -7,6 +7,7 @@ What must hold and does not yet is marked `suspected`.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import dataclasses
 import errno
@@ -22,6 +23,7 @@ import re
 import shlex
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 import types
@@ -34,6 +36,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
 
 import aiohttp
 import httpx
@@ -1468,6 +1471,28 @@ def in_a_pool_of_its_own(_: str) -> str:
         return pool.submit(by_httpx, "http://192.0.2.7:8443/", {}).result().decode()
 
 
+def send_a_message(_: str) -> str:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        opened.sendmsg([b"how many tokens"], [], 0, ("127.0.0.1", 8125))
+    return verdict("connected")
+
+
+def connect_below_socket(_: str) -> str:
+    import _socket
+
+    with contextlib.closing(_socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as opened:
+        opened.connect_ex(("192.0.2.7", 8443))
+    return verdict("connected")
+
+
+def look_up_below_socket(_: str) -> str:
+    import _socket
+
+    with contextlib.suppress(OSError):
+        _socket.getaddrinfo("judge.example.org", 8443)
+    return verdict("connected")
+
+
 def swallow(_: str) -> str:
     try:
         return connect_by_address(_)
@@ -1479,14 +1504,14 @@ def swallow(_: str) -> str:
     "function",
     [connect_by_address, connect_by_name, open_by_address, open_by_name, connect_ex, connect_ipv6, look_up,
      in_a_pool_of_its_own,
-     look_up_the_old_way, send_a_datagram, swallow],
+     look_up_the_old_way, send_a_datagram, send_a_message, connect_below_socket, look_up_below_socket, swallow],
     ids=lambda function: function.__name__,
 )  # fmt: skip
 def test_a_socket_in_a_replay_is_an_error_that_names_the_host(
     function: Function, python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
     """Judge code that opens a socket while replaying is stopped, with the host and the remedies."""
-    host = "127.0.0.1" if function is send_a_datagram else "judge.example.org"
+    host = "127.0.0.1" if function in (send_a_datagram, send_a_message) else "judge.example.org"
     if "192.0.2.7" in inspect.getsource(function) or function is swallow:
         host = "192.0.2.7"
     elif function is connect_ipv6:
@@ -1518,6 +1543,75 @@ def test_what_is_no_network_works_in_a_replay(python_judge: Callable[..., Judge]
 
     answers = ask(python_judge(local), tmp_path, "none", PAIRS[:1], concurrency=1)
     assert answers[NAMES[0]] == [(1, "fine", None)]
+
+
+def by_subprocess(_: str) -> str:
+    subprocess.run([sys.executable, "-c", ""], check=True)
+    return verdict("started")
+
+
+def by_shell(_: str) -> str:
+    subprocess.run("true", shell=True, check=True)
+    return verdict("started")
+
+
+def by_os_system(_: str) -> str:
+    os.system("true")
+    return verdict("started")
+
+
+def by_posix_spawn(_: str) -> str:
+    os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", "true"], {}), 0)
+    return verdict("started")
+
+
+async def by_asyncio(_: str) -> str:
+    await (await asyncio.create_subprocess_exec(sys.executable, "-c", "")).wait()
+    return verdict("started")
+
+
+PROGRAMS = (by_subprocess, by_shell, by_os_system, by_posix_spawn, by_asyncio)
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
+def test_a_program_is_not_started_in_a_replay(
+    function: Function, python_judge: Callable[..., Judge], tmp_path: Path
+) -> None:
+    """A program could reach a host unseen: judge code starts none while replaying, and the error names it."""
+    with pytest.raises(NetworkBlockedError) as caught:
+        ask(python_judge(function), tmp_path, "none", PAIRS[:1])
+    for word in ("start the program", "no network is allowed", "--judge-record missing", "allow_programs = true"):
+        assert word in str(caught.value)
+
+
+def test_what_is_asked_about_the_machine_is_no_program(
+    python_judge: Callable[..., Judge], tmp_path: Path
+) -> None:
+    """SDKs tell servers what they run on: `uname` may be started in a replay."""
+
+    def machine(_: str) -> str:
+        subprocess.run(["uname"], check=True, capture_output=True)
+        return verdict("fine")
+
+    answers = ask(python_judge(machine), tmp_path, "none", PAIRS[:1], concurrency=1)
+    assert answers[NAMES[0]] == [(1, "fine", None)]
+
+
+def test_a_forked_child_reaches_nobody_in_a_replay(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
+    """A fork may compute; the network is closed to it, too."""
+
+    def forked(_: str) -> str:
+        child = os.fork()
+        if child == 0:
+            try:
+                socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))
+            except BaseException as error:
+                os._exit(7 if type(error) is NetworkBlockedError else 8)
+            os._exit(0)
+        return verdict(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+
+    answers = ask(python_judge(forked), tmp_path, "none", PAIRS[:1], concurrency=1)
+    assert answers[NAMES[0]] == [(1, "7", None)]
 
 
 def test_the_network_is_back_after_a_replay(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
@@ -1567,6 +1661,11 @@ class Project:
             f'[tool.judgefixtures]\njudge = "ours"\n[tool.judgefixtures.judges.ours]\n{lines}'
             '[tool.judgefixtures.datasets.own]\npath = "pairs.jsonl"\n'
         )
+
+    def allow(self, variable: str) -> None:
+        """Allow a key variable to be sent to an address of one's own, also where these tests run in CI."""
+        with (self.path / "pyproject.toml").open("a") as file:
+            file.write(f'[tool.judgefixtures.security]\napi_key_envs = ["{variable}"]\n')
 
     def code(self, text: str) -> None:
         """Write the module of a python judge and configure it."""
@@ -1657,6 +1756,42 @@ def test_a_blocked_socket_is_told_by_the_run(project: Project) -> None:
     result, said = project.run()
     result.assert_outcomes(failed=1)
     assert "judge code tried to reach judge.example.org:443" in said
+
+
+def test_a_program_is_started_where_the_table_allows_it(project: Project) -> None:
+    """A judge that runs a program is refused in a replay, unless its table says that the program reaches nobody."""
+    project.code(
+        "import subprocess\ndef judge(prompt):\n"
+        """    return subprocess.check_output(["echo", '{"selected_response": 1, "reason": "mine"}'], text=True)\n"""
+    )
+    result, said = project.run()
+    result.assert_outcomes(failed=1)
+    assert "judge code tried to start the program 'echo'" in said
+    _, said = project.run("--judge-record", "missing")
+    assert "start the program" not in said
+    project.configure(provider="python", target="judge_of_ours:judge", allow_programs=True)
+    _, said = project.run()
+    assert "start the program" not in said
+    assert "run live" in said
+
+
+def test_ci_refuses_before_anything_is_asked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for an address of the configuration's own, and pairs from elsewhere, end a run of CI with the remedy."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("GATEWAY_KEY", "fakewordsonly")
+    with loopback() as server:
+        project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="GATEWAY_KEY")
+        result, said = project.run("--judge-record", "missing")
+        result.assert_outcomes(errors=1)
+        assert 'api_key_envs = ["GATEWAY_KEY"] in [security]' in said
+        _, said = project.run()
+        assert "[security]" not in said  # a replay sends nothing
+        elsewhere = project.path.parent / "elsewhere.jsonl"
+        (project.path / "pairs.jsonl").rename(elsewhere)
+        (project.path / "pairs.jsonl").symlink_to(elsewhere)
+        _, said = project.run()
+        assert "is outside of the repository" in said
+        assert not server.asked
 
 
 # --- secrets ----------------------------------------------------------------------------------------------
@@ -1814,6 +1949,7 @@ def test_no_secret_is_written_or_shown(
             project.configure(
                 provider=provider, model="m", base_url=base_url, api_key_env="CANARY_KEY", max_attempts=2
             )
+            project.allow("CANARY_KEY")
         _, said = project.run(
             "--judge-record", "missing", "--judge-report", "report", "--judge-concurrency", "1", "-rA"
         )
@@ -1834,6 +1970,225 @@ def test_a_leak_would_be_seen(project: Project) -> None:
     (project.path / "cassettes").mkdir()
     (project.path / "cassettes" / "x").write_bytes(b"\x00" + KEY.encode())
     assert leaks(project, f"said {KEY}") == [f"{KEY} in (terminal)", f"{KEY} in cassettes/x"]
+
+
+# No digit, digits alone, what separates fields, what texts escape, 8 to 200 characters; all of them made of fake words.
+SHAPES = {
+    "eight letters": "fakewrdz",
+    "eight digits": "90817263",
+    "no digit": "sk-plantedWithoutAnyDigit",
+    "lower case": "plantedandofsmalllettersalone",
+    "separators": "planted;second,third=fourth",
+    "address": "plant+ed/with&signs%20of:an@address",
+    "quotes": "planted'quote\"and\\slash",
+    "two hundred": "-".join(f"planted{n}Fake" for n in range(20))[:200],
+}
+PLACES = ("USER_INFO", "QUERY", "HEADER", "COOKIE")
+PLANTED_CODE = """\
+import logging
+import os
+import requests
+
+def judge(prompt):
+    secrets = {name: os.environ["PLANTED_" + name] for name in ("USER_INFO", "QUERY", "HEADER", "COOKIE")}
+    response = requests.post(
+        "%s/v1/judge", json={"prompt": prompt}, auth=("judge", secrets["USER_INFO"]),
+        params={"api_key": secrets["QUERY"]},
+        headers={"X-Api-Key": secrets["HEADER"], "Cookie": "session=" + secrets["COOKIE"]},
+    )
+    logging.getLogger("ours").debug("sent %%s", secrets)
+    response.raise_for_status()
+    return response.text
+"""
+CRASH = """\
+import logging
+import os
+import pytest
+import warnings
+from urllib.parse import quote
+
+@pytest.mark.parametrize("name", sorted(name for name in os.environ if name.startswith("PLANTED_")))
+def test_crash(name, record_property):
+    secret = os.environ[name]
+    headers = [("authorization", "Bearer " + secret), (b"cookie", b"session=" + secret.encode())]
+    url = f"http://judge:{quote(secret)}@127.0.0.1:9/v1?api_key={quote(secret, safe='')}"
+    print("printed", headers)
+    record_property("url", url)
+    warnings.warn(f"slow: {url} {secret}")
+    try:
+        raise ValueError(secret)
+    except ValueError:
+        logging.getLogger("ours").exception("no answer from %s", url)
+    raise RuntimeError(f"no answer from {url}: {headers}")
+"""
+
+
+def spellings(secret: str) -> set[str]:
+    """Return what must be found nowhere: a secret as it is written in various texts, and its halves."""
+    half = len(secret) // 2
+    parts = {secret[:half], secret[half:]} if half >= 12 else set()
+    return {secret, quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1], *parts}
+
+
+def planted(project: Project, said: str, secret: str, *, besides: Sequence[str] = ()) -> list[str]:
+    """Return where a planted secret is found."""
+    files = [path for path in project.path.rglob("*") if path.is_file() and path.name not in besides]
+    places = {str(path.relative_to(project.path)): path.read_text(errors="replace") for path in files}
+    return sorted({f"{spelled} in {place}" for place, text in {**places, "(terminal)": said}.items()
+                   for spelled in spellings(secret) if spelled in text})  # fmt: skip
+
+
+def careless(asked: Asked) -> Reply:
+    """Answer with everything that came beside the body; with an error that says it for one question."""
+    names = ("authorization", "x-goog-api-key", "x-api-key", "cookie")
+    said = [value for name, value in asked.headers.items() if name.lower() in names]
+    said += [word for value in said if value.startswith("Basic ")
+             for word in (base64.b64decode(value[6:]).decode(),)]  # fmt: skip
+    said += [asked.path, *parse_qs(urlsplit(asked.path).query).get("api_key", [])]
+    text = " ".join(said)
+    if "Question 3?" in asked.prompt:
+        # As long as makes a message be cut in the middle of what is repeated.
+        content = {"message": f"maximum context length {'x' * 330} {text}", "code": "context_length_exceeded"}
+        return Reply(json.dumps({"error": content}).encode(), 400)
+    return asked.answered(verdict(f"Both are fine. {text}"), note=said, sent={text: text})
+
+
+LOUD = ("-l", "-vv", "-rA", "--log-level=DEBUG", "--log-file=debug.log", "--log-file-level=DEBUG", "-o", "log_cli=true",
+        "--log-cli-level=DEBUG", "--junitxml=junit.xml", "-o", "junit_logging=all", "-W", "default")  # fmt: skip
+
+
+def run_loudly(project: Project) -> str:
+    """Record and report with everything that pytest can say, beside a test that crashes; return what was said."""
+    (project.path / "test_z_crash.py").write_text(CRASH)
+    result = project.pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report", *LOUD
+    )
+    result.reprec = None
+    return f"{result.stdout}\n{result.stderr}"
+
+
+def as_planted(monkeypatch: pytest.MonkeyPatch, secrets: Mapping[str, str]) -> None:
+    """Put secrets into the environment, where the code of the tests finds them."""
+    for name, secret in secrets.items():
+        monkeypatch.setenv(f"PLANTED_{name}", secret)
+
+
+@pytest.mark.parametrize("shift", range(len(SHAPES)))
+def test_a_planted_secret_of_a_client_is_nowhere(
+    shift: int, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each shape, in each place of a request: no recording, report, log or traceback holds a credential."""
+    shapes = [*SHAPES.values()]
+    secrets = {place: shapes[(number + shift) % len(shapes)] for number, place in enumerate(PLACES)}
+    as_planted(monkeypatch, secrets)
+    with loopback(careless) as server:
+        project.code(PLANTED_CODE % server.url)
+        said = run_loudly(project)
+    assert "no answer from http://...@127.0.0.1" in said
+    assert len(kept(project.path / "cassettes")) == 2 * (len(PAIRS) - 1)
+    assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
+    assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the key of an SDK looks like, no recording, report, log or traceback holds it."""
+    as_planted(monkeypatch, {"KEY": SHAPES[shape]})
+    with loopback(careless) as server:
+        project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="PLANTED_KEY")
+        project.allow("PLANTED_KEY")
+        said = run_loudly(project)
+    assert "no answer from http://...@127.0.0.1" in said
+    assert len(kept(project.path / "cassettes")) == 2 * len(PAIRS)
+    assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
+    assert planted(project, said, SHAPES[shape]) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_password_in_an_address_is_nowhere(
+    shape: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A password in base_url is used and shown nowhere: not where it works, and not where nobody answers."""
+    secret = SHAPES[shape]
+    as_planted(monkeypatch, {"PASSWORD": secret})
+    with loopback(careless) as server:
+        address = server.url.replace("//", f"//judge:{quote(secret, safe='')}@")
+        project.configure(provider="openai", model="m", base_url=f"{address}/v1", max_attempts=1)
+        said = run_loudly(project)
+        assert any("Basic" in asked.headers.get("authorization", "") for asked in server.asked)
+    said += run_loudly(project)
+    assert "refuses connections" in said
+    assert planted(project, said, secret, besides=["pyproject.toml"]) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_crash_shows_no_secret(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pytest itself is brought down, its INTERNALERROR holds no key either."""
+    as_planted(monkeypatch, {"KEY": SHAPES[shape]})
+    project.configure(provider="openai", model="m", base_url="http://127.0.0.1:9/v1", api_key_env="PLANTED_KEY")
+    (project.path / "conftest.py").write_text(
+        "import os\n\ndef pytest_runtest_logfinish(nodeid):\n"
+        "    secret = os.environ['PLANTED_KEY']\n    raise RuntimeError(f'crashed with {secret}')\n"
+    )
+    result = project.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-l", "-vv", "--full-trace")
+    result.reprec = None
+    said = f"{result.stdout}\n{result.stderr}"
+    assert "INTERNALERROR" in said
+    assert "crashed with scrubbed" in said
+    assert planted(project, said, SHAPES[shape]) == []
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "OSError('no answer: /v1/judge?key=fakewordsonly')",
+        "OSError('no answer: /v1/judge?k=fakewordsonly&b=2')",
+        "OSError('no answer: https://judge:fakewordsonly@127.0.0.1/v1')",
+        "OSError('no answer: http://127.0.0.1/v1?code=fakewordsonly')",
+    ],
+)
+def test_an_address_in_an_error_of_a_python_judge_is_shown_without_keys(raised: str, project: Project) -> None:
+    """Clients put addresses into their errors, also relative ones: user and query are left out, known or not."""
+    project.code(f"def judge(prompt):\n    raise {raised}\n")
+    _, said = project.run("--judge-record", "missing", "--judge-report", "report", "--junitxml=junit.xml", "--tb=short")
+    assert "no answer:" in said
+    assert planted(project, said, "fakewordsonly", besides=["judge_of_ours.py", "judge_of_ours.cpython-311.pyc"]) == []
+
+
+@pytest.mark.parametrize("provider", ["openai", "google"])
+def test_a_redirect_is_shown_without_keys(provider: str, tmp_path: Path) -> None:
+    """Where a server redirects to is told without user, query and fragment: sign-in pages put tokens there."""
+    places = ("http://judge:fakewordsonly@127.0.0.1:9/v1", "/login?code=fakewordsonly", "/login#token=fakewordsonly")
+    for place in places:
+        with (
+            loopback(lambda _, place=place: Reply(b"", 302, {"location": place})) as server,
+            pytest.raises(FatalJudgeError, match="redirects to") as caught,
+        ):
+            ask(sdk_judge(provider, server.url), tmp_path, "missing")
+        assert "fakewordsonly" not in str(caught.value)
+
+
+def test_credentials_that_a_server_hands_out_are_not_kept(
+    python_judge: Callable[..., Judge], tmp_path: Path
+) -> None:
+    """A judge that signs in first is recorded and replayed without the token that it was given."""
+
+    def answering(asked: Asked) -> Reply:
+        if asked.path == "/v1/token":
+            return Reply(json.dumps({"access_token": "fakewordsonly", "expires_in": 60}).encode())
+        return Reply(verdict(f"You are {asked.headers['authorization']}.").encode())
+
+    with loopback(answering) as server:
+
+        def asking(prompt: str) -> str:
+            token = requests.post(f"{server.url}/v1/token", json={"prompt": prompt}).json()["access_token"]
+            headers = {"authorization": f"Bearer {token}"}
+            return requests.post(f"{server.url}/v1/judge", json={"prompt": prompt}, headers=headers).text
+
+        judge = python_judge(asking)
+        recorded = ask(judge, tmp_path, "missing", PAIRS[:1])
+    assert not any("fakewordsonly" in path.read_text() for path in tmp_path.rglob("*.jsonl"))
+    assert ask(judge, tmp_path, "none", PAIRS[:1]) == recorded
 
 
 @pytest.mark.parametrize("provider", ["openai", "google"])
