@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
 
 
@@ -42,7 +43,7 @@ class RetryableError(Exception):
         invalid: InvalidKind | None = None,
         status: int | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(encodable(message))
         self.retry_after = retry_after
         self.invalid = invalid
         self.status = status
