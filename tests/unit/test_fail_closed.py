@@ -48,13 +48,21 @@ def judge(prompt):
     return json.dumps({"selected_response": newer, "reason": %r})
 """
 ITEM = "test_recency.py::test_judge[ours-own-recency-new-old]"
-# A worker that fails inside while it reports: xdist shows INTERNALERROR, and may end with exit code 0.
+# A worker that fails inside while it reports, after all others are through: xdist shows INTERNALERROR and exits with 0.
 CANNOT_REPORT = """\
 import os
+import time
+from pathlib import Path
+
+
+def pytest_testnodedown():
+    Path("down").touch()
 
 
 def pytest_report_to_serializable(report):
     if report.when == "call" and "PYTEST_XDIST_WORKER" in os.environ:
+        while not Path("down").exists():
+            time.sleep(0.05)
         raise RuntimeError("this report cannot travel")
 """
 
