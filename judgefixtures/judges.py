@@ -46,6 +46,7 @@ from judgefixtures.providers import (
     sent_as,
 )
 from judgefixtures.secrets import masked, redacted
+from judgefixtures.texts import encodable
 from judgefixtures.verdicts import Verdict, parse_verdict
 
 __all__ = ["FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
@@ -413,7 +414,7 @@ class Judge:
         async with contextlib.nullcontext() if replayed else self.pace.call():
             try:
                 async with asyncio.timeout(self.table.timeout):
-                    answer = await self._provider.complete(prompt)
+                    answer = _encodable(await self._provider.complete(prompt))
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
         self._check_served(answer.served_model)
@@ -598,6 +599,16 @@ def _provider(table: JudgeTable) -> Provider:
 
 def _or_unset(value: float | None) -> float | str:
     return UNSET if value is None else value
+
+
+def _encodable(answer: Answer) -> Answer:
+    """Return what a provider returned with texts that can travel, be written and be printed."""
+    served, fingerprint = (None if text is None else encodable(text)
+                           for text in (answer.served_model, answer.fingerprint))  # fmt: skip
+    return replace(
+        answer, text=encodable(answer.text), detail=encodable(answer.detail), reasoning=encodable(answer.reasoning),
+        served_model=served, fingerprint=fingerprint,
+    )  # fmt: skip
 
 
 def _with_reasoning(verdict: Verdict, reasoning: str) -> Verdict:

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
+from judgefixtures.texts import shown
+
 SCRUBBED = "scrubbed"
 # Names of headers, and of fields of a query, whose values are credentials.
 KEY_LIKE = re.compile(r"key|token|secret|auth|sig|credential|password", re.IGNORECASE)
@@ -222,6 +224,11 @@ def masked(text: str) -> str:
     if "=" in text:
         text = KEY_IN_QUERY.sub(r"\1...", text)
     return redacted(text)
+
+
+def presentable(text: str) -> str:
+    """Return a message as a terminal may show it: masked, and without anything that a terminal or a CI log obeys."""
+    return shown(masked(text))
 
 
 def redacted_json(value: Any) -> Any:

@@ -14,11 +14,12 @@ import pytest
 
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gate import RESULT, Gate
-from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, mark_of
+from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, key_of, mark_of, selected
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, setup_of
-from judgefixtures.secrets import masked
+from judgefixtures.secrets import masked, presentable
+from judgefixtures.texts import travelling
 
 if TYPE_CHECKING:
     from judgefixtures.contrasts import Contrast
@@ -166,17 +167,7 @@ def pytest_pycollect_makeitem(
     mark = mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
-    config = collector.config
-    if REFUSED in config.stash:
-        return []  # the first module said why
-    try:
-        setup = setup_of(config)
-        setup.check()
-        items = items_of(mark, setup)
-    except JudgeFixturesError as error:
-        config.stash[REFUSED] = str(error)
-        raise collector.CollectError(str(error)) from None
-    return None if items else []
+    return None if _items(mark, collector.config) else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -184,14 +175,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = mark_of(metafunc.definition)
     if mark is None or ITEM not in metafunc.fixturenames:
         return
-    try:
-        setup = setup_of(metafunc.config)
-        items = items_of(mark, setup)
-    except JudgeFixturesError as error:
-        raise pytest.Collector.CollectError(str(error)) from None
-    if mark.name == SWAP:
-        setup.required_swaps |= dict.fromkeys(map(repr, items))
+    items = _items(mark, metafunc.config)
+    if mark.name == SWAP and items:
+        setup_of(metafunc.config).required_swaps |= dict.fromkeys(map(repr, items))
     metafunc.parametrize(ITEM, items, indirect=True, ids=repr, scope="session")
+
+
+def _items(mark: pytest.Mark, config: pytest.Config) -> list[Item]:
+    """Return the items of a mark, none once the configuration was refused: the first collection error said why."""
+    if REFUSED in config.stash:
+        return []
+    try:
+        setup = setup_of(config)
+        setup.check()
+        return items_of(mark, setup)
+    except JudgeFixturesError as error:
+        config.stash[REFUSED] = str(error)
+        raise pytest.Collector.CollectError(str(error)) from None
 
 
 @pytest.hookimpl(trylast=True)
@@ -200,15 +200,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     option = session.config.option
     if not (option.judge_preflight or option.judge_record != "none") or SETUP not in session.config.stash:
         return
+    if REFUSED in session.config.stash:
+        return  # a collection error says why nothing can be foreseen
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    chosen = [item.callspec.params[ITEM] for item in session.items
-              if hasattr(item, "callspec") and isinstance(item.callspec.params.get(ITEM), Item)]  # fmt: skip
+    chosen = [item for _, item in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
         return
     from judgefixtures.plugin.forecast import forecast
 
-    for line in forecast(setup_of(session.config), chosen):
-        reporter.write_line(masked(line))
+    try:
+        lines = forecast(setup_of(session.config), chosen)
+    except JudgeFixturesError as error:
+        raise pytest.UsageError(str(error)) from None
+    for line in lines:
+        reporter.write_line(presentable(line))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -268,7 +273,8 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "call" and RESULT in item.stash:
         result = item.stash[RESULT]
-        report.judgefixtures = dict(result, notes=list(result["notes"]))  # type: ignore[attr-defined]
+        # A fixture of the user's may have made the judge or the pairs: not every text came in where we look.
+        report.judgefixtures = travelling({**result, "item": key_of(item)})  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.

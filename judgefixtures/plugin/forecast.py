@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.config import Config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
@@ -16,7 +14,7 @@ from judgefixtures.costs import MARGIN, Cost, money, most_of
 from judgefixtures.judgments import Arm
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import PLAN, heuristic_plan
-from judgefixtures.plugin.items import ITEM, Item
+from judgefixtures.plugin.items import Item
 from judgefixtures.plugin.setup import Setup
 from judgefixtures.preflight import (
     Design,
@@ -70,12 +68,6 @@ def forecast(setup: Setup, items: Sequence[Item]) -> list[str]:
               for need in hopeless(setup, items)]  # fmt: skip
     lines += [f"  {line}" for line in _samples(setup, items)]
     return lines + [f"  {line}" for line in _totals(costs)]
-
-
-def selected(nodes: Iterable[pytest.Item]) -> list[Item]:
-    """Return the parameters of those of pytest's items that are judge tests."""
-    found = [node.callspec.params.get(ITEM) for node in nodes if hasattr(node, "callspec")]
-    return [item for item in found if isinstance(item, Item)]
 
 
 def hopeless(setup: Setup, items: Iterable[Item]) -> tuple[Need, ...]:

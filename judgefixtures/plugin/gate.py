@@ -6,12 +6,14 @@ import contextlib
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from judgefixtures.plugin.setup import Setup
+from judgefixtures.secrets import presentable
+from judgefixtures.texts import encodable, shown
 
 if TYPE_CHECKING:
     from judgefixtures.cassettes.library import Cassette
@@ -93,7 +95,7 @@ class Gate:
         pairs = _given(pairs, judge)
         table = self._setup.config.gate("accuracy")
         if all(pair.gold is None for pair in pairs):
-            pytest.skip(f"no pair of {self._dataset} has gold: accuracy is not applicable")
+            _skip(f"no pair of {self._dataset} has gold: accuracy is not applicable")
         with self._errors(judge):
             self._refuse_hopeless(pairs, None)
             own, other = self._ask(judge, pairs, ((NO_CUE, 0), (NO_CUE_SWAPPED, 0)), "accuracy")
@@ -115,7 +117,7 @@ class Gate:
 
         pairs = _given(pairs, judge)
         if not judge.plans_first:
-            pytest.skip(f"{judge.name} makes no plans: its strategy is direct")
+            _skip(f"{judge.name} makes no plans: its strategy is direct")
         table = self._setup.config.gate("plan")
         with self._errors(judge, lambda message: self._result["plans"].append(
             plan_error_row(judge.name, self._dataset, len(pairs), message)
@@ -199,7 +201,7 @@ class Gate:
             text = f"the waiver of {contrast.id} by {waiver.owner} expired on {waiver.expires}: remove it, or "\
                    f"renew it in {self._setup.config.file}.\n{text}"  # fmt: skip
             row["status"], row["message"] = "FAIL", text.partition("\n")[0]
-            pytest.fail(text, pytrace=False)
+            _fail(text)
         if decision.status not in ("FAIL", "INCONCLUSIVE"):
             return False
         row["waived"] = {"owner": waiver.owner, "reason": waiver.reason, "expires": str(waiver.expires)}
@@ -207,11 +209,11 @@ class Gate:
 
     def _conclude(self, decision: Decision, text: str, table: GateTable) -> None:
         if decision.status == "NOT_APPLICABLE":
-            pytest.skip(text)
+            _skip(text)
         if decision.status == "INCONCLUSIVE" and table.inconclusive == "warn":
             return
         if decision.status != "PASS":
-            pytest.fail("\n".join([text, *self._invalid_lines()]), pytrace=False)
+            _fail("\n".join([text, *self._invalid_lines()]))
 
     def _invalid_lines(self) -> list[str]:
         """Say how many answers of this item are invalid, and which command asks them again."""
@@ -233,10 +235,10 @@ class Gate:
         lines += difference_lines(self._result["differences"], judge.name, baseline.name)
         lines += self._invalid_lines()
         if status is Status.NOT_APPLICABLE:
-            pytest.skip("\n".join(lines))
+            _skip("\n".join(lines))
         if status is Status.PASS or (status is Status.INCONCLUSIVE and table.inconclusive == "warn"):
             return
-        pytest.fail("\n".join(lines), pytrace=False)
+        _fail("\n".join(lines))
 
     @contextlib.contextmanager
     def _errors(self, judge: Judge, keep: Callable[[str], None] = lambda _message: None) -> Iterator[None]:
@@ -246,12 +248,11 @@ class Gate:
         from judgefixtures.costs import BudgetError
         from judgefixtures.errors import JudgeFixturesError
         from judgefixtures.judges import FatalJudgeError
-        from judgefixtures.secrets import masked
 
         try:
             yield
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
-            message = masked(str(error))
+            message = presentable(str(error))
             if isinstance(error, FatalJudgeError | BudgetError | CassetteWriteError):
                 self._node.session.shouldstop = f"fatal: {message}"
         else:
@@ -269,11 +270,11 @@ class Gate:
         if options.judge_record == "none" or options.judge_force:
             return
         from judgefixtures.errors import JudgeFixturesError
-        from judgefixtures.plugin.forecast import hopeless, need, selected
-        from judgefixtures.plugin.items import Item
+        from judgefixtures.plugin.forecast import hopeless, need
+        from judgefixtures.plugin.items import Item, selected
 
         own = need(self._setup.config, Item(plans_of, self._dataset, contrast, baseline, bool(plans_of)), pairs)
-        items = () if own else selected(self._node.session.items)
+        items = [] if own else [item for _, item in selected(self._node.session.items)]
         # attack_tolerance is the tightest gate by far: too few pairs for it are no reason to record nothing.
         others = hopeless(self._setup, [item for item in items if item.contrast is None or not item.contrast.x.edit])
         if own or others:
@@ -473,8 +474,8 @@ class Gate:
         kinds.update(judgment.reply.invalid for arm in arms for judgment in arm if judgment.reply.invalid)
 
     def _warn(self, text: str) -> None:
-        if text not in self._result["warnings"]:
-            self._result["warnings"].append(text)
+        if presentable(text) not in self._result["warnings"]:
+            self._result["warnings"].append(presentable(text))
 
     def _note_leftovers(self, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool) -> None:
         for cassette in cassettes:
@@ -618,6 +619,9 @@ def _given(pairs: Sequence[Pair], *judges: Judge, contrast: Contrast = NO_CONTRA
     if wrong := [each for each in given if not isinstance(each, Pair)]:
         _fail(f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.pairs.Pair "
               "objects, as judgefixtures.sources.load_pairs does.")  # fmt: skip
+    if halves := [pair for pair in given if any(encodable(each) != each for each in map(str, astuple(pair)))]:
+        _fail(f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
+              "can be sent it. Mend the fixture `pairs` of this test.")  # fmt: skip
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
         _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")
@@ -630,7 +634,11 @@ def _shown(value: object) -> str:
 
 
 def _fail(message: str) -> NoReturn:
-    raise pytest.fail.Exception(message, pytrace=False) from None  # the error behind it says the same
+    raise pytest.fail.Exception(shown(message), pytrace=False) from None  # the error behind it says the same
+
+
+def _skip(message: str) -> NoReturn:
+    raise pytest.skip.Exception(shown(message))
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

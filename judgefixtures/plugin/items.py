@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,21 @@ class Item:
 def mark_of(node: Any) -> pytest.Mark | None:
     """Return the mark that makes a judge test of a module, class or function."""
     return next((mark for name in MARKS if (mark := node.get_closest_marker(name)) is not None), None)
+
+
+def selected(nodes: Iterable[Any]) -> list[tuple[str, Item]]:
+    """Return those of pytest's items that are judge tests: the id of each with its parameters."""
+    found = [(node.nodeid, node.callspec.params.get(ITEM)) for node in nodes if hasattr(node, "callspec")]
+    return [(name, item) for name, item in found if isinstance(item, Item)]
+
+
+def key_of(node: Any) -> str:
+    """Return what names a test's item in the report, the same for every copy of it.
+
+    Plugins that repeat tests do so with a parameter of their own, whose name begins with an underscore as ours does.
+    """
+    chosen = [f"{name}={index}" for name, index in sorted(node.callspec.indices.items()) if not name.startswith("_")]
+    return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
 def items_of(mark: pytest.Mark, setup: Setup) -> list[Item]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.texts import shown
 
 if TYPE_CHECKING:
     import asyncio
@@ -83,7 +84,7 @@ class Setup:
 
     def note(self, text: str) -> None:
         """Keep a line for the summary."""
-        self.notes.append(text)
+        self.notes.append(shown(text))
 
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
@@ -193,7 +194,7 @@ class Setup:
 
     def _note_once(self, text: str) -> None:
         """Keep a line that several judges give rise to."""
-        if text not in self.notes:
+        if shown(text) not in self.notes:
             self.note(text)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
+from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
 
 __all__ = ["PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
@@ -48,7 +49,7 @@ class RetryableError(Exception):
         status: int | None = None,
         outage: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(encodable(message))
         self.outage = outage
         self.retry_after = retry_after
         self.invalid = invalid

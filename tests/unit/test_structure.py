@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
 # Along the flow of data: a room imports from rooms that stand before it, never from one behind.
 FLOW = (
-    "errors", "secrets", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
+    "texts", "errors", "secrets", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
     "config", "verdicts", "acknowledgment",
     "cassettes", "providers", "pacing", "retirements", "judges", "costs", "judgments", "metrics", "gates", "swap",
     "expenses", "ranking", "side_by_side", "preflight", "rows", "served", "diagnosis", "summary", "report",
