@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.check import Subject
 from judgefixtures.costs import MARGIN, Cost, money, most_of
-from judgefixtures.judgments import Arm
-from judgefixtures.plans import PLAN
+from judgefixtures.judges import Judge
+from judgefixtures.judgments import Arm, Planned
+from judgefixtures.pairs import Pair
+from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.power import Design, aligned, table
 from judgefixtures.run import Run
 
@@ -76,7 +77,8 @@ def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
     """Return what each judge's arms cost at most, what is recorded already left out."""
     asked = {(judge, each.dataset, arm): None for each in subjects for judge in each.judges
              for arm in (*_planning(run, judge), *each.check.arms)}  # fmt: skip
-    return {key: _cost(run, *key) for key in asked}
+    recordings = _Recordings(run)
+    return {key: recordings.cost(*key) for key in asked}
 
 
 def _totals(costs: Costs) -> list[str]:
@@ -93,18 +95,37 @@ def _planning(run: Run, judge: str) -> Sequence[Arm]:
     return ((PLAN, 0),) if run.judge(judge).planner is not None else ()
 
 
-def _cost(run: Run, judge_name: str, dataset: str, arm: Arm) -> Cost:
-    judge, (condition, repeat) = run.judge(judge_name), arm
-    if condition is PLAN:
-        judge = judge.planner or judge
-    recorded: set[tuple[str, int, str]] = set()
-    if run.library.mode != "all":
-        with contextlib.suppress(CassetteError):  # the item says what is wrong with the file
-            recorded = run.library.recorded(judge_name, dataset, condition.name)
-    pairs = run.pairs(judge_name, dataset)
-    wanted = [pair for pair in pairs if (pair.id, repeat, pair.digest) not in recorded]
-    prompts = [judge.longest_prompt(pair, condition) for pair in wanted]
-    if condition is PLAN:  # pairs of one question have one plan
-        done = {judge.prompt(pair, condition) for pair in pairs if pair not in wanted}
-        prompts = [prompt for prompt in dict.fromkeys(prompts) if prompt not in done]
-    return most_of(judge.table, prompts)
+@dataclass(slots=True)
+class _Recordings:
+    """What recordings answer of the arms that a run asks about: found by the look-up that the run itself uses."""
+
+    run: Run
+    _plans: dict[tuple[str, str], Mapping[str, Planned]] = field(default_factory=dict)
+
+    def cost(self, judge_name: str, dataset: str, arm: Arm) -> Cost:
+        """Return what an arm costs at most: every pair that no recording answers, or not as is wanted."""
+        judge, (condition, _) = self.run.judge(judge_name), arm
+        asked = judge.planner or judge if condition is PLAN else judge
+        pairs = self.run.pairs(judge_name, dataset)
+        plans = {} if condition is PLAN else self._plans_of(judge, dataset, pairs)
+        recorded = self.run.recorded(asked, dataset, arm, pairs, plans)
+        wanted = [pair for pair in pairs if pair.id not in recorded]
+        prompts = [asked.longest_prompt(pair, condition) for pair in wanted]
+        if condition is PLAN:  # pairs of one question have one plan
+            prompts = list(dict.fromkeys(prompts))
+        return most_of(asked.table, prompts)
+
+    def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+        """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""
+        if not judge.plans_first:
+            return {}
+        if (judge.name, dataset) not in self._plans:
+            self._plans[judge.name, dataset] = self._made(judge, dataset, pairs)
+        return self._plans[judge.name, dataset]
+
+    def _made(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+        planner = judge.planner
+        if planner is None:
+            return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
+        recorded = self.run.recorded(planner, dataset, (PLAN, 0), pairs, {})
+        return {pair.id: Planned(planner.read(pair, recorded[pair.id].reply)) for pair in pairs if pair.id in recorded}

@@ -15,15 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.cassettes.replay import (
-    SHORTEST_SECRET,
-    drop_answer,
-    keep_answer,
-    replaying,
-    was_played,
-    without_secrets,
-)
-from judgefixtures.config import JudgeTable, judge_table
+from judgefixtures.cassettes.replay import drop_answer, keep_answer, replaying, was_played
+from judgefixtures.config import UNSET, JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
 from judgefixtures.pairs import Pair
@@ -49,8 +42,11 @@ from judgefixtures.providers import (
     UnsupportedError,
     Usage,
     api_key,
+    know_credentials,
     sent_as,
 )
+from judgefixtures.secrets import masked, redacted
+from judgefixtures.texts import encodable
 from judgefixtures.verdicts import Verdict, parse_verdict
 
 __all__ = ["FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
@@ -58,6 +54,7 @@ __all__ = ["FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
 CHARACTERS_A_TOKEN = 4  # about, as for all estimates before a call
 FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
 LONGEST_BACKOFF = 30.0
+FIRST_ANSWERS = 20  # where all of them are cut off, the others will be
 LONGEST_WAIT = 120.0  # a server that asks for more has a limit that this run cannot sit out
 
 # gpt-4o may be served as gpt-4o-2024-11-20: the name with a date or a revision, and nothing else.
@@ -80,9 +77,24 @@ class Reply:
     wasted: int = 0
     text: str = ""
 
+    @property
+    def invalid(self) -> str | None:
+        """Why nothing was answered that can be used, or None: a plan is an answer although it is no verdict."""
+        return None if self.text else self.verdict.invalid
+
+
+class CutOffError(FatalJudgeError):
+    """The judge's answers are cut off: asking on would pay for nothing. `usage` is what the dropped answer cost."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+
 
 class Judge:
     """One judge, ready to be asked. Its identity is all that can change an answer."""
+
+    limit_key = "max_output_tokens"
 
     def __init__(self, name: str, table: JudgeTable, template: Template, provider: Provider) -> None:
         self.name = name
@@ -92,6 +104,9 @@ class Judge:
         self.probed = False
         self.shutdown_date: str | None = None
         self.retries = 0
+        self.stops_when_cut_off = True
+        self._cut_off: int | None = 0  # how many answers of a recording were, from the first on; None: not all
+        self._probing = False
         self._provider = provider
         self._answered = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -150,7 +165,10 @@ class Judge:
         if table.asks_for_plans:
             planning["sees_responses"] = table.plan_sees_responses
         if table.asks_for_plans and not self.is_python:
-            planning |= {"temperature": table.plan_temperature, "max_output_tokens": table.plan_max_output_tokens}
+            planning |= {
+                "temperature": _or_unset(table.plan_temperature),
+                "max_output_tokens": table.plan_max_output_tokens,
+            }
         return {"planning": planning}
 
     @property
@@ -158,8 +176,8 @@ class Judge:
         table = self.table
         optional = ("reasoning_effort", "thinking_level", "thinking_budget")
         return {
-            "temperature": table.temperature,
-            "seed": table.seed,
+            "temperature": _or_unset(table.temperature),
+            "seed": _or_unset(table.seed),
             "max_output_tokens": table.max_output_tokens,
             "response_format": table.response_format if table.verdict == "json" else "none",
             **{key: value for key in optional if (value := getattr(table, key)) is not None},
@@ -174,6 +192,28 @@ class Judge:
     def dropped(self) -> frozenset[str]:
         """The parameters that this model does not take and that are therefore not sent."""
         return self._provider.dropped
+
+    def other_than_before(self, reply: Reply, first: dict[str, str]) -> str | None:
+        """Return what is wrong where a pinned judge is answered by another model than `first`, which is kept there.
+
+        The report warns of any change. A name with a date pins the model alone: a provider may run one snapshot on
+        several machineries at once, each with a fingerprint of its own. Whoever sets accept_served_model says that
+        nothing may change.
+        """
+        accepted = self.table.accept_served_model
+        if not accepted and not DATED.search(self.table.model or ""):
+            return None
+        told = {"model": reply.served_model, "fingerprint": reply.fingerprint if accepted else None}
+        for kind, now in told.items():
+            if now and first.setdefault(kind, now) != now:
+                pin = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
+                return (
+                    f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins"
+                    " the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
+                    "--judge-record all when the provider serves one alone, or take the pin out of "
+                    f"[judges.{self.name}], and the change is a warning."
+                )
+        return None
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
         """Leave out what a recorded identity left out, where this judge may drop parameters at all."""
@@ -246,16 +286,50 @@ class Judge:
     async def probe(self, prompt: str) -> Reply:
         """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
 
-        A rejected parameter is dropped where the judge's table allows it; otherwise the error names it.
+        A rejected parameter is dropped where the judge's table allows it; otherwise the error names it. An answer
+        that is cut off is not recorded and raises CutOffError: the remedy is another judge.
         """
-        while True:
-            try:
-                return await self._probed(prompt)
-            except UnsupportedError as error:
-                named = sent_as(error.parameter) & self._provider.sent
-                if not self.table.drop_unsupported or not named:
-                    raise
-                self._provider.dropped = self.dropped | named
+        self._probing = True
+        try:
+            while True:
+                try:
+                    return await self._probed(prompt)
+                except UnsupportedError as error:
+                    named = sent_as(error.parameter) & self._provider.sent
+                    if not self.table.drop_unsupported or not named:
+                        raise
+                    self._provider.dropped = self.dropped | named
+        finally:
+            self._probing = False
+
+    def count_cut_off(self, reply: Reply) -> None:
+        """Raise CutOffError where every one of a recording's first answers was cut off; they are kept."""
+        if reply.verdict.invalid != "truncated":
+            self._cut_off = None
+        if self._cut_off is not None:
+            self._cut_off += 1
+            if self._cut_off >= FIRST_ANSWERS and self.stops_when_cut_off:
+                raise self._cut_off_error(f"the first {FIRST_ANSWERS} answers after the probe were all")
+
+    def _check_probe(self, reply: Reply) -> None:
+        if self._probing and self.stops_when_cut_off and reply.verdict.invalid == "truncated" and not was_played():
+            drop_answer()
+            raise self._cut_off_error("the first answer was", reply.usage)
+
+    def _cut_off_error(self, which: str, usage: Usage | None = None) -> CutOffError:
+        if self.is_python:
+            limit, remedy = "", f"Raise the limit that {self.table.target} sends"
+        else:
+            less = "reasoning_effort" if self.table.provider == "openai" else "thinking_budget or thinking_level"
+            limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
+            remedy = (f"Raise {self.limit_key} in [judges.{self.name}] (what a reasoning model thinks counts: 4096 is "
+                      f"a start), or let the model think less ({less})")  # fmt: skip
+        return CutOffError(
+            f"judge {self.name!r}: {which} cut off{limit}, and asking on would pay for answers that are no verdicts. "
+            f"{remedy}, and run the same command again; what was recorded before has to be recorded anew, with "
+            "--judge-record all. To record cut-off answers all the same, add --judge-force.",
+            usage,
+        )
 
     async def _probed(self, prompt: str) -> Reply:
         try:
@@ -303,7 +377,8 @@ class Judge:
                 answer = await self._attempt(prompt)
             except RetryableError as error:
                 failure = self._cleaned(error)
-                if was_played() or (attempt == attempts - 1 and error.invalid is not None and not tentative):
+                is_answer = error.invalid is not None and not error.outage
+                if was_played() or (attempt == attempts - 1 and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
                     return self._gave_up(failure, attempt + 1, wasted)
                 drop_answer()
@@ -317,10 +392,12 @@ class Judge:
                 drop_answer()
                 raise FatalJudgeError(self._said(error)) from None
             else:
+                reply = self._reply(answer, attempt, wasted)
+                self._check_probe(reply)
                 (keep_answer if keep else drop_answer)()
-                return self._reply(answer, attempt, wasted)
+                return reply
         assert failure is not None
-        if tentative:
+        if tentative or failure.outage:
             failure.invalid = None
         return self._gave_up(failure, attempts, wasted)
 
@@ -337,27 +414,34 @@ class Judge:
         async with contextlib.nullcontext() if replayed else self.pace.call():
             try:
                 async with asyncio.timeout(self.table.timeout):
-                    answer = await self._provider.complete(prompt)
+                    answer = _encodable(await self._provider.complete(prompt))
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
         self._check_served(answer.served_model)
-        self._answered = True
         if replayed:
             return answer
+        self._answered = self._answered or not was_played()
         self.pace.speed_up()
         return replace(
             answer,
-            text=self._without_key(answer.text),
-            detail=self._without_key(answer.detail),
-            reasoning=self._without_key(answer.reasoning),
+            text=redacted(answer.text),
+            detail=masked(answer.detail),
+            reasoning=redacted(answer.reasoning),
         )
 
     def _reply(self, answer: Answer, retries: int, wasted: int) -> Reply:
-        if answer.invalid is not None:
-            verdict = Verdict(None, "", answer.invalid, reasoning=answer.reasoning)
-        else:
-            verdict = _with_reasoning(parse_verdict(answer.text, self.table.verdict), answer.reasoning)
-        return Reply(verdict, answer.detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+        verdict, detail = self._stated(answer)
+        return Reply(verdict, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+
+    def _stated(self, answer: Answer) -> tuple[Verdict, str]:
+        """Return the verdict that an answer states, or the invalid one that it is, with what is to be said of it."""
+        if answer.invalid is None:
+            return _with_reasoning(parse_verdict(answer.text, self.table.verdict), answer.reasoning), answer.detail
+        if answer.unless_whole:
+            whole, note = self._stated(replace(answer, invalid=None, detail=answer.unless_whole))
+            if whole.invalid is None:
+                return whole, note
+        return Verdict(None, "", answer.invalid, reasoning=answer.reasoning), answer.detail
 
     def _gave_up(self, failure: RetryableError, attempts: int, wasted: int) -> Reply:
         if failure.invalid is None:
@@ -393,7 +477,9 @@ class Judge:
 
     def _check_served(self, served: str | None) -> None:
         model = (self.table.model or "").removeprefix("models/")
-        if not served or served in (model, self.table.accept_served_model) or DATED.sub("", served) == model:
+        if not served or served in (model, self.table.accept_served_model):
+            return
+        if DATED.sub("", served) == model and not self.table.accept_served_model:
             return
         raise FatalJudgeError(
             f"the model {served!r} answered where {model!r} was asked for: the provider reroutes the name. "
@@ -401,18 +487,14 @@ class Judge:
         )
 
     def _said(self, error: Exception) -> str:
-        return self._without_key(f"judge {self.name!r}: {error}")
+        return masked(f"judge {self.name!r}: {error}")
 
     def _cleaned(self, error: RetryableError) -> RetryableError:
         kind = type(error)
         return kind(
-            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status
-        )
-
-    def _without_key(self, text: str) -> str:
-        """Return a text without the API key and whatever else the requests carried: servers repeat it."""
-        key = api_key(self.table)
-        return without_secrets(text.replace(key, "(API key)") if len(key) >= SHORTEST_SECRET else text)
+            masked(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status,
+            outage=error.outage,
+        )  # fmt: skip
 
 
 class Planner(Judge):
@@ -420,6 +502,8 @@ class Planner(Judge):
 
     It has the judge's name and address and its pace, and an identity of its own: what can change a plan.
     """
+
+    limit_key = "plan_max_output_tokens"
 
     def __init__(self, judge: Judge) -> None:
         table = judge.table
@@ -492,6 +576,7 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
     """
     if not isinstance(table, JudgeTable):
         table = judge_table(table, f"[judges.{name}]")
+    know_credentials(table)
     template = load_template(table.template_name, table.cue_placement, table.cue_after, table.templates or {})
     if table.system_prompt:
         table = table.saying(load_system_prompt(table.system_prompt))
@@ -510,6 +595,20 @@ def _provider(table: JudgeTable) -> Provider:
     from judgefixtures.providers.google import GoogleProvider
 
     return GoogleProvider(table)
+
+
+def _or_unset(value: float | None) -> float | str:
+    return UNSET if value is None else value
+
+
+def _encodable(answer: Answer) -> Answer:
+    """Return what a provider returned with texts that can travel, be written and be printed."""
+    served, fingerprint = (None if text is None else encodable(text)
+                           for text in (answer.served_model, answer.fingerprint))  # fmt: skip
+    return replace(
+        answer, text=encodable(answer.text), detail=encodable(answer.detail), reasoning=encodable(answer.reasoning),
+        served_model=served, fingerprint=fingerprint,
+    )  # fmt: skip
 
 
 def _with_reasoning(verdict: Verdict, reasoning: str) -> Verdict:

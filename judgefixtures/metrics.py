@@ -15,7 +15,7 @@ from judgefixtures.acknowledgment import acknowledgment
 from judgefixtures.contrasts import Outcome
 from judgefixtures.edits import target
 from judgefixtures.judgments import Judgment
-from judgefixtures.statistics import Estimate, mcnemar_exact, mean_interval, paired_difference, proportion
+from judgefixtures.statistics import Estimate, mcnemar_exact, paired_difference, proportion
 
 Acknowledgment = Literal["cited", "mentioned", "absent"]
 
@@ -244,30 +244,3 @@ def preference(own: Sequence[Judgment], other: Sequence[Judgment], confidence: f
         if members:
             by_gold.append((gold, (members.count((1, 2)) - members.count((2, 1))) / len(members) / 2, len(members)))
     return Preference(proportion(n - firsts - seconds, n, confidence), half, tuple(by_gold))
-
-
-@dataclass(frozen=True, slots=True)
-class FourCells:
-    """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
-
-    `cue` is VSR averaged over the orders; `position` is P(chose what stood first) - 1/2 over all four cells, in
-    which cue and content cancel. n counts pairs with four valid verdicts.
-    """
-
-    cue: Estimate
-    position: Estimate
-    invalid_pairs: int
-
-
-def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
-    """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
-
-    The pair is the unit: its score is the mean over its cells. Source: statistics of this project, section 8.
-    """
-    selected = [[judgment.verdict.selected_response for judgment in four] for four in zip(*cells, strict=True)]
-    firsts = [[choice == 1 for choice in four] for four in selected if None not in four]
-    if not firsts:
-        return None
-    cue = mean_interval([(x - y + x21 - y21) / 2 for x, y, x21, y21 in firsts], confidence)
-    position = mean_interval([sum(four) / 4 - 0.5 for four in firsts], confidence, pseudo=0.5)
-    return FourCells(cue, position, len(selected) - len(firsts))

@@ -1,6 +1,9 @@
-"""Rows: a judgment and a plan as judgments.jsonl and plans.jsonl hold them. Rows of a check stand beside the check."""
+"""Rows: judgments, plans and what answered, as files hold them. Rows of a check stand beside the check."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
 
 from judgefixtures.findings import Row
 from judgefixtures.judgments import Judgment
@@ -45,3 +48,17 @@ def plan_text_row(judge: str, dataset: str, pair: str, plan: Plan) -> Row:
     return {"judge": judge, "dataset": dataset, "pair": pair, "origin": plan.origin, "kind": plan.kind,
             "fault": plan.fault, "detail": plan.detail, "digest": plan.digest, "text": plan.text,
             "rejected": plan.rejected}  # fmt: skip
+
+
+def served_rows(judge: str, dataset: str, arms: Sequence[Sequence[Judgment]]) -> list[Row]:
+    """Return a row for each model and fingerprint that answered in each arm, with the number of answers."""
+    counts = Counter(
+        (judgment.condition.name, judgment.repeat, judgment.reply.served_model, judgment.reply.fingerprint)
+        for arm in arms for judgment in arm
+    )  # fmt: skip
+    return [
+        {"judge": judge, "dataset": dataset, "condition": condition, "repeat": repeat, "model": model,
+         "fingerprint": fingerprint, "answers": answers}
+        for (condition, repeat, model, fingerprint), answers in counts.items()
+        if model or fingerprint
+    ]  # fmt: skip

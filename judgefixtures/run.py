@@ -9,13 +9,14 @@ import asyncio
 import contextlib
 import datetime
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from judgefixtures.cassettes.files import CassetteWriteError
+from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.checks import AccuracyCheck, Answers, Case, Check, Need, PlanCheck, SwapCheck, check_of
@@ -26,13 +27,16 @@ from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.judgments import Arm, Judgment, Planned, collect
+from judgefixtures.judgments import Arm, Judgment, Planned, collect, recorded
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import PLAN, heuristic_plan
+from judgefixtures.providers import know_credentials
 from judgefixtures.retirements import retirement
-from judgefixtures.rows import judgment_row, plan_text_row
+from judgefixtures.rows import judgment_row, plan_text_row, served_rows
 from judgefixtures.samples import Samples
+from judgefixtures.secrets import presentable
 from judgefixtures.statistics import Status
+from judgefixtures.texts import shown
 
 DEFAULT_CONCURRENCY = 16
 REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
@@ -50,11 +54,15 @@ def _unseen(_meter: Meter, _total: int) -> AbstractContextManager[None]:
 class RunOptions:
     """How a run asks: the command line's options, as the plugin or a script gives them.
 
+    `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
+    positions the others' are to be where their own are not recorded.
     `command` begins the commands in messages. `session` and `workers` are of a run that several processes share: its
     name, and how many they are.
     """
 
     record: RecordMode = "none"
+    invalid: tuple[str, ...] = ()
+    baseline: str | None = None
     pairs: int | None = None
     repeats: int = 1
     concurrency: int = DEFAULT_CONCURRENCY
@@ -75,7 +83,14 @@ class Ledger:
     retries: int = 0
     judgments: list[Row] = field(default_factory=list)
     plans: list[Row] = field(default_factory=list)
+    served: list[Row] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
+
+    def warn(self, text: str) -> None:
+        """Keep a warning, once."""
+        if presentable(text) not in self.warnings:
+            self.warnings.append(presentable(text))
 
     def spend(self, judge: str, cost: Cost) -> None:
         """Add what a judge's calls cost."""
@@ -85,6 +100,16 @@ class Ledger:
         """Keep a judge's judgments, and the plans that they carried out."""
         self.judgments += [judgment_row(judge, dataset, judgment) for arm in answers.arms for judgment in arm]
         self.plans += [plan_text_row(judge, dataset, pair, each.plan) for pair, each in answers.plans.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves."""
+
+    dataset: str
+    what: str
+    options: str
+    ledger: Ledger
 
 
 class Run:
@@ -106,9 +131,14 @@ class Run:
         self.options = options or RunOptions()
         self.notes: list[str] = []
         self.library = Library(cassettes, self.options.record, command_start=self.options.command)
+        if self.options.invalid:
+            self.library = replace(self.library, invalid=frozenset(self.options.invalid))
         if self.options.session:
             self.library = replace(self.library, run=self.options.session)
-        self.samples = Samples(config, self.library, self.options.pairs or config.pairs, self.note)
+        wanted = self.options.pairs or config.pairs
+        self.samples = Samples(config, self.library, wanted, self.note, self.options.baseline)
+        for table in config.judges.values():
+            know_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
         cap = self.options.max_cost
         self.budget = Budget(None if cap is None else cap / self.options.workers)
         self.progress = progress
@@ -140,19 +170,21 @@ class Run:
 
     def note(self, text: str) -> None:
         """Keep a line for the end of the run, once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        if shown(text) not in self.notes:
+            self.notes.append(shown(text))
 
     # --- what there is ----------------------------------------------------------------------------------------
 
     def judge(self, name: str) -> Judge:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
         if name not in self._judges:
+            self.config.check_judge_files(name)
             self._judges[name] = load_judge(self.config.judge_table(name), name)
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
+        self.config.check_dataset_files(dataset)
         return self.samples.of(judge, dataset).pairs
 
     @property
@@ -209,11 +241,13 @@ class Run:
         try:
             self._refuse_hopeless(check, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
-            answers = [self._asked_of(judge, case, check.arms, what, ledger) for judge in case.judges]
+            subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
+            asking = Asking(case.dataset, what, subject.options, ledger)
+            answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FatalJudgeError | BudgetError | CassetteWriteError)
-            return replace(check.lost(case, str(error)), fatal=fatal)
+            return replace(check.lost(case, presentable(str(error))), fatal=fatal)
         for judge, answered in zip(case.judges, answers, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             if self.options.keep_judgments:
@@ -255,36 +289,35 @@ class Run:
         One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
         FatalJudgeError and BudgetError for what ends a recording.
         """
-        case = Case(judge, dataset, tuple(pairs), self.config)
-        return self._asked_of(judge, case, arms, "answers", Ledger() if ledger is None else ledger)
+        options = f"--judge {judge.name} --judge-dataset {dataset}"
+        asking = Asking(dataset, "answers", options, Ledger() if ledger is None else ledger)
+        return self._asked_of(judge, tuple(pairs), arms, asking)
 
-    def _asked_of(self, judge: Judge, case: Case, arms: Sequence[Arm], what: str, ledger: Ledger) -> Answers:
-        plans = self._plans(judge, case, ledger)
+    def _asked_of(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: Asking) -> Answers:
+        plans = self._plans(judge, pairs, asking)
         if not arms:
             return Answers((), plans)
-        answered = self._collect(judge, judge, case.dataset, case.pairs, case.pairs, arms, what, plans, ledger)
+        answered = self._collect(judge, judge, pairs, pairs, arms, plans, asking)
         return Answers(tuple(answered), plans)
 
-    def _plans(self, judge: Judge, case: Case, ledger: Ledger) -> dict[str, Planned]:
+    def _plans(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> dict[str, Planned]:
         """Return the plans for some pairs by pair id: made or replayed once per run, for all of its checks."""
         if not judge.plans_first:
             return {}
-        known = self._planned.setdefault((id(judge), case.dataset), {})
-        lacking = [pair for pair in case.pairs if (pair.id, pair.digest) not in known]
+        known = self._planned.setdefault((id(judge), asking.dataset), {})
+        lacking = [pair for pair in pairs if (pair.id, pair.digest) not in known]
         if lacking:
-            known |= self._made(judge, case.dataset, lacking, ledger)
+            known |= self._made(judge, lacking, replace(asking, what="plan"))
             plans = [planned.plan for planned in known.values()]
             if fallback := [str(plan.fault) for plan in plans if plan.origin == "fallback"]:
                 faults = ", ".join(f"{fault} {fallback.count(fault)}" for fault in sorted(set(fallback)))
                 self.note(
-                    f"{judge.name} on {case.dataset}: {len(fallback)} of {len(plans)} plans were no plans ({faults}): "
-                    "the hand-made plan of the kind of task was carried out in their place"
+                    f"{judge.name} on {asking.dataset}: {len(fallback)} of {len(plans)} plans were no plans "
+                    f"({faults}): the hand-made plan of the kind of task was carried out in their place"
                 )
-        return {pair.id: known[pair.id, pair.digest] for pair in case.pairs}
+        return {pair.id: known[pair.id, pair.digest] for pair in pairs}
 
-    def _made(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], ledger: Ledger
-    ) -> dict[tuple[str, str], Planned]:
+    def _made(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> dict[tuple[str, str], Planned]:
         planner = judge.planner
         if planner is None:
             return {(pair.id, pair.digest): Planned(heuristic_plan(pair)) for pair in pairs}
@@ -292,7 +325,7 @@ class Run:
         for pair in sorted(pairs, key=lambda pair: pair.id):
             tasks.setdefault(planner.about(pair), pair)
         asked = list(tasks.values())
-        (answered,) = self._collect(planner, judge, dataset, asked, pairs, [(PLAN, 0)], "plan", {}, ledger)
+        (answered,) = self._collect(planner, judge, asked, pairs, [(PLAN, 0)], {}, asking)
         replies = {task: judgment.reply for task, judgment in zip(tasks, answered, strict=True)}
         made = ((pair, replies[planner.about(pair)]) for pair in pairs)
         return {(pair.id, pair.digest): Planned(planner.read(pair, reply), reply.usage) for pair, reply in made}
@@ -301,13 +334,11 @@ class Run:
         self,
         asked: Judge,
         judge: Judge,
-        dataset: str,
         pairs: Sequence[Pair],
         frozen: Sequence[Pair],
         arms: Sequence[Arm],
-        what: str,
         plans: Mapping[str, Planned],
-        ledger: Ledger,
+        asking: Asking,
     ) -> list[tuple[Judgment, ...]]:
         """Ask a judge, or its planner, through its recordings; `frozen` are the pairs that they are kept with."""
         offline = self.options.record == "none"
@@ -315,22 +346,51 @@ class Run:
         # Replaying waits for nobody: calls in flight would only cost switching.
         concurrency = 1 if offline else self.options.concurrency
         self._asked[id(judge)] = judge
+        asked.stops_when_cut_off = not self.options.force
         meter, retries = Meter(asked.table, self.budget), asked.retries
-        shown = _unseen if offline else self.progress
-        with self.library.open(asked, dataset, conditions, frozen) as cassettes:
+        shown_as = _unseen if offline else self.progress
+        with (
+            self._files_noted() as opened,
+            self.library.open(asked, asking.dataset, conditions, frozen, asking.options) as cassettes,
+        ):
+            opened += cassettes.values()
             try:
                 with (
-                    shown(meter, len(arms) * len(pairs)) as answered,
-                    recording(only_httpx2=not judge.is_python, offline=offline),
+                    shown_as(meter, len(arms) * len(pairs)) as answered,
+                    recording(only_httpx2=not judge.is_python, offline=offline, programs=judge.table.allow_programs),
                 ):
-                    return self.runner.run(collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
+                    found = self.runner.run(collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
+                self._note_answers(judge, found, asking)
+                return found
             finally:
+                ledger = asking.ledger
                 ledger.judges[judge.name] = judge.identity
                 self._warn_of_retirement(judge, ledger)
+                self._warn_of_cache(judge, list(cassettes.values()), asking)
                 ledger.retries += asked.retries - retries
                 if meter.total.calls:
                     ledger.spend(judge.name, meter.total)
-                self._note(judge, dataset, pairs, arms, what, list(cassettes.values()))
+                self._note(judge, pairs, arms, list(cassettes.values()), asking)
+
+    def recorded(
+        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
+    ) -> Mapping[str, Judgment]:
+        """Return the recorded judgments of an arm that this run would not ask for, by pair id: nothing is asked."""
+        condition, _ = arm
+        if self.options.record == "all":
+            return {}
+        known = [pair for pair in pairs if not judge.plans_first or condition is PLAN or pair.id in plans]
+        found: Mapping[str, Judgment] = {}
+        library = replace(self.library, mode="none")
+        self._asked[id(judge)] = judge  # what the look-up opens is closed with the run
+        with (
+            contextlib.suppress(CassetteError),  # the item says what is wrong with the file
+            library.open(judge, dataset, [condition.name], ()) as cassettes,
+            recording(only_httpx2=not judge.is_python, offline=True),
+        ):
+            found = self.runner.run(recorded(judge, known, arm, cassettes[condition.name], plans))
+        again = self.library.invalid if self.options.record == "invalid" else frozenset[str]()
+        return {pair: judgment for pair, judgment in found.items() if judgment.reply.invalid not in again}
 
     @property
     def runner(self) -> asyncio.Runner:
@@ -350,9 +410,8 @@ class Run:
     # --- what is said of recordings ---------------------------------------------------------------------------
 
     def _note(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm], what: str,
-        cassettes: Sequence[Cassette],
-    ) -> None:  # fmt: skip
+        self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], cassettes: Sequence[Cassette], asking: Asking
+    ) -> None:
         """Note for the summary what happened to the recordings, also when Ctrl-C ended it."""
         record = self.options.record
         answered, wanted = sum(len(cassette.used) for cassette in cassettes), len(pairs) * len(arms)
@@ -364,23 +423,53 @@ class Run:
         if record != "none" and answered < wanted:
             asked = sum(cassette.asked for cassette in cassettes)
             self.note(
-                f"{judge.name} {dataset} {what}: {kept} of {wanted} answers are kept ({asked} of them new), "
-                f"{wanted - kept} remain: run the same command again (--judge-record {record})"
+                f"{judge.name} {asking.dataset} {asking.what}: {kept} of {wanted} answers are kept ({asked} of them "
+                f"new), {wanted - kept} remain: run the same command again (--judge-record {record})"
             )
-        if judge.is_python and answered == wanted and not any(len(cassette.file) for cassette in cassettes):
+        if judge.is_python and answered == wanted and not any(cassette.rows() for cassette in cassettes):
             self.note(f"{judge.name} made no HTTP call that could be recorded: it was run live, not replayed")
-        for cassette in cassettes:
-            if cassette.set_aside:
-                self.note(f"an unfinished recording of another judge was set aside as {cassette.set_aside}")
         if record == "none" and answered == wanted:
             whole = self.options.pairs is None and self.config.pairs is None
-            self._note_leftovers(dataset, pairs, cassettes, whole=whole)
+            self._note_leftovers(asking.dataset, pairs, cassettes, whole=whole)
+
+    @contextlib.contextmanager
+    def _files_noted(self) -> Iterator[list[Cassette]]:
+        """Note for the summary which unfinished recordings were gone on with or set aside, also at the very end."""
+        cassettes: list[Cassette] = []
+        try:
+            yield cassettes
+        finally:
+            for cassette in cassettes:
+                if cassette.resumed:
+                    self.note(
+                        f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
+                        f"({cassette.resumed}). To ask them anew as well, run this command again"
+                    )
+                for path in cassette.set_aside:
+                    self.note(f"a recording of another judge was set aside as {path}")
 
     def _warn_of_retirement(self, judge: Judge, ledger: Ledger) -> None:
         model = judge.table.model
-        warning = model and retirement(model, datetime.date.today(), judge.shutdown_date)
-        if warning and (text := f"judge {judge.name}: {warning}") not in ledger.warnings:
-            ledger.warnings.append(text)
+        if model and (warning := retirement(model, datetime.date.today(), judge.shutdown_date)):
+            ledger.warn(f"judge {judge.name}: {warning}")
+
+    def _warn_of_cache(self, judge: Judge, cassettes: Sequence[Cassette], asking: Asking) -> None:
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
+        if cached := sum(cassette.cached for cassette in cassettes):
+            asked = sum(cassette.asked for cassette in cassettes)
+            command = f"{self.options.command} {asking.options} --judge-record all"
+            asking.ledger.warn(
+                f"judge {judge.name} on {asking.dataset}: {cached} of {asked} new answers came with the response id of "
+                "an earlier answer: a cache before the judge repeats what it said, so that repeats show no noise. "
+                f"Switch the cache off for this judge and record anew: {command}"
+            )
+
+    def _note_answers(self, judge: Judge, arms: Sequence[Sequence[Judgment]], asking: Asking) -> None:
+        """Keep what the provider said of itself, and how many answers are invalid."""
+        asking.ledger.served += served_rows(judge.name, asking.dataset, arms)
+        command = f"{self.options.command} {asking.options} --judge-record invalid"
+        kinds = asking.ledger.invalid.setdefault(command, Counter())
+        kinds.update(judgment.reply.invalid for arm in arms for judgment in arm if judgment.reply.invalid)
 
     def _note_leftovers(
         self, dataset: str, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool
@@ -389,7 +478,7 @@ class Run:
             if unused := cassette.unused(whole=whole):
                 self.note(
                     f"{cassette.file.path}: recordings of {len(unused)} pairs were not used ({_listed(unused)}); "
-                    "--judge-record all leaves them out"
+                    "they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(pairs):
                 self.note(f"{dataset}: gold or category of {_listed(regraded)} changed since the recording")

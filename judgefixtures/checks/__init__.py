@@ -10,7 +10,7 @@ from judgefixtures.checks.edit import EditCheck
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
 from judgefixtures.checks.plans import PLANS, PlanCheck
 from judgefixtures.checks.rankings import RANKINGS
-from judgefixtures.checks.sections import WARNINGS, Section
+from judgefixtures.checks.sections import SERVED, WARNINGS, Section
 from judgefixtures.checks.swap import DECISION, DECISIONS, EXPENSES, SWAP, SwapCheck
 from judgefixtures.contrasts import Contrast
 
@@ -19,8 +19,8 @@ __all__ = ["SECTIONS", "AccuracyCheck", "Answers", "Case", "Check", "ContrastChe
 
 # In the order of the keys of report.json, which is that of the terminal.
 SECTIONS: tuple[Section, ...] = (
-    CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, RANKINGS, PLANS, EXPENSES, DECISIONS,
-    DECISION,
+    CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, SERVED, RANKINGS, PLANS, EXPENSES,
+    DECISIONS, DECISION,
 )  # fmt: skip
 
 

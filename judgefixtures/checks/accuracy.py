@@ -19,6 +19,7 @@ from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.side_by_side import macro_average, side_by_side
 from judgefixtures.statistics import Estimate, Status, _check_alpha, _check_open, bare, proportion, signed
+from judgefixtures.validity import too_many_invalid
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
@@ -122,13 +123,13 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
 
     PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
-    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that too many invalid answers are an ERROR.
+    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that demonstrably too many invalid answers are an
+    ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
     shown = f"accuracy {measured.correct}/{measured.n} = {interval(measured.accuracy)}"
     least = gate.min_accuracy or 0.0
-    if measured.invalid / measured.n > gate.max_invalid:
-        reason = f"{measured.invalid} of {measured.n} answers are invalid, more than max_invalid: ERROR"
-        return Decision.of(Status.ERROR, least, f"{shown}; {reason}")
+    if excess := too_many_invalid(measured.invalid, measured.n, gate):
+        return Decision.of(Status.ERROR, least, f"{shown}; {measured.invalid} answers are invalid, {excess}")
     if gate.min_accuracy is None:
         return Decision.of(Status.NOT_APPLICABLE, least, f"{shown}; no min_accuracy is configured")
     exact = proportion(measured.correct, measured.n, gate.confidence, "exact")

@@ -130,6 +130,13 @@ class Subject:
         return f"{who}-{self.dataset}-{self.check.name}"
 
     @property
+    def options(self) -> str:
+        """The options that select this and nothing else, for commands in messages."""
+        base = f" --judge-baseline {self.baseline}" if self.baseline else ""
+        only = self.check.name if self.check.contrast else f"{self.dataset}-{self.check.name}"
+        return f'--judge {self.judge}{base} --judge-dataset {self.dataset} -k "{repr(self) if self.baseline else only}"'
+
+    @property
     def judges(self) -> tuple[str, ...]:
         """Who is asked."""
         return (self.judge,) if self.baseline is None else (self.judge, self.baseline)

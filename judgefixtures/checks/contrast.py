@@ -16,7 +16,8 @@ from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import Measurement, Moved, measure, preference
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
-from judgefixtures.statistics import Status, bare, gate_shift, paired_difference, proportion, signed, worst
+from judgefixtures.statistics import Estimate, Status, bare, gate_shift, paired_difference, proportion, signed, worst
+from judgefixtures.validity import too_many_invalid
 
 # CAR is decided only where verdicts demonstrably moved; elsewhere noise flips would be blamed on the judge.
 CAR_NEEDS_P = 0.01
@@ -114,10 +115,11 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
 def decide(measured: Measurement, gate: GateTable) -> Decision:
     """Return the decision on a contrast: VSR within tolerance, and CAR above its threshold where verdicts moved.
 
-    Too many invalid pairs are an ERROR. The status is the worse of VSR's and CAR's, except that where VSR
-    passes only a CAR FAIL counts; `max_silent`, where it is set, is a third part.
+    Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
+    is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
+    set, is a third part.
     """
-    if invalid := too_many_invalid(measured, gate):
+    if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid)
     shift = gate_shift(measured.n10, measured.n01, measured.n, gate.vsr_tolerance, gate.alpha)
     vsr_status, vsr_reasons = shift.status, [shift.message]
@@ -138,14 +140,14 @@ def decide(measured: Measurement, gate: GateTable) -> Decision:
     )
 
 
-def too_many_invalid(measured: Measurement, gate: GateTable) -> str | None:
+def invalid_reason(measured: Measurement, gate: GateTable) -> str | None:
     """Return why so many invalid verdicts leave nothing to decide on, or None."""
-    if measured.n and measured.invalid_pairs / measured.pairs <= gate.max_invalid:
+    excess = too_many_invalid(measured.invalid_pairs, measured.pairs, gate)
+    if measured.n and not excess:
         return None
     return (
         f"{measured.invalid_pairs} of {measured.pairs} pairs have an invalid verdict ({_kinds(measured)}), "
-        f"more than max_invalid = {bare(gate.max_invalid)} allows: ERROR; see the invalid column of "
-        "judgments.jsonl, mend the judge or its prompt, and record again"
+        f"{excess or 'so that nothing can be measured: ERROR'}"
     )
 
 
@@ -169,12 +171,18 @@ def _worst_case(measured: Measurement, gate: GateTable) -> str | None:
         return None
     low = paired_difference(*measured.low, measured.pairs, gate.confidence)
     high = paired_difference(*measured.high, measured.pairs, gate.confidence)
+    doubt = doubt_of(low, high, measured.invalid_pairs, gate)
+    value = signed((measured.n10 - measured.n01) / measured.n)
+    return doubt and f"VSR {value} {doubt}"
+
+
+def doubt_of(low: Estimate, high: Estimate, invalid: int, gate: GateTable) -> str | None:
+    """Return why a shift within tolerance is not one if it may be as low as one estimate or as high as the other."""
     if -gate.vsr_tolerance < low.low and high.high < gate.vsr_tolerance:
         return None
-    value = signed((measured.n10 - measured.n01) / measured.n)
     return (
-        f"VSR {value} would pass tolerance {bare(gate.vsr_tolerance)}, but with the {measured.invalid_pairs} invalid "
-        f"pairs at worst [{bare(low.low, 3)}, {bare(high.high, 3)}]: INCONCLUSIVE; get valid verdicts for them"
+        f"would pass tolerance {bare(gate.vsr_tolerance)}, but with the {invalid} invalid pairs at worst "
+        f"[{bare(low.low, 3)}, {bare(high.high, 3)}]: INCONCLUSIVE; get valid verdicts for them"
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgefixtures.checks.check import Answers, Case, Decision, gate_of
-from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, too_many_invalid
+from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, invalid_reason
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding
 from judgefixtures.metrics import Measurement, measure
@@ -32,7 +32,7 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     One-sided: a judge may well think less of an edited response. PASS when the upper bound of the (1 - 2 alpha)
     Tango interval is below the tolerance, also with every invalid verdict at worst; FAIL when the lower one is above.
     """
-    if invalid := too_many_invalid(measured, gate):
+    if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, tolerance, invalid)
     # "No worse by more than a margin", with "was chosen when plain, no longer when edited" as the good outcome.
     result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.contrast import need_of
+from judgefixtures.checks.contrast import doubt_of, need_of
 from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
@@ -27,6 +27,7 @@ from judgefixtures.statistics import (
     mean_interval,
     pairs_for_mean,
 )
+from judgefixtures.validity import too_many_invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class FourCells:
     cue: Estimate
     position: Estimate
     invalid_pairs: int
+    worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
 
 
 def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
@@ -100,16 +102,32 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     firsts = [[choice == 1 for choice in four] for four in selected if None not in four]
     if not firsts:
         return None
-    cue = mean_interval([(x - y + x21 - y21) / 2 for x, y, x21, y21 in firsts], confidence)
+    cue = mean_interval([_cue_effect(four, False) for four in selected if None not in four], confidence)
     position = mean_interval([sum(four) / 4 - 0.5 for four in firsts], confidence, pseudo=0.5)
-    return FourCells(cue, position, len(selected) - len(firsts))
+    invalid = len(selected) - len(firsts)
+    if not invalid:
+        return FourCells(cue, position, 0)
+    against, towards = (mean_interval([_cue_effect(four, favours) for four in selected], confidence)
+                        for favours in (False, True))  # fmt: skip
+    return FourCells(cue, position, invalid, (against, towards))
+
+
+def _cue_effect(four: Sequence[int | None], favours: bool) -> float:
+    """Return a pair's score in the cells x, y, x21, y21, with every invalid verdict for the cue's effect or against."""
+    x, y, x21, y21 = ((choice == 1) if choice is not None else (cell % 2 == 0) is favours
+                      for cell, choice in enumerate(four))  # fmt: skip
+    return (x - y + x21 - y21) / 2
 
 
 def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -> Decision:
-    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it."""
-    if measured is None or measured.invalid_pairs / pairs > gate.max_invalid:
-        invalid = pairs if measured is None else measured.invalid_pairs
-        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells: ERROR"
+    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it.
+
+    A PASS holds with every invalid verdict at worst, too.
+    """
+    invalid = pairs if measured is None else measured.invalid_pairs
+    excess = too_many_invalid(invalid, pairs, gate)
+    if measured is None or excess:
+        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
         return Decision.of(Status.ERROR, gate.vsr_tolerance, reason)
     status = Status.INCONCLUSIVE
     if -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
@@ -120,6 +138,8 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
         settles = f"; {advice(needed, measured.cue.n, 'tolerance')}"
+    if status is Status.PASS and measured.worst and (doubt := doubt_of(*measured.worst, invalid, gate)):
+        status, settles = Status.INCONCLUSIVE, f"; {doubt}"
     shown = f"VSR {describe(measured.cue)}, tolerance {bare(gate.vsr_tolerance)}: {status}"
     reasons = (
         f"cue effect over both orders: {shown}{settles}",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from judgefixtures.findings import Finding, Row, evidence_of
+from judgefixtures.served import changes, served
 from judgefixtures.statistics import holm
 
 
@@ -56,7 +57,14 @@ def _warning_lines(report: Row) -> list[str]:
     return [f"WARNING: {warning}" for warning in report["warnings"]]
 
 
+def _warnings(findings: Sequence[Finding]) -> list[str]:
+    return sorted({*evidence_of(findings, "warnings"), *changes(_served(findings))})
+
+
+def _served(findings: Sequence[Finding]) -> list[Row]:
+    return served(evidence_of(findings, "served"))
+
+
 # Of the judges themselves, whatever was checked.
-WARNINGS = Section(
-    "warnings", lambda findings: sorted(set(evidence_of(findings, "warnings"))), alerts=_warning_lines
-)
+WARNINGS = Section("warnings", _warnings, alerts=_warning_lines)
+SERVED = Section("served", _served)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from judgefixtures.findings import Row
 from judgefixtures.statistics import Estimate, bare
+from judgefixtures.texts import one_line
 
 
 def interval(estimate: Estimate) -> str:
@@ -28,12 +29,12 @@ def limits(estimate: Row | None, name: str = "") -> str:
 
 def table(lines: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the lines of a table, its columns aligned to the left."""
+    lines = [tuple(map(one_line, line)) for line in lines]  # a category comes from a data file
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
 def shortened(text: str, length: int) -> str:
     """Return a text on one line, without control characters, cut where it is too long."""
-    # Control characters in a judge's text must not reach a terminal.
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    text = one_line(text)
     return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gating import OUTCOME, Gate
-from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, mark_of, selected, subjects_of
+from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, key_of, mark_of, selected, subjects_of
+from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, setup_of
+from judgefixtures.secrets import masked, presentable
+from judgefixtures.texts import travelling
 
 if TYPE_CHECKING:
     from judgefixtures.checks.check import Subject
@@ -40,9 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="dataset to ask about (repeatable; default: `datasets` of the configuration)")  # fmt: skip
     add("--judge-pairs", type=_positive, dest="judge_pairs", metavar="N", default=None,
         help="use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)")  # fmt: skip
-    add("--judge-record", choices=("none", "missing", "all"), dest="judge_record", default="none",
+    add("--judge-record", choices=("none", "missing", "invalid", "all"), dest="judge_record", default="none",
         help="none: replay recordings, no network at all (default); missing: ask only what is not recorded; "
-             "all: record everything anew")  # fmt: skip
+             "invalid: that, and again what was recorded as invalid; all: record everything anew")  # fmt: skip
+    add("--judge-record-invalid", type=_invalid_kind, action="append", dest="judge_record_invalid", metavar="KIND",
+        default=None, help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
+                           "truncated or filtered (repeatable; default: every kind)")  # fmt: skip
     add("--judge-report", type=Path, dest="judge_report", metavar="DIR", default=None,
         help="write report.json and judgments.jsonl to DIR (default: terminal only)")  # fmt: skip
     add("--judge-config", type=Path, dest="judge_config", metavar="FILE", default=None,
@@ -61,12 +67,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="stop recording before it has cost so much, everything kept (default: no limit)")  # fmt: skip
 
 
+
+
 def _positive(text: str) -> int:
     import argparse
 
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def _invalid_kind(text: str) -> str:
+    import argparse
+    from typing import get_args
+
+    from judgefixtures.verdicts import InvalidKind
+
+    if text not in get_args(InvalidKind):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a kind of invalid answer: {choices(text, get_args(InvalidKind))}"
+        )
+    return text
 
 
 def _dollars(text: str) -> float:
@@ -123,16 +144,20 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     config.pluginmanager.register(Results(config), "judgefixtures-results")
+    config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
+    if option.judge_record_invalid and option.judge_record != "invalid":
+        raise pytest.UsageError("--judge-record-invalid names the invalid answers that --judge-record invalid asks "
+                                f"again, and this is --judge-record {option.judge_record}: give both.")  # fmt: skip
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
     if any(given) and not hasattr(config, "workerinput"):
         try:
             setup_of(config).check()
         except JudgeFixturesError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(masked(str(error))) from None
 
 
 def pytest_pycollect_makeitem(
@@ -145,17 +170,7 @@ def pytest_pycollect_makeitem(
     mark = mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
-    config = collector.config
-    if REFUSED in config.stash:
-        return []  # the first module said why
-    try:
-        setup = setup_of(config)
-        setup.check()
-        subjects = subjects_of(mark, setup)
-    except JudgeFixturesError as error:
-        config.stash[REFUSED] = str(error)
-        raise collector.CollectError(str(error)) from None
-    return None if subjects else []
+    return None if _subjects(mark, collector.config) else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -163,14 +178,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = mark_of(metafunc.definition)
     if mark is None or ITEM not in metafunc.fixturenames:
         return
-    try:
-        setup = setup_of(metafunc.config)
-        subjects = subjects_of(mark, setup)
-    except JudgeFixturesError as error:
-        raise pytest.Collector.CollectError(str(error)) from None
-    if mark.name == SWAP:
-        setup.required_swaps += [[each.judge, str(each.baseline), each.dataset, each.check.name] for each in subjects]
+    subjects = _subjects(mark, metafunc.config)
+    if mark.name == SWAP and subjects:
+        required = [[each.judge, str(each.baseline), each.dataset, each.check.name] for each in subjects]
+        setup_of(metafunc.config).required_swaps += required
     metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
+
+
+def _subjects(mark: pytest.Mark, config: pytest.Config) -> list[Subject]:
+    """Return the subjects of a mark, none once the configuration was refused: the first collection error said why."""
+    if REFUSED in config.stash:
+        return []
+    try:
+        setup = setup_of(config)
+        setup.check()
+        return subjects_of(mark, setup)
+    except JudgeFixturesError as error:
+        config.stash[REFUSED] = str(error)
+        raise pytest.Collector.CollectError(str(error)) from None
 
 
 @pytest.hookimpl(trylast=True)
@@ -179,14 +204,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     option = session.config.option
     if not (option.judge_preflight or option.judge_record != "none") or SETUP not in session.config.stash:
         return
+    if REFUSED in session.config.stash:
+        return  # a collection error says why nothing can be foreseen
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    chosen = selected(session.items)
+    chosen = [subject for _, subject in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
         return
     from judgefixtures.forecast import forecast
 
-    for line in forecast(setup_of(session.config).run, chosen):
-        reporter.write_line(line)
+    try:
+        lines = forecast(setup_of(session.config).run, chosen)
+    except JudgeFixturesError as error:
+        raise pytest.UsageError(str(error)) from None
+    for line in lines:
+        reporter.write_line(presentable(line))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -245,7 +276,9 @@ def pytest_runtest_makereport(
     """Put an item's result on its report, as plain values: under xdist it travels to the controller."""
     report = yield
     if call.when == "call" and OUTCOME in item.stash:
-        report.judgefixtures = item.stash[OUTCOME].to_json()  # type: ignore[attr-defined]
+        # A fixture of the user's may have made the judge or the pairs: not every text came in where we look.
+        outcome = {**item.stash[OUTCOME].to_json(), "item": key_of(item)}
+        report.judgefixtures = travelling(outcome)  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from judgefixtures.plugin.setup import Setup
+from judgefixtures.texts import encodable, shown
 
 if TYPE_CHECKING:
     from judgefixtures.checks import Check
@@ -95,7 +96,7 @@ class Gate:
 
         given = _given(pairs, *filter(None, (judge, baseline)))
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
-        beside = selected(self._node.session.items)
+        beside = [subject for _, subject in selected(self._node.session.items)]
         self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside))
 
     def conclude(self, finding: Finding) -> None:
@@ -106,15 +107,17 @@ class Gate:
         if finding.fatal:
             self._node.session.shouldstop = f"fatal: {finding.text}"
         if finding.status is Status.NOT_APPLICABLE:
-            pytest.skip(finding.text)
+            raise pytest.skip.Exception(shown(finding.text))
         gate = self._setup.config.gate(self._subject.check.family)
         tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn"
         if finding.status is not Status.PASS and not tolerated and finding.waived is None:
-            _fail("\n".join([finding.text, *self._hint(finding)]))
+            _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding)]))
 
     def _kept(self, finding: Finding) -> Finding:
         """Keep a finding for the report, with what the whole run has to know beside it."""
-        finding = finding.with_evidence(warnings=self._outcome.ledger.warnings, required=self._setup.required_swaps)
+        ledger = self._outcome.ledger
+        finding = finding.with_evidence(warnings=ledger.warnings, served=ledger.served,
+                                        required=self._setup.required_swaps)  # fmt: skip
         self._outcome.findings.append(finding)
         return finding
 
@@ -134,6 +137,16 @@ class Gate:
         if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
             return finding
         return finding.waived_by(Waived(waiver.owner, waiver.reason, str(waiver.expires)))
+
+    def _invalid(self, finding: Finding) -> list[str]:
+        """Say how many answers of this item are invalid, and which command asks them again."""
+        if len(finding.diagnosis) < 2:
+            return []
+        return [
+            f"  {kinds.total()} answers are invalid ({', '.join(f'{kind} {n}' for kind, n in sorted(kinds.items()))}). "
+            f"Ask for them again, and for nothing else: {command}"
+            for command, kinds in self._outcome.ledger.invalid.items() if kinds
+        ]  # fmt: skip
 
     def _hint(self, finding: Finding) -> list[str]:
         """Say where every judgment stands, below the diagnosis of what was measured."""
@@ -176,6 +189,9 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
     if wrong := [each for each in given if not isinstance(each, Pair)]:
         _fail(f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.pairs.Pair "
               "objects, as judgefixtures.sources.load_pairs does.")  # fmt: skip
+    if halves := [pair for pair in given if any(encodable(each) != each for each in map(str, astuple(pair)))]:
+        _fail(f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
+              "can be sent it. Mend the fixture `pairs` of this test.")  # fmt: skip
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
         _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")
@@ -188,4 +204,4 @@ def _shown(value: object) -> str:
 
 
 def _fail(message: str) -> NoReturn:
-    raise pytest.fail.Exception(message, pytrace=False) from None  # the error behind it says the same
+    raise pytest.fail.Exception(shown(message), pytrace=False) from None  # the error behind it says the same

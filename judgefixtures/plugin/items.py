@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,12 +48,19 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
             if check.contrast is not None or _has_gold(setup, *each)]  # fmt: skip
 
 
-def selected(nodes: Sequence[pytest.Item]) -> list[Subject]:
-    """Return what those of pytest's items are about that are judge tests."""
-    from judgefixtures.checks.check import Subject
+def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
+    """Return those of pytest's items that are judge tests: the id of each with what it is about."""
+    found = [(node.nodeid, node.callspec.params.get(ITEM)) for node in nodes if hasattr(node, "callspec")]
+    return [(name, subject) for name, subject in found if subject is not None]
 
-    found = [node.callspec.params.get(ITEM) for node in nodes if hasattr(node, "callspec")]
-    return [each for each in found if isinstance(each, Subject)]
+
+def key_of(node: Any) -> str:
+    """Return what names a test's item in the report, the same for every copy of it.
+
+    Plugins that repeat tests do so with a parameter of their own, whose name begins with an underscore as ours does.
+    """
+    chosen = [f"{name}={index}" for name, index in sorted(node.callspec.indices.items()) if not name.startswith("_")]
+    return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
 def _datasets(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class Setup:
         worker = getattr(config, "workerinput", {})
         options = RunOptions(
             record=self.options.judge_record,
+            invalid=tuple(self.options.judge_record_invalid or ()),
+            baseline=self.baseline_name,
             pairs=self.options.judge_pairs,
             repeats=self.options.judge_repeats,
             concurrency=self.options.judge_concurrency,
@@ -80,6 +82,8 @@ class Setup:
 
         for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
             self.run.judge(judge)
+            if self.options.judge_record != "none":
+                self.config.check_key(judge)
             for dataset in self.dataset_names:
                 self.run.pairs(judge, dataset)
         known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
@@ -95,7 +99,8 @@ class Setup:
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
-                 "pairs": self.options.judge_pairs}  # fmt: skip
+                 "pairs": self.options.judge_pairs,
+                 "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None}  # fmt: skip
         return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
 
 

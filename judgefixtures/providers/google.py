@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import JudgeTable
@@ -27,9 +28,17 @@ if TYPE_CHECKING:
     from google.genai import Client
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
+DEFAULT_VERSION = "v1"
+VERSIONED = re.compile(r"(?P<address>.*?)/(?P<version>v\d+(?:(?:alpha|beta)\d*)?)/*\Z", re.DOTALL)
 
 RETRIED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+ENVELOPE = frozenset({"candidates", "modelVersion", "usageMetadata", "promptFeedback"})
 CUT_OFF = frozenset({"MAX_TOKENS", "LENGTH", "CONTINUATION"})
+WITHHELD = frozenset({
+    "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION",
+    "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "NO_IMAGE", "TOO_MANY_TOOL_CALLS",
+    "MISSING_THOUGHT_SIGNATURE", "PUP_LIMITED_DISABLED",
+})  # fmt: skip
 CUT_OFF_HINT = (
     "the answer was cut off: raise max_output_tokens, or let the model think less "
     "(thinking_budget = 0, thinking_level = MINIMAL)"
@@ -75,14 +84,15 @@ class GoogleProvider:
             from google.genai import Client, types
 
             key = api_key(self._table) or PLACEHOLDER_KEY
+            address, version = endpoint(self._table.base_url)
             self._http = http_client(self._table.base_url, self._table.timeout)
             with without_switches():
                 self._client = Client(
                     vertexai=False,
                     api_key=key,
                     http_options=types.HttpOptions(
-                        base_url=self._table.base_url or DEFAULT_BASE_URL,
-                        api_version="v1",
+                        base_url=address,
+                        api_version=version,
                         timeout=int(self._table.timeout * 1000),
                         # Given, or the SDK takes aiohttp where that happens to be installed.
                         httpx_async_client=self._http,
@@ -107,6 +117,18 @@ class GoogleProvider:
         return self._configs[self.dropped]
 
 
+def endpoint(base_url: str | None) -> tuple[str, str]:
+    """Return the address and the version of the API: a version that ends base_url is the one that is asked.
+
+    >>> endpoint("https://gateway.example/gemini/v1beta")
+    ('https://gateway.example/gemini', 'v1beta')
+    >>> endpoint("http://127.0.0.1:8080")
+    ('http://127.0.0.1:8080', 'v1')
+    """
+    found = VERSIONED.match(base_url or "")
+    return (found["address"], found["version"]) if found else (base_url or DEFAULT_BASE_URL, DEFAULT_VERSION)
+
+
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return what is sent beside model and contents."""
     sent: dict[str, Any] = {
@@ -120,7 +142,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
     if table.verdict == "json" and table.response_format != "none":
         sent |= {"response_mime_type": "application/json", "response_json_schema": VERDICT_SCHEMA}
-    return {name: value for name, value in sent.items() if name not in dropped}
+    return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
 def read(wire: Wire, model: str) -> Answer:
@@ -129,7 +151,7 @@ def read(wire: Wire, model: str) -> Answer:
         return failure(wire, model)
     body = wire.json()
     if not isinstance(body, dict):
-        raise RetryableError("an answer that is no JSON object", invalid="empty")
+        raise RetryableError("an answer that is no JSON object", invalid="empty", outage=True)
     about: dict[str, Any] = {
         "served_model": (text_or_none(body.get("modelVersion")) or "").removeprefix("models/") or None,
         "usage": _usage(body.get("usageMetadata")),
@@ -142,7 +164,9 @@ def read(wire: Wire, model: str) -> Answer:
         return Answer("", "filtered", f"the prompt was blocked: {feedback['blockReason']}", **about)
     candidates = body.get("candidates")
     if not candidates or not isinstance(candidates[0], dict):
-        raise RetryableError("an answer without candidates", invalid="empty")
+        # Empty fields are left out, but a model that has nothing to say still says who it is, or what it cost.
+        outage = not body.keys() & ENVELOPE
+        raise RetryableError("an answer without candidates", invalid="empty", outage=outage)
     candidate = candidates[0]
     finish = str(candidate.get("finishReason") or "STOP").upper()
     if finish in RETRIED:
@@ -151,6 +175,8 @@ def read(wire: Wire, model: str) -> Answer:
     invalid, detail = _fault(finish)
     if invalid is None and not text.strip():
         raise RetryableError("an answer without text", invalid="empty")
+    if invalid == "filtered" and finish not in WITHHELD:
+        about["unless_whole"] = f"the finish reason {finish} is not known; the answer is whole and was counted"
     return Answer(text, invalid, detail, reasoning, **about)
 
 

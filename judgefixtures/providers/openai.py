@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
+from judgefixtures.cassettes.replay import drop_answer, find_with
 from judgefixtures.config import JudgeTable
-from judgefixtures.providers import PLACEHOLDER_KEY, VERDICT_SCHEMA, Answer, RetryableError, Usage, api_key
+from judgefixtures.providers import (
+    LIMITS,
+    PLACEHOLDER_KEY,
+    VERDICT_SCHEMA,
+    Answer,
+    RetryableError,
+    UnsupportedError,
+    Usage,
+    api_key,
+)
 from judgefixtures.providers.wire import (
     Wire,
     as_table,
@@ -21,6 +32,7 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
+from judgefixtures.secrets import redacted
 from judgefixtures.verdicts import InvalidKind
 
 if TYPE_CHECKING:
@@ -45,6 +57,7 @@ FINISH: dict[str, InvalidKind] = {
     "tool_calls": "no-answer",
     "function_call": "no-answer",
 }
+ENVELOPE = frozenset({"choices", "model", "usage"})
 BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "network_error"})
 HINTS: dict[InvalidKind, str] = {
     "refusal": "the model declined to answer",
@@ -52,6 +65,11 @@ HINTS: dict[InvalidKind, str] = {
     "filtered": "the provider's content filter removed the answer",
     "no-answer": "the model called a tool instead of answering",
 }
+
+
+# A limit that is refused for its size: the other name would be refused as well, or taken and ignored.
+TOO_HIGH = re.compile(r"too (?:large|big|high|many)|at (?:most|least)|(?:less|greater|more) than|exceed|\brange\b"
+                      r"|must be (?:[<>]|between|positive|an? )", re.IGNORECASE)  # fmt: skip
 
 
 class OpenAIProvider:
@@ -62,6 +80,7 @@ class OpenAIProvider:
         self._model = str(table.model)
         self._told = [{"role": "system", "content": table.system_text}] if table.system_text else []
         self._client: AsyncOpenAI | None = None
+        self._refused: frozenset[str] = frozenset()  # names of the limit that this server does not know
         self.dropped: frozenset[str] = frozenset()
 
     @property
@@ -70,13 +89,28 @@ class OpenAIProvider:
         return frozenset(parameters(self._table, self.dropped))
 
     async def complete(self, prompt: str) -> Answer:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+        """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
+
+        The limit of an answer's length goes by one name; where the server refuses that, by the other from then on.
+        """
+        said, unsaid = one_limit(parameters(self._table, self.dropped), self._refused)
+        try:
+            return await self._asked(prompt, said, unsaid)
+        except UnsupportedError as error:
+            if error.parameter not in LIMITS or not unsaid or TOO_HIGH.search(str(error)):
+                raise
+            self._refused = frozenset(LIMITS) & said.keys()
+            drop_answer()  # a refusal is none
+        said, unsaid = one_limit(parameters(self._table, self.dropped), self._refused)
+        return await self._asked(prompt, said, unsaid)
+
+    async def _asked(self, prompt: str, said: dict[str, Any], unsaid: dict[str, Any]) -> Answer:
         create = self._connected().chat.completions.with_raw_response.create
         messages = [*self._told, {"role": "user", "content": prompt}]
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
-        body = {"messages": messages, **parameters(self._table, self.dropped)}
-        call = create(model=self._model, messages=[], extra_body=body)
+        call = create(model=self._model, messages=[], extra_body={"messages": messages, **said})
+        find_with(unsaid)  # which of the two names was sent is no part of what was asked
         return understood(read, await exchange(call, self._table.base_url), self._model)
 
     async def shutdown_date(self) -> str | None:
@@ -120,19 +154,29 @@ class OpenAIProvider:
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return what is sent beside model and messages."""
+    """Return what is asked for beside model and messages; of two names for one limit, `one_limit` sends one."""
     sent: dict[str, Any] = {
         "temperature": table.temperature,
         "seed": table.seed,
         "max_completion_tokens": table.max_output_tokens,
     }
-    if table.base_url is not None:  # the older name: some compatible servers know only one of the two
+    if table.base_url is not None:  # the older name: many compatible servers know only that
         sent["max_tokens"] = table.max_output_tokens
     if table.reasoning_effort is not None:
         sent["reasoning_effort"] = table.reasoning_effort
     if table.verdict == "json" and table.response_format != "none":
         sent["response_format"] = _response_format(table.response_format)
-    return {name: value for name, value in sent.items() if name not in dropped}
+    return {name: value for name, value in sent.items() if name not in dropped and value is not None}
+
+
+def one_limit(asked: dict[str, Any], refused: frozenset[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is asked for under one of the limit's names, and that under the other, which is not sent.
+
+    Servers refuse both together. The older name first, which compatible servers know, unless it was refused.
+    """
+    names = sorted((name for name in LIMITS if name in asked), key=lambda name: name in refused)
+    unsaid = {name: asked[name] for name in names[1:]}
+    return {name: value for name, value in asked.items() if name not in unsaid}, unsaid
 
 
 def _response_format(kind: str) -> dict[str, Any]:
@@ -177,7 +221,7 @@ def _fault(
 ) -> tuple[InvalidKind | None, str]:
     """Return why a message is no answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
-        return "refusal", str(refusal)[:400]
+        return "refusal", redacted(str(refusal))[:400]
     if finish in FINISH:
         kind = FINISH[finish]
         return kind, HINTS[kind]
@@ -197,7 +241,9 @@ def _without_choices(wire: Wire, body: Any, model: str) -> Answer:
     if isinstance(body, dict) and (body.get("error") or body.get("object") == "error"):
         error = error_object(wire)
         return error_answer(status_in(error), error, wire.headers, model)
-    raise RetryableError("an answer without choices", invalid="empty")
+    # A model that has nothing to say sends its envelope empty; what is no envelope is no word of the model's.
+    outage = not (isinstance(body, dict) and body.keys() & ENVELOPE)
+    raise RetryableError("an answer without choices", invalid="empty", outage=outage)
 
 
 def _text(content: Any, kind: str = "text") -> str:

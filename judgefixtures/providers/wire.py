@@ -6,9 +6,9 @@ new belongs in a table here, not in a provider.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import email.utils
-import ipaddress
 import json
 import os
 import re
@@ -20,7 +20,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+from judgefixtures.cassettes.replay import is_this_machine, was_played
 from judgefixtures.providers import (
     Answer,
     FatalJudgeError,
@@ -30,6 +32,7 @@ from judgefixtures.providers import (
     Usage,
     sent_as,
 )
+from judgefixtures.secrets import masked, redacted
 from judgefixtures.verdicts import InvalidKind
 
 if TYPE_CHECKING:
@@ -47,13 +50,14 @@ class Wire:
     status: int
     headers: Mapping[str, str]
     body: str
+    garbled: bool = False  # bytes that are no text of JSON's encodings were replaced in the body
 
     def json(self) -> Any:
         """Return the body as JSON; raises RetryableError or FatalJudgeError for what is none."""
         if not self.body.strip():
-            raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty")
+            raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty", outage=True)
         try:
-            return json.loads(self.body.removeprefix("\ufeff"))
+            found = json.loads(self.body.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
             start = self.body.removeprefix("\ufeff").lstrip()[:200].lower()
             if start.startswith("<"):
@@ -66,6 +70,9 @@ class Wire:
                     "gateway that forces streaming; use one that does not."
                 ) from None
             raise RetryableError(f"HTTP {self.status} with a body that is cut off or no JSON") from None
+        if self.garbled:
+            raise RetryableError(f"HTTP {self.status} with a body that is not UTF-8")
+        return found
 
 
 async def _capture(response: httpx2.Response) -> None:
@@ -73,8 +80,13 @@ async def _capture(response: httpx2.Response) -> None:
     if exchange is not None:
         await response.aread()
         # JSON tells its encoding itself, whatever a header says; the headers object looks names up in any case.
-        body = response.content.decode(json.detect_encoding(response.content), "replace")
-        exchange.append(Wire(response.status_code, response.headers, body))
+        encoding = json.detect_encoding(response.content)
+        try:
+            body, garbled = response.content.decode(encoding), False
+        except UnicodeDecodeError:
+            body = response.content.decode(encoding, "replace")
+            garbled = not was_played()  # asking a recording again changes nothing: it counts as it did
+        exchange.append(Wire(response.status_code, response.headers, body, garbled))
 
 
 def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
@@ -94,7 +106,7 @@ def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
             event_hooks={"response": [_capture]},
         )
     except (ImportError, ValueError) as error:
-        raise FatalJudgeError(f"the proxy that the environment names cannot be used: {error}.") from None
+        raise FatalJudgeError(masked(f"the proxy that the environment names cannot be used: {error}.")) from None
 
 
 SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_")
@@ -115,12 +127,7 @@ def without_switches() -> Iterator[None]:
 
 def is_local(base_url: str | None) -> bool:
     """Tell whether a URL names this machine."""
-    host = urlsplit(base_url or "").hostname or ""
-    try:
-        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
-        return address.is_loopback or address.is_unspecified  # 0.0.0.0, as servers print their address
-    except ValueError:
-        return False
+    return is_this_machine(urlsplit(base_url or "").hostname or "")
 
 
 async def exchange(call: Awaitable[Any], base_url: str | None) -> Wire:
@@ -134,7 +141,7 @@ async def exchange(call: Awaitable[Any], base_url: str | None) -> Wire:
         await call
     except Exception as error:
         if not captured:
-            raise _transport_error(error, base_url) from error
+            raise await _told_apart(_transport_error(error, base_url), base_url) from error
     finally:
         _EXCHANGE.reset(token)
     if not captured:
@@ -175,13 +182,39 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+@dataclass(frozen=True, slots=True)
+class _Proxy:
+    """A proxy that the environment names for an address, and the variable, where it is one that names it."""
+
+    address: str  # without the user and the password that it may hold
+    named_by: str
+    secure: bool
+
+    @classmethod
+    def of(cls, base_url: str | None) -> _Proxy | None:
+        """Return the proxy through which an address is asked, or None."""
+        parts = urlsplit(base_url or "https:")
+        if is_local(base_url) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+            return None
+        proxies = getproxies()
+        found = proxies.get(parts.scheme) or proxies.get("all")
+        if not found:
+            return None
+        names = (name for scheme in (parts.scheme, "all") for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper()))
+        named_by = next((name for name in names if os.environ.get(name) == found), "the system")
+        address = found.rpartition("@")[2].rpartition("//")[2].rstrip("/")
+        return cls(address, named_by, found.lower().startswith("https:"))
+
+
 def _transport_error(error: Exception, base_url: str | None) -> Exception:
-    where = base_url or "the provider"
+    where = masked(base_url or "the provider")
     causes = list(_causes(error))
+    if (proxy := _Proxy.of(base_url)) is not None and (fault := _proxy_error(causes, proxy, where)) is not None:
+        return fault
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return FatalJudgeError(f"the certificate of {where} cannot be verified: {cause.verify_message}.")
-        if isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
+        if isinstance(cause, ssl.SSLError) and cause.reason in NO_TLS:
             return FatalJudgeError(f"{where} does not speak TLS: write http:// instead of https:// in base_url.")
         if isinstance(cause, ConnectionRefusedError):
             return RefusedError(f"{where} refuses connections: is the server running, and is base_url right?")
@@ -192,9 +225,61 @@ def _transport_error(error: Exception, base_url: str | None) -> Exception:
             return FatalJudgeError(f"the proxy that the environment names refuses to connect to {where}: {cause}.")
         if type(cause).__name__ in ("UnsupportedProtocol", "InvalidURL", "LocalProtocolError"):
             return FatalJudgeError(f"{where} cannot be used as base_url: {cause}.")
+        if type(cause).__name__ in ("ReadError", "RemoteProtocolError"):
+            return _BrokenOffError(f"no answer from {where}: {type(cause).__name__}: {cause}".rstrip(": "))
         if type(cause).__module__.partition(".")[0] == "httpx2" or isinstance(cause, OSError):
             return RetryableError(f"no answer from {where}: {type(cause).__name__}: {cause}".rstrip(": "))
     return FatalJudgeError(f"the SDK failed before a request was sent: {type(error).__name__}: {error}")
+
+
+NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # how OpenSSL calls an answer in plain HTTP
+
+
+def _proxy_error(causes: list[BaseException], proxy: _Proxy, where: str) -> Exception | None:
+    """Return what went wrong on the way to a proxy, or None: then it went wrong behind it."""
+    which = f"the proxy {proxy.address}, which {proxy.named_by} names for {where},"
+    around = f"unset {proxy.named_by}, or name the host of {where} in NO_PROXY"
+    for cause in causes:
+        if isinstance(cause, ConnectionRefusedError):
+            return RefusedError(f"{which} refuses connections: start it, {around}.")
+        if isinstance(cause, socket.gaierror):
+            return RefusedError(f"{which} is on a host that is not known ({cause.strerror}): correct it, {around}.")
+        if proxy.secure and isinstance(cause, ssl.SSLError) and cause.reason in NO_TLS:
+            return FatalJudgeError(f"{which} does not speak TLS: write http:// instead of https:// in it, {around}.")
+        if type(cause).__name__ == "ConnectTimeout":
+            return RetryableError(f"{which} does not answer: is it running? Else {around}.")
+    return None
+
+
+class _BrokenOffError(RetryableError):
+    """The connection ended before an HTTP answer was there."""
+
+
+async def _told_apart(fault: Exception, base_url: str | None) -> Exception:
+    """Return the fault, or a fatal one where plain HTTP was broken off because the server speaks TLS."""
+    plain = (base_url or "").startswith("http://")
+    if plain and isinstance(fault, _BrokenOffError) and _Proxy.of(base_url) is None and await _speaks_tls(base_url):
+        return FatalJudgeError(f"{base_url} speaks TLS: write https:// instead of http:// in base_url.")
+    return fault
+
+
+async def _speaks_tls(address: str | None) -> bool:
+    """Tell whether a server answers the beginning of a TLS handshake in kind; nothing secret is sent."""
+    parts = urlsplit(address or "")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    greeting = ssl.MemoryBIO()
+    try:
+        with contextlib.suppress(ssl.SSLWantReadError):
+            context.wrap_bio(ssl.MemoryBIO(), greeting, server_hostname=parts.hostname).do_handshake()
+        async with asyncio.timeout(2):
+            reader, writer = await asyncio.open_connection(parts.hostname, parts.port or 80)
+            try:
+                writer.write(greeting.read() + b"\r\n\r\n")  # the end of a request, for a server that reads lines
+                return await reader.readexactly(2) in (b"\x15\x03", b"\x16\x03")  # an alert, or a handshake
+            finally:
+                writer.close()
+    except (OSError, ValueError, asyncio.IncompleteReadError):  # a TimeoutError is an OSError
+        return False
 
 
 def status_in(error: Any) -> int:
@@ -209,12 +294,24 @@ def failure(wire: Wire, model: str) -> Answer:
     """Return the invalid answer that a failed exchange is, or raise RetryableError or FatalJudgeError."""
     if 300 <= wire.status < 400:
         raise FatalJudgeError(
-            f"HTTP {wire.status} redirects to {wire.headers.get('location', '(nowhere)')!r}: set base_url to the "
+            f"HTTP {wire.status} redirects to {_without_query(wire.headers)!r}: set base_url to the "
             "final address (a redirected POST would arrive as a GET)."
         )
     error = error_object(wire)
     answer = error_answer(wire.status, error, wire.headers, model)
+    # APIs tell errors in JSON. A page of words is from whoever stands before them, and no word on this pair, whatever
+    # it says; only the size is (413 is about the request alone, whoever measures it).
+    if wire.status != 413 and not wire.body.lstrip().startswith(("{", "[")):
+        raise FatalJudgeError(
+            f"{answer.detail} -- this is not the judge's answer but that of a gateway, proxy or firewall before it: "
+            "find out there why it refuses the request, then run again with --judge-record missing."
+        )
     return replace(answer, usage=Usage(0, 0))  # an error status is not billed
+
+
+def _without_query(headers: Mapping[str, str]) -> str:
+    """Return where a redirect leads, without what a sign-in page puts behind a question mark or a hash."""
+    return masked(re.sub(r"([?#]).*", r"\1...", headers.get("location", "(nowhere)"), flags=re.DOTALL))
 
 
 def error_object(wire: Wire) -> Mapping[str, Any]:
@@ -222,13 +319,13 @@ def error_object(wire: Wire) -> Mapping[str, Any]:
     try:
         found = json.loads(wire.body)
     except (ValueError, RecursionError):
-        return {"message": wire.body[:300]}
+        return {"message": redacted(wire.body)[:300]}
     if isinstance(found, list) and len(found) == 1:
         found = found[0]
     if not isinstance(found, dict):
-        return {"message": wire.body[:300]}
+        return {"message": redacted(wire.body)[:300]}
     error = found.get("error", found)
-    return error if isinstance(error, dict) else {**found, "message": str(error or wire.body[:300])}
+    return error if isinstance(error, dict) else {**found, "message": str(error or redacted(wire.body)[:300])}
 
 
 def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str], model: str) -> Answer:
@@ -236,7 +333,8 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     message = str(error.get("message") or error.get("detail") or "").strip()
     if raw := as_table(error.get("metadata")).get("raw"):  # what the provider behind a gateway said
         message = f"{message}: {raw}"
-    said = f"HTTP {status}: {message[:400]}" if message else f"HTTP {status}"
+    # Whole: a secret that is cut in two is not known any more.
+    said = f"HTTP {status}: {masked(message)[:400]}" if message else f"HTTP {status}"
     if kind := _item_fault(status, error, message):
         return Answer("", kind, said)
     if remedy := _fatal_remedy(status, error, message, model):

@@ -58,6 +58,10 @@ CONTROL_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 
 NOISE = 0.02
 
 
+class UnreadablePromptError(Exception):
+    """A prompt whose responses or labels a simulated judge cannot find: a verdict on it would be about nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What can be read off a prompt: the labels, the lean to the first response, the content type's name.
@@ -134,9 +138,11 @@ JUDGES: Mapping[str, SimulatedJudge] = MappingProxyType(
 
 
 def answer(model: str, prompt: str, asked_before: int = 0) -> str:
-    """Return the text with which a simulated judge answers a prompt. Raises KeyError for another model.
+    """Return the text with which a simulated judge answers a prompt.
 
-    >>> answer("simulated-faithful", "Which is better?")[:22]
+    Raises KeyError for another model, and UnreadablePromptError where the responses or labels cannot be found.
+
+    >>> answer("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")[:22]
     '{"selected_response": '
     """
     judge = JUDGES[model]
@@ -210,9 +216,11 @@ def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: s
 
 
 def read(prompt: str, separation: float = 1.0) -> Seen:
-    """Return what a simulated judge sees in a prompt."""
+    """Return what a simulated judge sees in a prompt; raises UnreadablePromptError."""
     labels = _labels(prompt)
-    first, second, content_type = _sections(prompt)
+    sections = _sections(prompt)
+    first, second, content_type = sections or (prompt, "", "Response")
+    _refuse_unknown_labels(prompt, first, second)
     known = _house_pair(prompt, first, second, separation)
     lured = None
     if known is not None:
@@ -221,6 +229,8 @@ def read(prompt: str, separation: float = 1.0) -> Seen:
         lean = 1 - lean if turned else lean
         if pair.category == "nested-instruction":
             lured = pair.gold if turned else 3 - (pair.gold or 0)
+    elif sections is None:
+        raise UnreadablePromptError('the responses are not below titles like "Response 1:" and "Response 2:"')
     else:
         lean = _lean(*(_unedited(text, content_type) for text in (first, second)))
     return Seen(
@@ -284,13 +294,40 @@ _CUES = [
 ]
 
 
+_CUE_ANYWHERE = re.compile(
+    "|".join(rf"\b\w+ [12] {re.escape(sentence.partition('{number} ')[2])}" for labels in FAMILIES.values()
+             for sentence in labels.values())
+)  # fmt: skip
+
+
 def _labels(prompt: str) -> Labels:
-    """Return the labels of the two responses: a line that is a cue's sentence, the last one of each number."""
+    """Return the labels of the two responses: a line that is a cue's sentence, the last one of each number.
+
+    Raises UnreadablePromptError where a sentence stands elsewhere, or one of the two alone.
+    """
     found: dict[str, tuple[int, str]] = {}
     for label, pattern in _CUES:
         for match in pattern.finditer(prompt):
             found[match[2]] = max(found.get(match[2], (-1, "")), (match.start(), label))
-    return (found["1"][1], found["2"][1]) if found.keys() == {"1", "2"} else NO_LABELS
+    if found.keys() == {"1", "2"}:
+        return found["1"][1], found["2"][1]
+    if found or _CUE_ANYWHERE.search(prompt):
+        raise UnreadablePromptError("a label's sentence is not on a line of its own, or is one of two alone")
+    return NO_LABELS
+
+
+# Two lines about the two responses, one below the other, where a prompt states labels.
+_LABEL_LINES = re.compile(r"^(?=.*\b(?P<word>\w+) 1 \S).*\n(?=.*\b(?P=word) 2 \S).*$", re.MULTILINE)
+
+
+def _refuse_unknown_labels(prompt: str, first: str, second: str) -> None:
+    """Raise UnreadablePromptError where the lines that state labels are none of the built-in families."""
+    heads = "\n".join(text.partition("\n")[0] for text in (first, second))  # cues before the responses
+    tail = "\n".join(prompt.split("\n")[-2:])  # and after them, at the end of a prompt
+    named = [found[0] for found in _LABEL_LINES.finditer(prompt) if found["word"].lower() in ("response", "story")]
+    for lines in (heads, tail, *named):
+        if _LABEL_LINES.fullmatch(lines) and not any(pattern.search(lines) for _, pattern in _CUES):
+            raise UnreadablePromptError(f"the labels in it are not built-in ones: {lines.splitlines()[0][:100]!r}")
 
 
 _SECTION = re.compile(
@@ -298,13 +335,13 @@ _SECTION = re.compile(
 )
 
 
-def _sections(prompt: str) -> tuple[str, str, str]:
-    """Return the two responses and the content type, as the built-in templates set them out."""
+def _sections(prompt: str) -> tuple[str, str, str] | None:
+    """Return the two responses and the content type, as the built-in templates set them out; None: they do not."""
     titles = list(_SECTION.finditer(prompt))
     first = next((title for title in titles if title[2] == "1"), None)
     second = next((title for title in reversed(titles) if title[2] == "2"), None)
     if first is None or second is None or first.end() > second.start():
-        return prompt, "", "Response"
+        return None
     texts = (_without_cues(prompt[first.end() : second.start()]), _without_cues(prompt[second.end() :]))
     return (*texts, "Story" if first[1].lower() == "story" else "Response")
 

@@ -188,6 +188,30 @@ def test_a_proxy_that_cannot_be_used_is_told(sdk: str, proxy: str, monkeypatch: 
         ask(a_judge(sdk, "http://judge.invalid"))
 
 
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("variable", ["{}_PROXY", "ALL_PROXY"])
+def test_a_dead_proxy_is_named(sdk: str, scheme: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that nobody runs is what refuses, not the judge's server; its user and password are not shown."""
+    name, port = variable.format(scheme.upper()), loopback.free_port()
+    export(monkeypatch, {name: f"http://somebody:whatever@127.0.0.1:{port}"})
+    with pytest.raises(FatalJudgeError) as caught:
+        ask(a_judge(sdk, f"{scheme}://judge.invalid"))
+    assert f"the proxy 127.0.0.1:{port}, which {name} names for {scheme}://judge.invalid" in str(caught.value)
+    assert "refuses connections" in str(caught.value)
+    assert "NO_PROXY" in str(caught.value)
+    assert not any(word in str(caught.value) for word in ("somebody", "whatever", "base_url"))
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_proxy_that_does_not_speak_tls_is_named(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """https:// in the proxy's own address, where it speaks plain HTTP, is told as that."""
+    with serving(good(sdk)) as proxy:
+        export(monkeypatch, {"HTTPS_PROXY": proxy.url.replace("http:", "https:")})
+        with pytest.raises(FatalJudgeError, match=r"the proxy 127.0.0.1:\d+.* does not speak TLS"):
+            ask(a_judge(sdk, "https://judge.invalid"))
+
+
 # --- what the SDKs do unasked -----------------------------------------------------------------------------------
 
 

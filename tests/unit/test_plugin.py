@@ -568,7 +568,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     before = bare.tree()
     said = refused(bare.run(), "nothing is recorded", "judge 'faithful'", "dataset 'own'",
                    "condition 'recency-new-old'", str(bare.cassette()),
-                   "pytest --judge faithful --judge-dataset own --judge-record missing")  # fmt: skip
+                   '--judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
     assert any(f"pair '{row['id']}'" in said for row in bare.pairs())
     assert bare.tree() == before
 
@@ -624,7 +624,7 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
     refused(project.run("-k", "recency"), *words, str(project.cassette()), "[judges.faithful]",
-            "pytest --judge faithful --judge-dataset own --judge-record all")  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record all')  # fmt: skip
     assert project.tree() == before
 
 
@@ -646,7 +646,7 @@ def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
     project.write("pairs.jsonl", json_lines(rows))
     before = project.tree()
     refused(project.run("-k", "recency"), f"pair '{rows[3]['id']}'", "the pair's question changed since the recording",
-            "pytest --judge faithful --judge-dataset own --judge-record missing")  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
     assert project.tree() == before
 
 
@@ -752,6 +752,47 @@ def test_a_fatal_answer_ends_the_session(bare: Project, server: SimulatorServer)
     result = bare.run("--judge-record", "missing")
     refused(result, "fatal: judge 'faithful'")
     result.assert_outcomes(failed=1)
+
+
+def cut_off_after(server: SimulatorServer, answers: int) -> None:
+    """Let a server cut every answer off after so many whole ones, as it does where a limit leaves no room."""
+    working = server.answer
+
+    def answer(model: str, prompt: str) -> str:
+        text = working(model, prompt)
+        return text if server.requests <= answers else text[:30]
+
+    server.answer = answer  # type: ignore[method-assign]
+
+
+def test_a_judge_whose_answers_are_cut_off_is_found_out_by_the_probe(bare: Project, server: SimulatorServer) -> None:
+    """Where the first answer is cut off one call is paid, and the terminal says what to set; the next run may begin."""
+    bare.write("test_provenance.py", suite("provenance", name="provenance"))
+    bare.configure(server.url)
+    cut_off_after(server, answers=0)
+    result = bare.run("--judge-record", "missing")
+    refused(result, "fatal: judge 'faithful': the first answer was cut off (max_output_tokens = 512)",
+            "Raise max_output_tokens in [judges.faithful]", "reasoning_effort", "faithful: 1 calls")  # fmt: skip
+    result.assert_outcomes(failed=1)
+    assert server.requests == 1
+
+    bare.configure(server.url, judge="max_output_tokens = 4096")  # the remedy, and nothing of before is in its way
+    cut_off_after(server, answers=10**6)
+    server.answer = type(server).answer.__get__(server)  # type: ignore[method-assign]
+    bare.run("--judge-record", "missing", "-k", "recency").assert_outcomes(passed=1)
+
+
+def test_a_judge_whose_first_answers_are_cut_off_is_stopped(bare: Project, server: SimulatorServer) -> None:
+    """Where the probe was whole and the next twenty are not, over items, the session ends; --judge-force goes on."""
+    bare.write("test_provenance.py", suite("provenance", name="provenance"))
+    bare.configure(server.url)
+    cut_off_after(server, answers=1)
+    result = bare.run("--judge-record", "missing", "--judge-concurrency", "2")
+    refused(result, "fatal: judge 'faithful': the first 20 answers after the probe were all cut off",
+            "Raise max_output_tokens", "--judge-record all")  # fmt: skip
+    assert 21 <= server.requests <= 22
+    refused(bare.run("--judge-record", "missing", "--judge-force", "-k", "recency"), "truncated")
+    assert 2 * PAIRS <= server.requests <= 22 + 2 * PAIRS
 
 
 def test_an_interrupted_renewal_keeps_the_old_recordings(project: Project, server: SimulatorServer) -> None:
@@ -1006,6 +1047,15 @@ def test_a_file_that_is_no_cassette_is_left_alone(
     refused(project.run("-k", "recency", "--judge-record", mode), str(project.cassette()), *words)
     assert server.requests == 0
     assert project.tree() == before
+
+
+def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
+    """Two families whose contrasts would have one name are a mistake in the configuration: nothing runs."""
+    labels = {"a-b": ("c", "d"), "a": ("b-c", "d")}
+    tables = [f"[cues.{name}]\n" + "".join(f'{label} = "{{number}} {label}."\n' for label in both)
+              for name, both in labels.items()]  # fmt: skip
+    project.configure(more="\n".join(tables))
+    refused(project.run("-k", "recency"), "[cues.a", "would both be called 'a-b-c-d'", "leave the hyphens out")
 
 
 def test_damaged_frozen_pairs_are_told(project: Project) -> None:

@@ -1,6 +1,7 @@
 """What a model takes is found by the first question of a recording, dropped where that is allowed, and remembered."""
 
 import importlib.util
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -11,8 +12,11 @@ from typing import Any
 import pytest
 
 from judgefixtures.cassettes.files import CassetteError
+from judgefixtures.cassettes.replay import request_digest
+from judgefixtures.config import judge_table
 from judgefixtures.contrasts import NO_CUE, contrasts
 from judgefixtures.judges import FatalJudgeError
+from judgefixtures.providers.openai import parameters
 
 spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
 loopback = importlib.util.module_from_spec(spec)
@@ -91,9 +95,9 @@ REJECTIONS = [
         param="response_format"), ("response_format",), "response_format"),
     Rejection("response_format, a part of it", "openai", "response_format", openai(
         "Unsupported schema.", param="response_format.json_schema[0]"), ("response_format",), "response_format"),
-    Rejection("max_tokens", "openai", "max_tokens", openai(
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        param="max_tokens", code="unsupported_parameter"), ("max_tokens",), "max_tokens"),
+    Rejection("a limit beyond the model's", "openai", "max_tokens", openai(
+        "max_tokens is too large: 512. This model supports at most 256 completion tokens, whereas you provided 512.",
+        param="max_tokens", code="invalid_value"), ("max_completion_tokens", "max_tokens"), "max_tokens"),
     Rejection("temperature", "google", "temperature", unknown_name("temperature"), ("temperature",), "temperature"),
     Rejection("seed", "google", "seed", unknown_name("seed"), ("seed",), "seed"),
     Rejection("thinking", "google", "thinkingConfig", unknown_name("thinkingConfig"), ("thinking_config",),
@@ -138,9 +142,6 @@ REJECTIONS += [
     Rejection("thinking that cannot be off", "google", "thinkingBudget", google(
         "Budget 0 is invalid. This model only works in thinking mode."), ("thinking_config",), "hinking",
         {"thinking_budget": 0}),
-    Rejection("two names for one limit", "openai", "max_tokens", openai(
-        "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."), ("max_tokens",),
-        "rejects max_tokens"),
     Rejection("thinking that is not there", "google", "thinkingBudget", google(
         "Thinking is not enabled for models/gemini-2.0-flash-preview-image-generation"), ("thinking_config",),
         "hinking", {"thinking_budget": 128}),
@@ -244,6 +245,128 @@ def test_what_was_never_sent_cannot_be_dropped(tmp_path: Path) -> None:
     ):
         run(a_judge("openai", server.url, drop_unsupported=True), tmp_path, PAIRS)
     assert len(server.asked) == 1
+
+
+# --- two names for one limit ------------------------------------------------------------------------------------
+
+LIMITS = {"max_tokens", "max_completion_tokens"}
+OLDER, NEWER = sorted(LIMITS, key=len)
+REFUSALS = {
+    "OpenAI": lambda name: openai(
+        f"Unsupported parameter: '{name}' is not supported with this model. Use 'max_completion_tokens' instead.",
+        param=name, code="unsupported_parameter"),
+    "Groq": lambda name: openai(f"property '{name}' is unsupported"),
+    "pydantic": lambda name: wire({"detail": [
+        {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": 9}]}, 422),
+}  # fmt: skip
+
+
+def takes(name: str, refusal: str = "OpenAI") -> loopback.Answering:
+    """Return what a server answers that takes the limit under one name alone, and never both."""
+
+    def answering(asked: Asked) -> Answer:
+        names = LIMITS & sent(asked)
+        if len(names) > 1:
+            return openai("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+        return good("openai") if names == {name} else REFUSALS[refusal](*names)
+
+    return answering
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize(("name", "refused"), [(OLDER, 0), (NEWER, 1)])
+def test_a_limit_goes_by_the_name_that_the_server_takes(name: str, refused: int, refusal: str, tmp_path: Path) -> None:
+    """One of the two names is sent; a server that refuses it is sent the other from then on, and nothing is dropped."""
+    with serving(by=takes(name, refusal)) as server:
+        judge = a_judge("openai", server.url)
+        judgments = run(judge, tmp_path, PAIRS, conditions=BOTH)
+    assert len(server.asked) == refused + len(judgments) == refused + 10
+    assert [LIMITS & sent(asked) for asked in server.asked[refused:]] == [{name}] * 10
+    assert {asked.body[name] for asked in server.asked[refused:]} == {512}
+    assert "dropped" not in judge.identity
+    assert len(rows(tmp_path, RECENCY.x.name)) == 5  # the refusal is not recorded
+    replayed = run(a_judge("openai", server.url), tmp_path, PAIRS, conditions=BOTH, mode="none")
+    assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
+
+
+def test_a_single_verdict_finds_the_name_as_well() -> None:
+    """Without a recording, too, the other name is tried, once."""
+    with serving(by=takes(NEWER)) as server:
+        judge = a_judge("openai", server.url)
+        assert [ask(judge).verdict.selected_response for _ in range(2)] == [2, 2]
+    assert [LIMITS & sent(asked) for asked in server.asked] == [{OLDER}, {NEWER}, {NEWER}]
+
+
+def test_a_server_that_takes_neither_name_is_told(tmp_path: Path) -> None:
+    """Where both names are refused the error names the parameter; where dropping is allowed, no limit is sent."""
+
+    def answering(asked: Asked) -> Answer:
+        names = LIMITS & sent(asked)
+        return REFUSALS["OpenAI"](*names) if names else good("openai")
+
+    with serving(by=answering) as server:
+        with pytest.raises(FatalJudgeError, match="rejects max_completion_tokens"):
+            run(a_judge("openai", server.url), tmp_path, PAIRS)
+        assert len(server.asked) == 2
+        judge = a_judge("openai", server.url, drop_unsupported=True)
+        run(judge, tmp_path, PAIRS)
+    assert judge.identity["dropped"] == sorted(LIMITS)
+    assert not any(LIMITS & sent(asked) for asked in server.asked[-len(PAIRS) :])
+
+
+def test_the_name_of_the_limit_is_no_part_of_what_was_asked(tmp_path: Path) -> None:
+    """Recordings of a server of either name have the same digests, and so have those that were asked with both."""
+    digests = []
+    for name in (OLDER, NEWER):
+        with serving(by=takes(name)) as server:
+            run(a_judge("openai", server.url), tmp_path / name, PAIRS)
+        digests.append([row["digest"] for row in rows(tmp_path / name)])
+        path, bodies = server.url + "/v1/chat/completions", [asked.body for asked in server.asked[-len(PAIRS) :]]
+        both = [json.dumps(body | dict.fromkeys(LIMITS, 512)).encode() for body in bodies]
+        assert {request_digest("POST", path, body) for body in both} == set(digests[-1])
+    assert digests[0] == digests[1]
+
+
+def test_a_recording_that_dropped_the_older_name_is_found(tmp_path: Path) -> None:
+    """What was recorded without max_tokens, which a server refused beside the newer name, replays and goes on."""
+    with serving(by=takes(NEWER)) as server:
+        judge = a_judge("openai", server.url, drop_unsupported=True)
+        judge.adopt({"dropped": [OLDER]})
+        run(judge, tmp_path, PAIRS[:3])
+        assert header(tmp_path)["judge"]["dropped"] == [OLDER]
+        digests = {request_digest("POST", server.url + asked.path, asked.raw) for asked in server.asked}
+        assert {row["digest"] for row in rows(tmp_path)} == digests
+        run(a_judge("openai", server.url, drop_unsupported=True), tmp_path, PAIRS)
+    assert len(server.asked) == len(PAIRS)
+    assert header(tmp_path)["judge"]["dropped"] == [OLDER]
+
+
+def test_openai_itself_is_sent_the_newer_name() -> None:
+    """Without base_url the limit goes by the name that all of OpenAI's models take."""
+    table = judge_table({"provider": "openai", "model": "gpt-4o"})
+    assert LIMITS & parameters(table).keys() == {NEWER}
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_what_is_unset_is_not_sent(sdk: str, tmp_path: Path) -> None:
+    """temperature and seed can be "unset": they are not sent, and the identity says so."""
+    with serving(good(sdk)) as server:
+        judge = a_judge(sdk, server.url, temperature="unset", seed="unset")
+        run(judge, tmp_path, PAIRS)
+    assert not any({"temperature", "seed"} & sent(asked) for asked in server.asked)
+    told = {name: judge.identity["parameters"][name] for name in ("temperature", "seed")}
+    assert told == {"temperature": "unset", "seed": "unset"}
+    with pytest.raises(CassetteError, match=r'temperature: "unset" -> 0\.0'):
+        run(a_judge(sdk, server.url, seed="unset"), tmp_path, PAIRS, mode="none")
+
+
+def test_a_plan_s_temperature_can_be_unset() -> None:
+    """The model that plans is asked without a temperature where plan_temperature is "unset"."""
+    with serving(good("openai")) as server:
+        judge = a_judge("openai", server.url, strategy="plan-self", plan_temperature="unset")
+        ask(judge.planner)
+    assert "temperature" not in sent(server.asked[0])
+    assert judge.identity["planning"]["temperature"] == "unset"
 
 
 # --- a server that fails where it should reject -----------------------------------------------------------------

@@ -256,6 +256,11 @@ def gemini(*parts: Any, finish: str | None = "STOP", **more: Any) -> Any:
     return {"candidates": [{name: value for name, value in candidate.items() if value is not None}], **more}
 
 
+def latin(body: Any) -> bytes:
+    """Return JSON that is not UTF-8."""
+    return json.dumps(body, ensure_ascii=False).encode("latin-1")
+
+
 def problem(message: str, **more: Any) -> Any:
     """Return an error body."""
     return {"error": {"message": message, **more}}
@@ -560,6 +565,8 @@ OWN_CASES = [
         "filtered", "google",
         *((f"finish reason {name}", wire(gemini(FIRST[:30], finish=name)))
           for name in ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "SPII", "OTHER", "A_REASON_TO_COME")),
+        ("a known reason to withhold after a whole verdict", wire(gemini(FIRST, finish="SAFETY"))),
+        ("an unknown finish reason and no text", wire(gemini(finish="A_REASON_TO_COME"))),
         ("a blocked prompt", wire({"promptFeedback": {"blockReason": "BLOCKLIST"}})),
         ("a candidate that is only safety", wire({"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]})),
     ),
@@ -638,6 +645,7 @@ OWN_CASES = [
         ("closed without a word", wire(chat(FIRST), transport="closed")),
         ("silence", wire(chat(FIRST), transport="silent"), {"timeout": 1.0}),
         ("a drip", wire(chat(FIRST), transport="drip"), {"timeout": 1.0}),
+        ("a body that is not UTF-8", wire(latin(chat(FIRST.replace("date", "début"))))),
         ("null", wire("null")),
         ("an empty list", wire("[]")),
         ("an empty object", wire("{}")),
@@ -652,6 +660,7 @@ OWN_CASES = [
     ),
     *cases_of(
         RETRY, "google",
+        ("a body that is not UTF-8", wire(latin(gemini(FIRST.replace("date", "début"))))),
         *((f"status {status}", wire(google_problem(status, "Later, please."), status))
           for status in (408, 409, 429, 500, 502, 503, 529)),
         ("502 with a page", wire(NGINX, 502, content_type="text/html")),
@@ -858,6 +867,7 @@ OWN_CASES += [
         ("annotations and audio", wire(chat(FIRST, annotations=[], audio=None, refusal=None))),
     ),
     *cases_of(1, "google", ("a finish reason in small letters", wire(gemini(FIRST, finish="stop"))),
+              ("an unknown finish reason after a whole verdict", wire(gemini(FIRST, finish="A_REASON_TO_COME"))),
               ("UTF-16", wire(json.dumps(gemini(FIRST)).encode("utf-16")))),
     *cases_of("not-a-choice", "openai", ("NaN", wire(chat('{"selected_response": NaN, "reason": ""}')))),
     *cases_of("conflict", "openai", ("a key twice, with two values", wire(chat(
@@ -1200,6 +1210,65 @@ def test_an_invalid_answer_says_why(sdk: str, answer: Answer, hint: str) -> None
         assert hint in ask(a_judge(sdk, server.url)).detail
 
 
+@pytest.mark.parametrize("more", [{}, {"verdict": "brackets", "response_format": "none"}], ids=["json", "brackets"])
+def test_an_unknown_finish_reason_is_noted(more: dict[str, Any]) -> None:
+    """A whole verdict counts although Gemini gives a finish reason that nobody knows; the reply says so."""
+    text = "The second shows its steps. [[B]]" if more else SECOND
+    with serving(wire(gemini(text, finish="A_REASON_TO_COME"))) as server:
+        reply = ask(a_judge("google", server.url, **more))
+    assert reply.verdict.selected_response == 2
+    assert "A_REASON_TO_COME" in reply.detail
+
+
+@pytest.mark.parametrize(
+    ("base", "asked"),
+    [
+        ("", "/v1/models/"), ("/", "/v1/models/"), ("/v1", "/v1/models/"), ("/v1beta", "/v1beta/models/"),
+        ("/v1beta/", "/v1beta/models/"), ("/gemini/v1alpha", "/gemini/v1alpha/models/"),
+        ("/gemini", "/gemini/v1/models/"),
+    ],
+)  # fmt: skip
+def test_gemini_is_asked_in_the_version_that_base_url_ends_with(base: str, asked: str) -> None:
+    """A gateway at /v1beta is asked there, and not below it; without a version in base_url it is v1."""
+    with serving(by=lambda request: good("google") if request.path.startswith(asked) else wire("", 404)) as server:
+        assert ask(a_judge("google", server.url + base)).verdict.selected_response == 2
+    assert [request.path for request in server.asked] == [f"{asked}gemini-2.5-flash:generateContent"]
+
+
+@contextlib.contextmanager
+def serving_tls(*, quietly: bool) -> Iterator[str]:
+    """Serve TLS as servers do that are spoken to in plain HTTP: with an alert, or quietly ending the connection."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with connection:
+                    if quietly and connection.recv(1, socket.MSG_PEEK) == b"P":
+                        connection.recv(2**16)
+                        continue
+                    with contextlib.suppress(OSError):
+                        context.wrap_socket(connection, server_side=True).close()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("quietly", [False, True])
+def test_plain_http_to_a_tls_server_is_told(sdk: str, quietly: bool) -> None:
+    """http:// in base_url where the server speaks TLS ends the run with the remedy, whatever the server makes of it."""
+    with serving_tls(quietly=quietly) as url, pytest.raises(FatalJudgeError, match="https:// instead of http://"):
+        ask(a_judge(sdk, url))
+
+
 @pytest.mark.parametrize("sdk", SDKS)
 def test_tls_to_a_plain_server_is_told(sdk: str) -> None:
     """https:// in base_url where the server speaks plain HTTP ends the run with the remedy, after one attempt."""
@@ -1349,9 +1418,9 @@ def test_a_fault_that_stays_ends_the_run_after_the_last_attempt(sdk: str, attemp
     [
         ("openai", wire(chat("")), "empty"),
         ("openai", wire({"choices": []}), "empty"),
-        ("openai", wire(b""), "empty"),
+        ("openai", wire({"model": "gpt-4o", "usage": {"prompt_tokens": 9}}), "empty"),
         ("google", wire(gemini()), "empty"),
-        ("google", wire("{}"), "empty"),
+        ("google", wire({"modelVersion": "gemini-2.5-flash"}), "empty"),
         ("google", wire(gemini(finish="MALFORMED_RESPONSE")), "no-answer"),
     ],
 )
@@ -1360,6 +1429,25 @@ def test_an_empty_answer_that_stays_is_invalid(sdk: str, answer: Answer, kind: s
     with serving(answer) as server:
         reply = ask(a_judge(sdk, server.url, max_attempts=3))
     assert (reply.verdict.invalid, reply.retries, len(server.asked)) == (kind, 2, 3)
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("body", ["{}", "null", "[]", b"", b" \n", {"status": "ok"}], ids=repr)
+def test_an_outage_told_as_a_200_that_stays_ends_the_run(sdk: str, body: Any) -> None:
+    """A 200 that says nothing of any answer is no answer of the judge's: it is asked again, then the run ends."""
+    with serving(wire(body)) as server, pytest.raises(FatalJudgeError, match="--judge-record missing"):
+        ask(a_judge(sdk, server.url, max_attempts=3))
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("status", [400, 403, 422])
+@pytest.mark.parametrize("said", ["Blocked by the usage policy of your company.", "<p>Request too large</p>"])
+def test_a_refusal_by_a_gateways_own_page_ends_the_run(sdk: str, status: int, said: str) -> None:
+    """What stands before the judge and refuses in words, not in the API's JSON, does not speak for the judge."""
+    with serving(wire(said, status, content_type="text/html")) as server, pytest.raises(FatalJudgeError):
+        ask(a_judge(sdk, server.url, max_attempts=3))
+    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("sdk", SDKS)

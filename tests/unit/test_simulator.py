@@ -19,8 +19,8 @@ from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, acknowledged, measure
 from judgefixtures.pairs import Pair, swapped
-from judgefixtures.prompts import Placement, load_template
-from judgefixtures.simulator.behaviour import JUDGES, answer
+from judgefixtures.prompts import Placement, Template, load_template
+from judgefixtures.simulator.behaviour import JUDGES, UnreadablePromptError, answer
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.verdicts import Verdict, parse_verdict
@@ -517,3 +517,62 @@ def test_two_servers_at_once() -> None:
         assert one.url != other.url
         ask(one.url, "openai", "simulated-faithful", question * 3)
         assert (one.requests, other.requests) == (3, 0)
+
+
+# --- prompts that it cannot read ----------------------------------------------------------------------------
+
+PAIR = Pair("p", "Why is it so?", "Because of this.", "It just is.", content_type="Response")
+BRAND = {"ours": "{content_type} {number} comes from our product.", "theirs": "{content_type} {number} is of others."}
+(OWN_LABELS,) = contrasts("brand", {"brand": BRAND})
+OWN_TITLES = "Compare.\n{question}\nCandidate 1:\n{response_1}\nCandidate 2:\n{response_2}\n{cue_1}\n{cue_2}"
+INLINE = "{question}\nResponse 1:\n{response_1}\nResponse 2:\n{response_2}\nNote ({cue_1}) and ({cue_2})."
+WITH_TAIL = "{question}\n\nResponse 1:\n{response_1}\n\nResponse 2:\n{response_2}\n\n{cue_1}\n{cue_2}\n\nAnswer."
+NEW_OLD = CONDITIONS["new-old"]
+
+
+def unreadable(prompt: str) -> str:
+    """Assert that no simulated judge answers a prompt, and return why."""
+    said = set()
+    for model in JUDGES:
+        with pytest.raises(UnreadablePromptError) as caught:
+            answer(model, prompt)
+        said.add(str(caught.value))
+    (reason,) = said
+    return reason
+
+
+@pytest.mark.parametrize("template", ["silent-judge", "mt-bench"])
+@pytest.mark.parametrize("placement", ["after", "before"])
+@pytest.mark.parametrize("pair", [PAIR, house("house-qa")[0], house("house-stories")[0]], ids=["own", "qa", "story"])
+def test_labels_of_ones_own_are_not_judged(template: str, placement: Placement, pair: Pair) -> None:
+    """A verdict on labels that it does not know would be the same for both arms, and pass every gate: it is none."""
+    prompt = template_named(template).render(pair, OWN_LABELS.x, placement)
+    assert "labels" in unreadable(prompt)
+
+
+@pytest.mark.parametrize("pair", [PAIR, house("house-qa")[0]], ids=["own", "qa"])
+def test_labels_of_ones_own_in_ones_own_template_are_not_judged(pair: Pair) -> None:
+    """Nor where text follows the labels, or one of them is built in, or a built-in one stands within a line."""
+    assert "labels" in unreadable(Template("own", WITH_TAIL).render(pair, OWN_LABELS.x))
+    assert "label" in unreadable(Template("own", WITH_TAIL).render(pair, Condition(NEW_OLD.cue_1, OWN_LABELS.x.cue_2)))
+    assert "line of its own" in unreadable(Template("own", INLINE).render(pair, NEW_OLD))
+
+
+def test_a_template_of_ones_own_is_read_by_its_form() -> None:
+    """Titles that it does not know are not judged, unless the pair is a house pair; the built-in ones are enough."""
+    assert "Response 1:" in unreadable(Template("own", OWN_TITLES).render(PAIR, NO_CUE))
+    assert "Response 1:" in unreadable("Which is better?")
+    pair = house("house-qa")[3]
+    for text, asked in ((OWN_TITLES, pair), (WITH_TAIL, pair), (WITH_TAIL, PAIR)):
+        chosen = [parse_verdict(answer("simulated-faithful", Template("own", text).render(asked, condition)))
+                  for condition in (NO_CUE, NEW_OLD)]  # fmt: skip
+        assert chosen[0].selected_response == chosen[1].selected_response is not None
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_unreadable_prompt_is_fatal(provider: str) -> None:
+    """Over HTTP it is a 400 that says so, and the judge stops after one request."""
+    with serving() as server, pytest.raises(FatalJudgeError, match="cannot read this prompt") as caught:
+        ask(server.url, provider, "simulated-silent", [template_named("silent-judge").render(PAIR, OWN_LABELS.x)])
+    assert "HTTP 400" in str(caught.value)
+    assert "comes from our product" in str(caught.value)
