@@ -2057,11 +2057,12 @@ LOUD = ("-l", "-vv", "-rA", "--log-level=DEBUG", "--log-file=debug.log", "--log-
         "--log-cli-level=DEBUG", "--junitxml=junit.xml", "-o", "junit_logging=all", "-W", "default")  # fmt: skip
 
 
-def run_loudly(project: Project) -> str:
+def run_loudly(project: Project, *arguments: str) -> str:
     """Record and report with everything that pytest can say, beside a test that crashes; return what was said."""
     (project.path / "test_z_crash.py").write_text(CRASH)
     result = project.pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report", *LOUD
+        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report",
+        *LOUD, *arguments,
     )
     result.reprec = None
     return f"{result.stdout}\n{result.stderr}"
@@ -2086,6 +2087,19 @@ def test_a_planted_secret_of_a_client_is_nowhere(
         said = run_loudly(project)
     assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * (len(PAIRS) - 1)
+    assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
+    assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
+
+
+def test_what_a_worker_sends_holds_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under xdist the controller cannot know what workers' requests carried: reports come clean to it."""
+    shapes = [*SHAPES.values()]
+    secrets = dict(zip(PLACES, shapes[2:], strict=False))
+    as_planted(monkeypatch, secrets)
+    with loopback(careless) as server:
+        project.code(PLANTED_CODE % server.url)
+        said = run_loudly(project, "-n", "1")
+    assert "no answer from http://...@127.0.0.1" in said
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
     assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
 
