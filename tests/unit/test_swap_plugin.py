@@ -489,7 +489,8 @@ def test_accuracy_is_reported_by_category(project: Project) -> None:
             assert row["accuracy"].keys() == row["accuracy_both_orders"].keys() == ESTIMATE
             n, right, both = expected[row["category"]]
             assert (row["n"], row["correct"], row["invalid"], row["dataset"]) == (n, right, 0, "house-qa")
-            assert (row["accuracy"]["value"], row["accuracy_both_orders"]["value"]) == (right / n, both / n)
+            values = (row["accuracy"]["value"], row["accuracy_both_orders"]["value"])
+            assert values == pytest.approx((right / n, both / n), abs=1e-11)  # 12 digits are written
             wilson = binomtest(right, n).proportion_ci(0.9, "wilson")
             assert (row["accuracy"]["low"], row["accuracy"]["high"]) == pytest.approx(tuple(wilson), abs=1e-9)
     assert re.search(rf"^{FAITHFUL} +house-qa +all +100 +100 +0 +1\.00 +90% \[\.974, 1\.000\]", run.said, re.MULTILINE)
