@@ -1049,6 +1049,20 @@ def test_a_file_that_is_no_cassette_is_left_alone(
     assert project.tree() == before
 
 
+@pytest.mark.parametrize("mode", ["none", "missing", "all"])
+def test_an_unresolved_merge_is_told(project: Project, server: SimulatorServer, mode: str) -> None:
+    """Both versions of a merge in a cassette: neither wins, nothing is asked, and the command that joins is named."""
+    project.configure(server.url)
+    header, first, rest = project.cassette().read_text().split("\n", 2)
+    other = first.replace('"selected_response', '"SELECTED_response')
+    marked = "\n".join([header, "<<<<<<< HEAD", first, "=======", other, ">>>>>>> theirs", rest])
+    project.cassette().write_text(marked)
+    refused(project.run("-k", "recency", "--judge-record", mode), f"{project.cassette()}:2 ",
+            f"python -m judgefixtures cassettes merge {project.cassette()}")  # fmt: skip
+    assert server.requests == 0
+    assert project.cassette().read_text() == marked
+
+
 def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
     """Two families whose contrasts would have one name are a mistake in the configuration: nothing runs."""
     labels = {"a-b": ("c", "d"), "a": ("b-c", "d")}
