@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple
@@ -395,7 +396,8 @@ class Gate:
         item = self._node.callspec.params.get(ITEM) if hasattr(self._node, "callspec") else None
         if isinstance(item, Item) and judge.name in (item.judge, item.baseline) and item.dataset == self._dataset:
             return item.options
-        return f'--judge {judge.name} --judge-dataset {self._dataset} -k "{what}"'
+        only = shlex.quote(what.replace(" ", " and "))  # "swap accuracy" is two words to look for
+        return f"--judge {judge.name} --judge-dataset {self._dataset} -k {only}"
 
     def _spend(self, judge: Judge, meter: Meter) -> None:
         from judgefixtures.costs import Cost

@@ -39,7 +39,7 @@ class Item:
         """The options that select this item and no other, for commands in messages."""
         base = f" --judge-baseline {self.baseline}" if self.baseline else ""
         only = repr(self) if self.baseline else self.contrast.id if self.contrast else f"{self.dataset}-{self._what}"
-        return f'--judge {self.judge}{base} --judge-dataset {self.dataset} -k "{only}"'
+        return f"--judge {self.judge}{base} --judge-dataset {self.dataset} -k {only}"
 
     @property
     def _what(self) -> str:

@@ -568,7 +568,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     before = bare.tree()
     said = refused(bare.run(), "nothing is recorded", "judge 'faithful'", "dataset 'own'",
                    "condition 'recency-new-old'", str(bare.cassette()),
-                   '--judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
+                   '--judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
     assert any(f"pair '{row['id']}'" in said for row in bare.pairs())
     assert bare.tree() == before
 
@@ -624,7 +624,7 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
     refused(project.run("-k", "recency"), *words, str(project.cassette()), "[judges.faithful]",
-            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record all')  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record all')  # fmt: skip
     assert project.tree() == before
 
 
@@ -646,7 +646,7 @@ def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
     project.write("pairs.jsonl", json_lines(rows))
     before = project.tree()
     refused(project.run("-k", "recency"), f"pair '{rows[3]['id']}'", "the pair's question changed since the recording",
-            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
     assert project.tree() == before
 
 
