@@ -341,9 +341,11 @@ class Gate:
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
                     recording(only_httpx2=not judge.is_python, offline=offline),
                 ):
-                    return setup.runner.run(
+                    collected = setup.runner.run(
                         collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans)
                     )
+                    self._note_doubts(judge, collected)
+                    return collected
             finally:
                 self._result["judges"][judge.name] = judge.identity
                 self._note_retirement(judge)
@@ -403,6 +405,13 @@ class Gate:
         if options.judge_record == "none" and answered == wanted:
             whole = options.judge_pairs is None and setup.config.pairs is None
             self._note_leftovers(pairs, cassettes, whole=whole)
+
+    def _note_doubts(self, judge: Judge, collected: Sequence[Sequence[Judgment]]) -> None:
+        """Note answers that were counted although something about them is not known."""
+        doubts = Counter(judgment.reply.detail for arm in collected for judgment in arm
+                         if judgment.verdict.invalid is None and judgment.reply.detail)  # fmt: skip
+        for doubt, count in sorted(doubts.items()):
+            self._setup.note(f"{judge.name} on {self._dataset}: {count} answers: {doubt}")
 
     def _note_retirement(self, judge: Judge) -> None:
         from judgefixtures.retirements import retirement
