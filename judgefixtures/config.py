@@ -7,6 +7,7 @@ accepted. The built-in tables of builtin.toml are there unless a table of the us
 from __future__ import annotations
 
 import datetime
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -23,12 +24,14 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    field_validator,
     model_validator,
 )
 
 from judgefixtures.contrasts import OTHER_FAMILIES
-from judgefixtures.cues import FAMILIES, NAME, Families
+from judgefixtures.cues import FAMILIES, LONGEST_NAME, NAME, Families
 from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.secrets import masked
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.sample import check
 from judgefixtures.sources.source import Source
@@ -104,6 +107,7 @@ class JudgeTable(_Table):
     plan_max_output_tokens: int = Field(1024, ge=1)
     plan_sees_responses: bool = False
     drop_unsupported: bool = False
+    allow_programs: bool = False
     price: Price | None = None
     _system_text: str = PrivateAttr("")
 
@@ -118,6 +122,8 @@ class JudgeTable(_Table):
                 raise ValueError(f"{key} is a key of provider {provider!r}, not of {self.provider!r}")
         if self.system_prompt is not None and self.provider == "python":
             raise ValueError("system_prompt is a key of providers 'openai' and 'google': your function sends its own")
+        if self.allow_programs and self.provider != "python":
+            raise ValueError("allow_programs is a key of provider 'python': no other judge starts a program")
         if self.cue_after is not None and self.cue_placement == "before":
             raise ValueError('cue_after and cue_placement = "before" say different things: keep one of the two')
         return self
@@ -247,6 +253,18 @@ class Waiver(_Table):
     expires: datetime.date
 
 
+class SecurityTable(_Table):
+    """The [security] table: what a configuration may do in CI beyond its own repository and provider."""
+
+    api_key_envs: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    allow_outside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+
+    @field_validator("api_key_envs", "allow_outside", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value  # TOML has lists alone
+
+
 class _Root(_Table):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
@@ -259,6 +277,7 @@ class _Root(_Table):
     gate: Table = Field(default_factory=dict)
     swap: SwapTable = SwapTable()
     waivers: list[Waiver] = Field(default_factory=list)
+    security: SecurityTable = SecurityTable()
     cues: dict[str, dict[str, str]] = Field(default_factory=dict)
 
 
@@ -277,6 +296,8 @@ class Config(_Table):
     swap: SwapTable
     waivers: tuple[Waiver, ...]
     cues: Families
+    security: SecurityTable = SecurityTable()
+    folder: Path = Path()  # where the configuration stands
 
     def judge_table(self, name: str) -> JudgeTable:
         """Return the table of a judge; raises JudgeFixturesError with the names there are."""
@@ -293,6 +314,49 @@ class Config(_Table):
         table = self.datasets[name]
         return _source(name, table)
 
+    def check_judge_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
+        for key, path in _files_of(self.judge_table(name)):
+            self._check_inside(Path(path), f"[judges.{name}] {key}")
+
+    def check_dataset_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
+        if (path := self.source(name).path) is not None:
+            self._check_inside(path, f"[datasets.{name}] path")
+
+    def check_key(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.
+
+        A branch can name any variable and any address: who answers for the repository lists the variables.
+        """
+        table = self.judges[name]
+        variable = table.key_variable
+        if not in_ci() or table.base_url is None or variable is None or variable in self.security.api_key_envs:
+            return
+        if not os.environ.get(variable, "").strip():
+            return  # nothing is sent then: asking says that the key is missing
+        raise JudgeFixturesError(
+            f"{self.file}: [judges.{name}] sends the variable {variable} to {masked(table.base_url)}, a base_url of "
+            f"its own: recording in CI refuses that unless it is allowed. If the address is right, list the variable: "
+            f'api_key_envs = ["{variable}"] in [security].'
+        )
+
+    def _check_inside(self, path: Path, where: str) -> None:
+        """Raise JudgeFixturesError where CI would read a file that neither is the repository's nor allowed."""
+        if not in_ci():
+            return
+        repository = _repository(self.folder.resolve())
+        allowed = [repository, *((self.folder / each).resolve() for each in self.security.allow_outside)]
+        links = [found for found in path.rglob("*") if found.is_symlink()] if path.is_dir() else []
+        for file in (path, *links):
+            if not any(file.resolve().is_relative_to(folder) for folder in allowed):
+                named = os.path.relpath(file.resolve().parent, self.folder.resolve())
+                raise JudgeFixturesError(
+                    f"{self.file}: {where} = {str(file)!r} is outside of the repository {repository}: CI reads nothing "
+                    "there unless it is allowed. Move the file into the repository, or list its folder: "
+                    f'allow_outside = ["{named}"] in [security].'
+                )
+
     def gate(self, family: str) -> GateTable:
         """Return the gate of a family: [gate.FAMILY] where it is written, over [gate]."""
         return self.family_gates.get(family, self.default_gate)
@@ -300,6 +364,23 @@ class Config(_Table):
     def waiver(self, contrast: str) -> Waiver | None:
         """Return the waiver of a contrast, expired or not, or None."""
         return next((waiver for waiver in self.waivers if waiver.contrast == contrast), None)
+
+
+def in_ci() -> bool:
+    """Tell whether this is a run of a CI service: the variable CI says so, in all of them."""
+    return os.environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _repository(folder: Path) -> Path:
+    """Return the root of the repository that a configuration belongs to: where .git is, else its own folder."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
+    """Return the files that a judge is made of, with the keys that name them; built-in templates are none."""
+    named = [("template", table.template), ("system_prompt", table.system_prompt or "")]
+    named += [("templates", path) for path in (table.templates or {}).values()]
+    return [(key, path) for key, path in named if Path(path).is_absolute()]
 
 
 def load_config(file: Path, *, table: tuple[str, ...] = ()) -> Config:
@@ -345,6 +426,8 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         swap=root.swap,
         waivers=tuple(root.waivers),
         cues=cues,
+        security=root.security,
+        folder=folder,
     )
 
 
@@ -464,6 +547,11 @@ def _gates(written: Table, families: Iterable[str], file: str) -> tuple[GateTabl
 def _check_names(file: str, **kinds: Mapping[str, Any]) -> None:
     for kind, table in kinds.items():
         for name in table:
+            if len(name) > LONGEST_NAME:
+                raise JudgeFixturesError(
+                    f"{file}: the name {name[:40]}... under [{kind}] has {len(name)} characters and cannot be a "
+                    f"folder: shorten it to at most {LONGEST_NAME}."
+                )
             if not NAME.match(name):
                 raise JudgeFixturesError(
                     f"{file}: the name {name!r} under [{kind}] cannot be a folder: use letters, digits, "
@@ -493,14 +581,15 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
         return f"{where}: key {key!r} is missing: add it."
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]
-    if key.endswith("base_url"):  # its query may hold a key
-        given = re.sub(r"\?.*", "?...", str(given), flags=re.DOTALL)
+    if key.endswith("base_url"):  # its query may hold a key, and a password may stand before its host
+        given = re.sub(r"\?.*", "?...", re.sub(r"[^/]*@", "...@", str(given)), flags=re.DOTALL)
     found = f", got {given!r}" if location else ""
     return f"{where}: {f'{key}: ' if key else ''}{message[:1].lower()}{message[1:]}{found}."
 
 
 def _keys_at(model: type[BaseModel], location: list[str]) -> list[str]:
-    nested: dict[str, type[BaseModel]] = {"datasets": DatasetTable, "swap": SwapTable, "waivers": Waiver}
+    nested: dict[str, type[BaseModel]] = {"datasets": DatasetTable, "swap": SwapTable, "waivers": Waiver,
+                                          "security": SecurityTable}  # fmt: skip
     if location and location[0] in nested:
         return list(nested[location[0]].model_fields)
     return [*model.model_fields, *(["extends"] if model is JudgeTable else [])]

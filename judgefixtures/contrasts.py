@@ -7,7 +7,7 @@ a contrast; this room knows which ones exist and nothing of judges or texts.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +21,11 @@ Order = Literal["12", "21"]
 # Families that are not cues: what differs between their arms is the order, nothing at all, or one response.
 ORDER_FAMILIES = ("position", "repeat", "four-cell")
 OTHER_FAMILIES = (*ORDER_FAMILIES, *EDIT_FAMILIES)
+
+# A condition is the name of files, and a file system takes 255 bytes: the longest of them adds forty.
+LONGEST_CONDITION = 215
+# What the files beside a recording are told by.
+SIDE_FILES = (".part", ".part-of-another-judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +125,44 @@ def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:
         Contrast(name, Condition(x, y), Condition(y, x))
         for x, y in itertools.combinations(family(name, families), 2)
     )
-    names = Counter(condition.name for contrast in found for condition in (contrast.x, contrast.y))
-    if ambiguous := [condition for condition, count in names.items() if count > 1]:
-        raise JudgeFixturesError(
-            f"[cues.{name}]: two contrasts would both be called {ambiguous[0]!r}: leave the hyphens out of the labels."
-        )
+    _check_names(name, found, families)
     return found
+
+
+def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> None:
+    """Raise JudgeFixturesError where a condition's name cannot be a file's, or is another condition's as well.
+
+    Two conditions of one name would answer for each other, and each recording would delete the other's.
+    """
+    owners: dict[str, list[str]] = {}
+    for owner, condition in _named(families):
+        owners.setdefault(condition, []).append(owner)
+    for condition in (cell.name for contrast in own for cell, _ in contrast.cells):
+        if len(condition) > LONGEST_CONDITION:
+            raise JudgeFixturesError(
+                f"[cues.{name}]: the condition {condition[:40]}... has {len(condition)} characters and cannot be a "
+                f"file: shorten the family or its labels, to at most {LONGEST_CONDITION} for the family and two labels."
+            )
+        if condition.endswith(SIDE_FILES):
+            raise JudgeFixturesError(
+                f"[cues.{name}]: the condition {condition!r} would be called like an unfinished recording: end no "
+                f"label with {' or '.join(SIDE_FILES)}."
+            )
+        if len(owners[condition]) > 1:
+            other = next((owner for owner in owners[condition] if owner != f"[cues.{name}]"), "")
+            called = f"a contrast of it and one of {other}" if other else "two contrasts"
+            raise JudgeFixturesError(
+                f"[cues.{name}]: {called} would both be called {condition!r}: leave the hyphens out of the labels."
+            )
+
+
+def _named(families: Families) -> Iterator[tuple[str, str]]:
+    """Return whose conditions there are and what they are called, each in both orders."""
+    fixed = (NO_CUE, *(Condition(edit=edit) for name in EDIT_FAMILIES for edit in edits(name)))
+    conditions = [("the built-in ones", condition) for condition in fixed]
+    for name, labels in families.items():
+        cues = (Cue(name, label, sentence) for label, sentence in labels.items())
+        conditions += [(f"[cues.{name}]", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]
+    for owner, condition in conditions:
+        yield owner, condition.name
+        yield owner, replace(condition, order="21").name

@@ -15,6 +15,7 @@ from judgefixtures.errors import JudgeFixturesError, choices
 
 # Names become folders and test ids: no separators, no leading dot, nothing a file system minds.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+LONGEST_NAME = 255  # bytes, of a file or a folder in any usual file system
 
 Families = Mapping[str, Mapping[str, str]]
 

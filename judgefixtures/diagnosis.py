@@ -10,6 +10,7 @@ from judgefixtures.pairs import Pair
 from judgefixtures.plans import LEAKS, Plan
 from judgefixtures.rows import Row
 from judgefixtures.statistics import bare
+from judgefixtures.texts import one_line
 
 EXAMPLES = 3
 SHOWN_REASON = 240
@@ -85,6 +86,5 @@ def _example(move: Moved) -> list[str]:
 
 
 def _short(text: str, length: int) -> str:
-    # Control characters in a judge's text must not reach a terminal.
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    text = one_line(text)
     return text if len(text) <= length else f"{text[: length - 3]}..."

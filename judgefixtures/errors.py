@@ -5,12 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from judgefixtures.texts import shown
+
 
 class JudgeFixturesError(Exception):
     """A mistake that the user can mend: the message says what happened, to which thing, and the remedy.
 
-    Whoever shows it to a person shows the message alone, never a traceback.
+    Whoever shows it to a person shows the message alone, never a traceback. It may quote a server or a data file, so
+    it is made printable here, once.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shown(message))
 
 
 def choices(name: str, accepted: Iterable[str]) -> str:

@@ -27,6 +27,8 @@ from judgefixtures.statistics import (
 
 # CAR is decided only where verdicts demonstrably moved; elsewhere noise flips would be blamed on the judge.
 CAR_NEEDS_P = 0.01
+# Two-sided, so that the lower bound of an exact interval is one-sided at 95%, whatever `confidence` is.
+INVALID_CONFIDENCE = 0.90
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,9 @@ class Decision:
 def decide(measured: Measurement, gate: GateTable) -> Decision:
     """Return the decision on a contrast: VSR within tolerance, and CAR above its threshold where verdicts moved.
 
-    Too many invalid pairs are an ERROR. The status is the worse of VSR's and CAR's, except that where VSR
-    passes only a CAR FAIL counts; `max_silent`, where it is set, is a third part.
+    Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
+    is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
+    set, is a third part.
     """
     if invalid := _too_many_invalid(measured, gate):
         return Decision(Status.ERROR, Status.ERROR, Status.NOT_APPLICABLE, None, None, gate.vsr_tolerance, (invalid,))
@@ -108,12 +111,12 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     """Return the decision on a dataset's accuracy: above min_accuracy, where one is configured.
 
     PASS when the one-sided exact lower bound exceeds it, FAIL when the upper one is below, else INCONCLUSIVE.
-    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that too many invalid answers are an ERROR.
+    Without min_accuracy nothing is decided (NOT_APPLICABLE), except that demonstrably too many invalid answers are an
+    ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
     shown = f"accuracy {measured.correct}/{measured.n} = {_interval(measured.accuracy)}"
-    if measured.invalid / measured.n > gate.max_invalid:
-        reason = f"{measured.invalid} of {measured.n} answers are invalid, more than max_invalid: ERROR"
-        return _accuracy_decision(Status.ERROR, gate, f"{shown}; {reason}")
+    if excess := too_many_invalid(measured.invalid, measured.n, gate):
+        return _accuracy_decision(Status.ERROR, gate, f"{shown}; {measured.invalid} answers are invalid, {excess}")
     if gate.min_accuracy is None:
         return _accuracy_decision(Status.NOT_APPLICABLE, gate, f"{shown}; no min_accuracy is configured")
     exact = proportion(measured.correct, measured.n, gate.confidence, "exact")
@@ -161,10 +164,14 @@ def _plan_decision(status: Status, gate: GateTable, reason: str) -> Decision:
 
 
 def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -> Decision:
-    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it."""
-    if measured is None or measured.invalid_pairs / pairs > gate.max_invalid:
-        invalid = pairs if measured is None else measured.invalid_pairs
-        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells: ERROR"
+    """Return the decision on a cue's effect with the order balanced out: within the tolerance, or beyond it.
+
+    A PASS holds with every invalid verdict at worst, too.
+    """
+    invalid = pairs if measured is None else measured.invalid_pairs
+    excess = too_many_invalid(invalid, pairs, gate)
+    if measured is None or excess:
+        reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
         return Decision(Status.ERROR, Status.ERROR, Status.NOT_APPLICABLE, None, None, gate.vsr_tolerance, (reason,))
     status = Status.INCONCLUSIVE
     if -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
@@ -175,6 +182,8 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
         settles = f"; {advice(needed, measured.cue.n, 'tolerance')}"
+    if status is Status.PASS and measured.worst and (doubt := _doubt(*measured.worst, invalid, gate)):
+        status, settles = Status.INCONCLUSIVE, f"; {doubt}"
     shown = f"VSR {describe(measured.cue)}, tolerance {bare(gate.vsr_tolerance)}: {status}"
     reasons = (
         f"cue effect over both orders: {shown}{settles}",
@@ -192,13 +201,29 @@ def _interval(estimate: Estimate) -> str:
     return f"{bare(estimate.value)}, {level} CI [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]"
 
 
+def too_many_invalid(invalid: int, n: int, gate: GateTable) -> str | None:
+    """Return what is to be said of so many invalid verdicts of n where their share demonstrably exceeds max_invalid.
+
+    Demonstrably: its one-sided 95% Clopper-Pearson lower bound does. Fewer may be chance, and leave the gate to decide.
+    """
+    if not invalid:
+        return None
+    least = proportion(invalid, n, INVALID_CONFIDENCE, "exact").low
+    if least <= gate.max_invalid:
+        return None
+    return (
+        f"demonstrably more than max_invalid = {bare(gate.max_invalid)} allows (at least {bare(least, 3)}, one-sided "
+        "95%): ERROR; see the invalid column of judgments.jsonl, mend the judge or its prompt, and record again"
+    )
+
+
 def _too_many_invalid(measured: Measurement, gate: GateTable) -> str | None:
-    if measured.n and measured.invalid_pairs / measured.pairs <= gate.max_invalid:
+    excess = too_many_invalid(measured.invalid_pairs, measured.pairs, gate)
+    if measured.n and not excess:
         return None
     return (
         f"{measured.invalid_pairs} of {measured.pairs} pairs have an invalid verdict ({_kinds(measured)}), "
-        f"more than max_invalid = {bare(gate.max_invalid)} allows: ERROR; see the invalid column of "
-        "judgments.jsonl, mend the judge or its prompt, and record again"
+        f"{excess or 'so that nothing can be measured: ERROR'}"
     )
 
 
@@ -221,12 +246,18 @@ def _worst_case(measured: Measurement, gate: GateTable) -> str | None:
         return None
     low = paired_difference(*measured.low, measured.pairs, gate.confidence)
     high = paired_difference(*measured.high, measured.pairs, gate.confidence)
+    doubt = _doubt(low, high, measured.invalid_pairs, gate)
+    value = signed((measured.n10 - measured.n01) / measured.n)
+    return doubt and f"VSR {value} {doubt}"
+
+
+def _doubt(low: Estimate, high: Estimate, invalid: int, gate: GateTable) -> str | None:
+    """Return why a shift within tolerance is not one if it may be as low as one estimate or as high as the other."""
     if -gate.vsr_tolerance < low.low and high.high < gate.vsr_tolerance:
         return None
-    value = signed((measured.n10 - measured.n01) / measured.n)
     return (
-        f"VSR {value} would pass tolerance {bare(gate.vsr_tolerance)}, but with the {measured.invalid_pairs} invalid "
-        f"pairs at worst [{bare(low.low, 3)}, {bare(high.high, 3)}]: INCONCLUSIVE; get valid verdicts for them"
+        f"would pass tolerance {bare(gate.vsr_tolerance)}, but with the {invalid} invalid pairs at worst "
+        f"[{bare(low.low, 3)}, {bare(high.high, 3)}]: INCONCLUSIVE; get valid verdicts for them"
     )
 
 

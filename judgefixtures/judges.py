@@ -15,14 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.cassettes.replay import (
-    SHORTEST_SECRET,
-    drop_answer,
-    keep_answer,
-    replaying,
-    was_played,
-    without_secrets,
-)
+from judgefixtures.cassettes.replay import drop_answer, keep_answer, replaying, was_played
 from judgefixtures.config import UNSET, JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
@@ -49,8 +42,11 @@ from judgefixtures.providers import (
     UnsupportedError,
     Usage,
     api_key,
+    know_credentials,
     sent_as,
 )
+from judgefixtures.secrets import masked, redacted
+from judgefixtures.texts import encodable
 from judgefixtures.verdicts import Verdict, parse_verdict
 
 __all__ = ["FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
@@ -80,6 +76,11 @@ class Reply:
     retries: int = 0
     wasted: int = 0
     text: str = ""
+
+    @property
+    def invalid(self) -> str | None:
+        """Why nothing was answered that can be used, or None: a plan is an answer although it is no verdict."""
+        return None if self.text else self.verdict.invalid
 
 
 class CutOffError(FatalJudgeError):
@@ -191,6 +192,28 @@ class Judge:
     def dropped(self) -> frozenset[str]:
         """The parameters that this model does not take and that are therefore not sent."""
         return self._provider.dropped
+
+    def other_than_before(self, reply: Reply, first: dict[str, str]) -> str | None:
+        """Return what is wrong where a pinned judge is answered by another model than `first`, which is kept there.
+
+        The report warns of any change. A name with a date pins the model alone: a provider may run one snapshot on
+        several machineries at once, each with a fingerprint of its own. Whoever sets accept_served_model says that
+        nothing may change.
+        """
+        accepted = self.table.accept_served_model
+        if not accepted and not DATED.search(self.table.model or ""):
+            return None
+        told = {"model": reply.served_model, "fingerprint": reply.fingerprint if accepted else None}
+        for kind, now in told.items():
+            if now and first.setdefault(kind, now) != now:
+                pin = f"accept_served_model = {accepted!r}" if accepted else f"model = {self.table.model!r}"
+                return (
+                    f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins"
+                    " the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
+                    "--judge-record all when the provider serves one alone, or take the pin out of "
+                    f"[judges.{self.name}], and the change is a warning."
+                )
+        return None
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
         """Leave out what a recorded identity left out, where this judge may drop parameters at all."""
@@ -354,7 +377,8 @@ class Judge:
                 answer = await self._attempt(prompt)
             except RetryableError as error:
                 failure = self._cleaned(error)
-                if was_played() or (attempt == attempts - 1 and error.invalid is not None and not tentative):
+                is_answer = error.invalid is not None and not error.outage
+                if was_played() or (attempt == attempts - 1 and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
                     return self._gave_up(failure, attempt + 1, wasted)
                 drop_answer()
@@ -373,7 +397,7 @@ class Judge:
                 (keep_answer if keep else drop_answer)()
                 return reply
         assert failure is not None
-        if tentative:
+        if tentative or failure.outage:
             failure.invalid = None
         return self._gave_up(failure, attempts, wasted)
 
@@ -390,19 +414,19 @@ class Judge:
         async with contextlib.nullcontext() if replayed else self.pace.call():
             try:
                 async with asyncio.timeout(self.table.timeout):
-                    answer = await self._provider.complete(prompt)
+                    answer = _encodable(await self._provider.complete(prompt))
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
         self._check_served(answer.served_model)
-        self._answered = True
         if replayed:
             return answer
+        self._answered = self._answered or not was_played()
         self.pace.speed_up()
         return replace(
             answer,
-            text=self._without_key(answer.text),
-            detail=self._without_key(answer.detail),
-            reasoning=self._without_key(answer.reasoning),
+            text=redacted(answer.text),
+            detail=masked(answer.detail),
+            reasoning=redacted(answer.reasoning),
         )
 
     def _reply(self, answer: Answer, retries: int, wasted: int) -> Reply:
@@ -453,7 +477,9 @@ class Judge:
 
     def _check_served(self, served: str | None) -> None:
         model = (self.table.model or "").removeprefix("models/")
-        if not served or served in (model, self.table.accept_served_model) or DATED.sub("", served) == model:
+        if not served or served in (model, self.table.accept_served_model):
+            return
+        if DATED.sub("", served) == model and not self.table.accept_served_model:
             return
         raise FatalJudgeError(
             f"the model {served!r} answered where {model!r} was asked for: the provider reroutes the name. "
@@ -461,18 +487,14 @@ class Judge:
         )
 
     def _said(self, error: Exception) -> str:
-        return self._without_key(f"judge {self.name!r}: {error}")
+        return masked(f"judge {self.name!r}: {error}")
 
     def _cleaned(self, error: RetryableError) -> RetryableError:
         kind = type(error)
         return kind(
-            self._without_key(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status
-        )
-
-    def _without_key(self, text: str) -> str:
-        """Return a text without the API key and whatever else the requests carried: servers repeat it."""
-        key = api_key(self.table)
-        return without_secrets(text.replace(key, "(API key)") if len(key) >= SHORTEST_SECRET else text)
+            masked(str(error)), retry_after=error.retry_after, invalid=error.invalid, status=error.status,
+            outage=error.outage,
+        )  # fmt: skip
 
 
 class Planner(Judge):
@@ -554,6 +576,7 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
     """
     if not isinstance(table, JudgeTable):
         table = judge_table(table, f"[judges.{name}]")
+    know_credentials(table)
     template = load_template(table.template_name, table.cue_placement, table.cue_after, table.templates or {})
     if table.system_prompt:
         table = table.saying(load_system_prompt(table.system_prompt))
@@ -576,6 +599,16 @@ def _provider(table: JudgeTable) -> Provider:
 
 def _or_unset(value: float | None) -> float | str:
     return UNSET if value is None else value
+
+
+def _encodable(answer: Answer) -> Answer:
+    """Return what a provider returned with texts that can travel, be written and be printed."""
+    served, fingerprint = (None if text is None else encodable(text)
+                           for text in (answer.served_model, answer.fingerprint))  # fmt: skip
+    return replace(
+        answer, text=encodable(answer.text), detail=encodable(answer.detail), reasoning=encodable(answer.reasoning),
+        served_model=served, fingerprint=fingerprint,
+    )  # fmt: skip
 
 
 def _with_reasoning(verdict: Verdict, reasoning: str) -> Verdict:

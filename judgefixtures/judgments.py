@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from judgefixtures.cassettes.library import Cassette
-from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError
+from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError, Call, CassetteMissError, NetworkBlockedError
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
-from judgefixtures.judges import CutOffError, Judge, Reply
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.judges import CutOffError, FatalJudgeError, Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import Usage
@@ -90,6 +93,23 @@ async def collect(
     return [tuple(run.judgments[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
 
 
+async def recorded(
+    judge: Judge, pairs: Sequence[Pair], arm: Arm, cassette: Cassette, plans: Mapping[str, Planned] | None = None
+) -> dict[str, Judgment]:
+    """Return what a cassette that is open for replay answers in an arm, by pair id: found as a replay finds it.
+
+    What it does not answer, or not so that it can be read, is left out.
+    """
+    condition, repeat = arm
+    if not len(cassette.file):
+        return {}
+    run = _Run(judge, {condition.name: cassette}, Meter(judge.table), lambda _judgment: None, plans or {})
+    for pair in pairs:
+        with contextlib.suppress(CassetteMissError, NetworkBlockedError, JudgeFixturesError):
+            await run.ask((condition, repeat, pair), judge.ask)
+    return {pair: judgment for (_, _, pair), judgment in run.judgments.items()}
+
+
 @dataclass(slots=True)
 class _Run:
     judge: Judge
@@ -98,6 +118,7 @@ class _Run:
     answered: Callable[[Judgment], None]
     plans: Mapping[str, Planned]
     judgments: dict[tuple[str, int, str], Judgment] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
 
     async def probe(self, jobs: Iterator[Job]) -> None:
         """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call."""
@@ -107,7 +128,7 @@ class _Run:
         if not self.judge.probed:
             await self.judge.look_up_shutdown()
         while not self.judge.probed and not self.meter.stopped and (job := next(jobs, None)) is not None:
-            recorded = await self._ask(job, self.judge.probe)
+            recorded = await self.ask(job, self.judge.probe)
             condition, repeat, pair = job
             answered = self.judgments.get((condition.name, repeat, pair.id))
             # An error that concerns this pair alone says nothing of the parameters.
@@ -118,11 +139,11 @@ class _Run:
         if after:
             await asyncio.sleep(after)
         while not self.meter.stopped and (job := next(jobs, None)) is not None:
-            if await self._ask(job, self.judge.ask):
+            if await self.ask(job, self.judge.ask):
                 condition, repeat, pair = job
                 self.judge.count_cut_off(self.judgments[condition.name, repeat, pair.id].reply)
 
-    async def _ask(self, job: Job, ask: Ask) -> bool:
+    async def ask(self, job: Job, ask: Ask) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
         cassette = self.cassettes[condition.name]
@@ -130,11 +151,30 @@ class _Run:
         plan = None if planned is None else planned.plan
         # A judge of the user's own making need not know of plans.
         prompt = self.judge.prompt(pair, condition) if plan is None else self.judge.prompt(pair, condition, plan)
+        make = partial(cassette.call, pair, repeat, eager=self.judge.is_python,
+                       plan="" if plan is None else plan.digest)  # fmt: skip
+        call = make()
+        reply = await self._reply(prompt, ask, call)
+        if reply is not None and cassette.asks_again(call, reply.invalid):
+            call = make(again=True)
+            reply = await self._reply(prompt, ask, call)
+        if reply is None:
+            return False
+        cassette.used_by(call)
+        judgment = Judgment(pair, condition, reply, repeat, planned)
+        self.judgments[condition.name, repeat, pair.id] = judgment
+        self.answered(judgment)
+        if (mixture := self.judge.other_than_before(reply, self.first)) is not None:
+            # What is recorded is one item's error; what is being paid for ends the session.
+            raise FatalJudgeError(mixture) if call.recorded else JudgeFixturesError(mixture)
+        return call.recorded
+
+    async def _reply(self, prompt: str, ask: Ask, call: Call) -> Reply | None:
+        """Return the reply to a call, recorded or new; None where the budget admits no further one."""
         while not self.meter.admits(prompt):
             if self.meter.stopped:
-                return False
+                return None
             await asyncio.sleep(0.01)  # until a call in flight has cost less than was set aside for it
-        call = cassette.call(pair, repeat, eager=self.judge.is_python, plan="" if plan is None else plan.digest)
         token = CALL.set(call)
         usage, wasted = None, 0
         try:
@@ -152,11 +192,7 @@ class _Run:
             self.meter.settle(prompt, usage, wasted)
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure
-        cassette.used_by(call)
-        judgment = Judgment(pair, condition, reply, repeat, planned)
-        self.judgments[condition.name, repeat, pair.id] = judgment
-        self.answered(judgment)
-        return call.recorded
+        return reply
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

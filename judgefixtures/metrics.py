@@ -257,6 +257,7 @@ class FourCells:
     cue: Estimate
     position: Estimate
     invalid_pairs: int
+    worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
 
 
 def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
@@ -268,6 +269,18 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     firsts = [[choice == 1 for choice in four] for four in selected if None not in four]
     if not firsts:
         return None
-    cue = mean_interval([(x - y + x21 - y21) / 2 for x, y, x21, y21 in firsts], confidence)
+    cue = mean_interval([_cue_effect(four, False) for four in selected if None not in four], confidence)
     position = mean_interval([sum(four) / 4 - 0.5 for four in firsts], confidence, pseudo=0.5)
-    return FourCells(cue, position, len(selected) - len(firsts))
+    invalid = len(selected) - len(firsts)
+    if not invalid:
+        return FourCells(cue, position, 0)
+    against, towards = (mean_interval([_cue_effect(four, favours) for four in selected], confidence)
+                        for favours in (False, True))  # fmt: skip
+    return FourCells(cue, position, invalid, (against, towards))
+
+
+def _cue_effect(four: Sequence[int | None], favours: bool) -> float:
+    """Return a pair's score in the cells x, y, x21, y21, with every invalid verdict for the cue's effect or against."""
+    x, y, x21, y21 = ((choice == 1) if choice is not None else (cell % 2 == 0) is favours
+                      for cell, choice in enumerate(four))  # fmt: skip
+    return (x - y + x21 - y21) / 2

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 TEXT_FIELDS = ("question", "response_1", "response_2")
@@ -66,14 +67,32 @@ def sampled(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
     return tuple(pair for _, _, pair in sorted(placed, key=lambda each: each[:2]))
 
 
-def balanced(pairs: Sequence[Pair], seed: int) -> tuple[Pair, ...]:
-    """Return the pairs with as many responses swapped (seeded) as make gold even over positions, +-1."""
-    for_first, for_second = ([pair for pair in pairs if pair.gold == gold] for gold in (1, 2))
-    surplus = abs(len(for_first) - len(for_second)) // 2
-    majority = max(for_first, for_second, key=len)
-    drawn = sorted(majority, key=lambda pair: _draw(seed, "swap", pair.id))[:surplus]
+def balanced(
+    pairs: Sequence[Pair], seed: int, kept: Mapping[str, Pair] = MappingProxyType({})
+) -> tuple[Pair, ...]:
+    """Return the pairs with as many responses swapped (seeded) as make gold even over positions, +-1.
+
+    Pairs that are among `kept` (by id, with the same texts in either order) have the order that they have there,
+    whatever their gold is now: only the others are drawn, to even out what those leave as well as they can.
+
+    >>> some = [Pair(f"{n}", "q", "1", "2", gold=1) for n in range(4)]
+    >>> first = {pair.id: pair for pair in balanced(some[:2], 0)}
+    >>> balanced(some, 0, first)[:2] == tuple(first.values()), [pair.gold for pair in balanced(some, 0, first)].count(1)
+    (True, 2)
+    """
+    placed = {pair.id: _as_in(kept[pair.id], pair) for pair in pairs if pair.id in kept}
+    ordered = [placed.get(pair.id) or pair for pair in pairs]
+    free = [pair for pair in ordered if placed.get(pair.id) is None]
+    surplus = sum((pair.gold == 1) - (pair.gold == 2) for pair in ordered)
+    majority = [pair for pair in free if pair.gold == (1 if surplus > 0 else 2)]
+    drawn = sorted(majority, key=lambda pair: _draw(seed, "swap", pair.id))[: abs(surplus) // 2]
     swap = {pair.id for pair in drawn}
-    return tuple(swapped(pair) if pair.id in swap else pair for pair in pairs)
+    return tuple(swapped(pair) if pair.id in swap else pair for pair in ordered)
+
+
+def _as_in(kept: Pair, pair: Pair) -> Pair | None:
+    """Return a pair with its responses in the order that they have in another; None where its texts are not those."""
+    return next((each for each in (pair, swapped(pair)) if each.digest == kept.digest), None)
 
 
 def one_per_question(pairs: Iterable[Pair], seed: int) -> tuple[tuple[Pair, ...], int]:

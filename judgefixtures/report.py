@@ -8,15 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from judgefixtures.costs import money
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.rows import Row, estimate_row
+from judgefixtures.secrets import redacted_json
+from judgefixtures.served import changes, served
 from judgefixtures.side_by_side import macro_average, side_by_side
 from judgefixtures.statistics import SEVERITY, Estimate, Status, advice, holm
 from judgefixtures.swap import Comparison, SwapStatus, decide
 
 SCHEMA = 1
+DECIDED = ("contrasts", "four_cells", "swap", "checked", "plans")  # the kinds of rows that have a status
+DIGITS = 12  # significant ones that are written: those behind depend on the version of scipy
 ROW_KEY = ("judge", "dataset", "family", "contrast")
 DECISION_SEVERITY = (SwapStatus.APPROVE, SwapStatus.INCONCLUSIVE, SwapStatus.REJECT)
 SWAP_KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
@@ -40,17 +45,33 @@ def overall(rows: Iterable[Row]) -> Status:
     return max(counted, key=SEVERITY.index, default=Status.NOT_APPLICABLE)
 
 
-def build_report(results: Sequence[Row]) -> Row:
-    """Return report.json for the results of the items, in whatever order they ran."""
+def worse(one: Row, other: Row) -> Row:
+    """Return the worse of two results of the same item, which order they came in aside."""
+
+    def badness(result: Row) -> tuple[int, str]:
+        rows = {kind: result[kind] for kind in (*DECIDED, "accuracy")}
+        return SEVERITY.index(_status_of([result])), json.dumps(rows, sort_keys=True)
+
+    return max(one, other, key=badness)
+
+
+def _status_of(results: Sequence[Row]) -> Status:
+    return overall(row for result in results for kind in DECIDED for row in result.get(kind, ()))
+
+
+def build_report(results: Sequence[Row], lost: str = "") -> Row:
+    """Return report.json for the results of the items, one each, in whatever order they ran.
+
+    `lost` says which items came to no result at all: whatever the others say, such a run is an ERROR.
+    """
     contrasts = _with_floor(with_holm(row for result in results for row in result["contrasts"]))
     accuracy = sorted((row for result in results for row in result["accuracy"]), key=_accuracy_order)
     swap = with_holm((row for result in results for row in result["swap"]), SWAP_KEY)
     judges = {name: identity for result in results for name, identity in result["judges"].items()}
-    checked = [row for result in results for kind in ("four_cells", "swap", "checked") for row in result[kind]]
-    checked += [row for result in results for row in result.get("plans", ())]
+    answered = served(row for result in results for row in result.get("served", ()))
     report: Row = {
         "schema": SCHEMA,
-        "status": str(overall([*contrasts, *checked])),
+        "status": str(Status.ERROR if lost else _status_of(results)),
         "judges": {name: judges[name] for name in sorted(judges)},
         "contrasts": contrasts,
         "accuracy": accuracy,
@@ -58,7 +79,9 @@ def build_report(results: Sequence[Row]) -> Row:
         "side_by_side": side_by_side(row for result in results for row in result["rights"]),
         "swap": swap,
         "four_cells": sorted((row for result in results for row in result["four_cells"]), key=_four_cell_order),
-        "warnings": sorted({warning for result in results for warning in result["warnings"]}),
+        "warnings": sorted({*filter(None, [lost]), *(each for result in results for each in result["warnings"]),
+                            *changes(answered)}),
+        "served": answered,
         "rankings": _rankings([shift for result in results for shift in result["shifts"]]),
         "plans": _sorted((row for result in results for row in result.get("plans", ())), ("judge", "dataset")),
         "expenses": _sorted((row for result in results for row in result.get("expenses", ())), SWAP_KEY[:-1]),
@@ -209,7 +232,7 @@ def write_report(
             _write(folder / "differences.jsonl", _lines(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
         if texts := _lines(plans, ("judge", "dataset", "pair")):
             _write(folder / "plans.jsonl", texts)
-        _write(folder / "report.json", json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        _write(folder / "report.json", _json(report, indent=2) + "\n")
     except OSError as error:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
 
@@ -220,9 +243,25 @@ JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
 def _lines(rows: Iterable[Row], key: Sequence[str]) -> str:
     """Return the rows as sorted JSON lines, each once: two items may share a condition."""
     unique = {tuple(row[name] for name in key): row for row in rows}
-    return "".join(json.dumps(unique[name], ensure_ascii=False) + "\n" for name in sorted(unique))
+    return "".join(_json(unique[name]) + "\n" for name in sorted(unique))
+
+
+def _json(row: Row, indent: int | None = None) -> str:
+    return json.dumps(_rounded(redacted_json(row)), ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def _rounded(value: Any) -> Any:
+    """Return a JSON value with every number rounded to the digits that are written."""
+    match value:
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case dict():
+            return {key: _rounded(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_rounded(item) for item in value]
+    return value
 
 
 def _write(path: Path, text: str) -> None:
-    # A judge's text may hold half of a surrogate pair: as a backslash escape it is JSON all the same.
+    # Rows that did not travel may hold half of a surrogate pair: as a backslash escape it is JSON all the same.
     path.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -6,6 +6,8 @@ or worded here.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from judgefixtures.contrasts import Contrast
@@ -95,6 +97,20 @@ def estimate_row(estimate: Estimate | None) -> Row | None:
         "confidence": estimate.confidence,
         "n": estimate.n,
     }
+
+
+def served_rows(judge: str, dataset: str, arms: Sequence[Sequence[Judgment]]) -> list[Row]:
+    """Return a row for each model and fingerprint that answered in each arm, with the number of answers."""
+    counts = Counter(
+        (judgment.condition.name, judgment.repeat, judgment.reply.served_model, judgment.reply.fingerprint)
+        for arm in arms for judgment in arm
+    )  # fmt: skip
+    return [
+        {"judge": judge, "dataset": dataset, "condition": condition, "repeat": repeat, "model": model,
+         "fingerprint": fingerprint, "answers": answers}
+        for (condition, repeat, model, fingerprint), answers in counts.items()
+        if model or fingerprint
+    ]  # fmt: skip
 
 
 def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> Row:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from judgefixtures.rows import EXPENSES, Row
 from judgefixtures.statistics import Status, bare, signed
 from judgefixtures.swap import SHOWN_ONLY
+from judgefixtures.texts import one_line
 
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
 DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference between judges is named
@@ -55,6 +56,7 @@ def summary(report: Row, alpha: float) -> list[str]:
 
 
 def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    lines = [tuple(map(one_line, line)) for line in lines]  # a category comes from a data file
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 

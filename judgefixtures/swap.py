@@ -7,8 +7,9 @@ required comparison to PASS, each at its own level, and needs no adjustment for 
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
@@ -16,6 +17,7 @@ from typing import Literal
 
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.contrasts import Contrast, Outcome
+from judgefixtures.gates import too_many_invalid
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import chosen, is_right, measure
 from judgefixtures.statistics import (
@@ -84,8 +86,9 @@ def compare_contrast(
 
     Of an edit, in place of these rates, the share of verdicts that it wins: to think less of an edited response is no
     fault.
-    Arms hold judgments of the same pairs in the same order. A pair counts where all four verdicts are valid;
-    more invalid pairs than `max_invalid` allows are an ERROR.
+    Arms hold judgments of the same pairs in the same order. A pair counts where all four verdicts are valid. More
+    invalid verdicts of a judge than `max_invalid` demonstrably allows are an ERROR. A PASS holds as well if every pair
+    that the candidate alone spoiled, less those that the baseline alone did, had gone the worst way.
     """
     kept = [
         index
@@ -93,39 +96,89 @@ def compare_contrast(
         if all(judgment.chosen is not None for judgment in four)
     ]
     total, edits = len(candidate[0]), contrast.x.edit is not None
-    if not kept or (total - len(kept)) / total > gate.max_invalid:
-        message = f"{total - len(kept)} of {total} pairs have an invalid verdict of one of the judges: ERROR"
-        return (Comparison("moved-to-edited" if edits else "abs-vsr", Status.ERROR, message, len(kept)),)
+    spoiled = [[any(judgment.chosen is None for judgment in two) for two in zip(*arms, strict=True)]
+               for arms in (candidate, baseline)]  # fmt: skip
+    error = _too_many_invalid([*candidate[0], *candidate[1]], [*baseline[0], *baseline[1]], gate)
+    if not kept and not error:
+        error = f"none of {total} pairs has valid verdicts of both judges: ERROR"
+    if error:
+        return (Comparison("moved-to-edited" if edits else "abs-vsr", Status.ERROR, error, len(kept)),)
+    excess = _Excess("candidate", *_alone(*spoiled), total)
     ours, theirs = _kept(candidate, kept), _kept(baseline, kept)
     same = agreement([*ours[0], *ours[1]], [*theirs[0], *theirs[1]], gate.confidence)
     shifts = [_shifts(*arms, contrast.outcome) for arms in (ours, theirs)]
     if edits:
         won = [[shift == 1 for shift in moves] for moves in shifts]
-        return (_compare_rate("moved-to-edited", won[0], won[1], swap.vsr_margin, gate.alpha), *same)
-    moved = compare_shift(shifts[0], shifts[1], swap.vsr_margin, gate.alpha)
+        rate = functools.partial(_compare_rate, "moved-to-edited", won[0], won[1], alpha=gate.alpha)
+        return (excess.held(rate, swap.vsr_margin), *same)
+    moved = excess.held(functools.partial(compare_shift, shifts[0], shifts[1], alpha=gate.alpha), swap.vsr_margin)
     if contrast.x.cue_1 is None:  # there is nothing to admit
         return (moved, *same)
-    silent = compare_silent(_silent(ours, contrast), _silent(theirs, contrast), swap.silent_margin, gate.alpha)
-    return (moved, silent, *same)
+    hid = functools.partial(compare_silent, _silent(ours, contrast), _silent(theirs, contrast), alpha=gate.alpha)
+    return (moved, excess.held(hid, swap.silent_margin), *same)
 
 
 def compare_accuracy(
     candidate: Sequence[Judgment], baseline: Sequence[Judgment], swap: SwapTable, gate: GateTable
 ) -> tuple[Comparison, ...]:
-    """Return the comparisons of accuracy on the pairs with gold, in their own order; invalid answers are wrong."""
+    """Return the comparisons of accuracy on the pairs with gold, in their own order; invalid answers are wrong.
+
+    The baseline's wrong for that reason are no merit of the candidate's: a PASS holds as well if the answers that are
+    invalid of the baseline alone, less those of the candidate alone, had been right.
+    """
     golden = [(c, b) for c, b in zip(candidate, baseline, strict=True) if c.pair.gold is not None]
     if not golden:
         return (Comparison("accuracy", Status.NOT_APPLICABLE, "no pair has gold", 0),)
     ours, theirs = [is_right(c) for c, _ in golden], [is_right(b) for _, b in golden]
-    for who, judgments in (("candidate", [c for c, _ in golden]), ("baseline", [b for _, b in golden])):
-        invalid = sum(judgment.chosen is None for judgment in judgments)
-        if invalid / len(golden) > gate.max_invalid:
-            message = f"{invalid} of {len(golden)} answers of the {who} are invalid: ERROR"
-            return (Comparison("accuracy", Status.ERROR, message, len(golden)),)
+    if error := _too_many_invalid([c for c, _ in golden], [b for _, b in golden], gate):
+        return (Comparison("accuracy", Status.ERROR, error, len(golden)),)
+    invalid = ([b.chosen is None for _, b in golden], [c.chosen is None for c, _ in golden])
+    excess = _Excess("baseline", *_alone(*invalid), len(golden))
     return (
-        compare_right(ours, theirs, swap.accuracy_margin, gate.alpha),
+        excess.held(functools.partial(compare_right, ours, theirs, alpha=gate.alpha), swap.accuracy_margin),
         *agreement(candidate, baseline, gate.confidence),
     )
+
+
+def _too_many_invalid(candidate: Sequence[Judgment], baseline: Sequence[Judgment], gate: GateTable) -> str | None:
+    """Return which judge's verdicts are demonstrably too often invalid, or None."""
+    for who, judgments in (("candidate", candidate), ("baseline", baseline)):
+        invalid = sum(judgment.chosen is None for judgment in judgments)
+        if excess := too_many_invalid(invalid, len(judgments), gate):
+            return f"{invalid} of {len(judgments)} verdicts of the {who} are invalid, {excess}"
+    return None
+
+
+def _alone(ours: Sequence[bool], theirs: Sequence[bool]) -> tuple[int, int]:
+    """Return how many pairs one judge spoiled alone, and how many the other."""
+    both = list(zip(ours, theirs, strict=True))
+    return both.count((True, False)), both.count((False, True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """By how many of all pairs a judge has more invalid ones than the other: what they may hide, a PASS has to bear."""
+
+    who: str
+    own: int
+    other: int
+    pairs: int
+
+    def held(self, compare: Callable[..., Comparison], margin: float) -> Comparison:
+        """Return a comparison whose PASS holds with the excess taken off its margin."""
+        found, left = compare(margin=margin), margin - (self.own - self.other) / self.pairs
+        if found.status is not Status.PASS or self.own <= self.other:
+            return found
+        if left > 0 and compare(margin=left).status is Status.PASS:
+            return found
+        assert found.estimate is not None
+        name = "abs(VSR)" if found.quantity == "abs-vsr" else found.quantity
+        message = (
+            f"{name} difference {describe(found.estimate)} would pass margin {bare(margin)}, but {self.own} pairs are "
+            f"invalid of the {self.who} alone, {self.other} of the other judge alone: INCONCLUSIVE; get valid verdicts "
+            "for them"
+        )
+        return replace(found, status=Status.INCONCLUSIVE, message=message)
 
 
 def compare_shift(candidate: Sequence[int], baseline: Sequence[int], margin: float, alpha: float) -> Comparison:

@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
+from judgefixtures.texts import encodable
+
 __all__ = ["MAX_CHARACTERS", "MAX_OBJECTS", "InvalidKind", "Verdict", "parse_verdict"]
 
 Choice: TypeAlias = Literal[1, 2]
@@ -97,13 +99,14 @@ def parse_verdict(text: str, format: Literal["json", "brackets"] = "json") -> Ve
         raise ValueError(f'unknown verdict format {format!r}: use "json" or "brackets"')
     if len(text) > MAX_CHARACTERS:
         return _invalid("too-long")
-    text = text.strip()
+    text = encodable(text).strip()
     bare = text.strip("\ufeff").strip()
     if not bare:
         return _invalid("empty")
     if format == "brackets":
         return _read_brackets(bare)
     verdict = _read_json(bare)
+    verdict = replace(verdict, reason=encodable(verdict.reason))  # an escape in JSON may hold half of a surrogate pair
     return verdict if bare == text else _mended(verdict, "syntax")
 
 

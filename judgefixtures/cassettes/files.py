@@ -1,8 +1,7 @@
 """One cassette on disk: a header line and one JSON object a line, appended as answers arrive.
 
-Rows are found by the digest of their request, never by scanning, and parsed when they are played. The file
-is data from outside: nothing in it is executed, names a path, or is trusted to be whole. docs/cassettes.md
-describes the format.
+Every line is checked when the file is opened, and a row found by the digest of its request. The file is data from
+outside: nothing in it is executed, names a path, or is trusted to be whole. docs/cassettes.md describes the format.
 """
 
 from __future__ import annotations
@@ -26,6 +25,9 @@ JSON = "application/json"
 ROW_PREFIX = b'{"digest":"'
 HEADER_START = b'{"judgefixtures":'
 ROW_START = re.compile(rb'\{"digest":"([0-9a-f]{32})",')
+# What git writes between the two versions of a file that it could not merge.
+MERGE_MARK = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
+BINARY: int = getattr(os, "O_BINARY", 0)  # Windows would write other line ends
 LARGEST_FILE = 2**30
 LARGEST_ROW = 2**24
 
@@ -34,6 +36,10 @@ Key = tuple[str, int]  # pair id and repeat: what a row answers
 
 class CassetteError(JudgeFixturesError):
     """A cassette that cannot be used as it is; the message names the file and the remedy."""
+
+
+class DamagedError(CassetteError):
+    """A file that only a person can mend: no mode asks, replaces or drops anything meanwhile."""
 
 
 class CassetteWriteError(CassetteError):
@@ -53,6 +59,7 @@ class Row:
     seen: str = ""  # digest of the pair's texts as the judge saw them
     location: str = ""  # where a redirect leads
     plan: str = ""  # digest of the plan that was carried out, where there was one
+    asked: int = 1  # how often, where an invalid answer was asked again and this is the last one
     oversize: int = 0  # how many bytes the body had, where it was too large to be kept
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
@@ -62,10 +69,15 @@ class Row:
         """The pair and the repeat that the row answers."""
         return (self.pair, self.repeat)
 
+    @property
+    def answer(self) -> tuple[int, bytes, str, str]:
+        """What a judge would see of the row."""
+        return (self.status, self.body, self.content_type, self.location)
+
     def line(self) -> bytes:
         """Return the row as a line of a cassette, with its line end."""
         asked = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
-        usual = {"repeat": 0, "status": 200}  # what nearly every row has is left out
+        usual = {"repeat": 0, "status": 200, "asked": 1}  # what nearly every row has is left out
         other = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
         kind = {} if self.content_type == JSON else {"type": self.content_type}
         where: dict[str, Any] = {"location": self.location} if self.location else {}
@@ -78,10 +90,11 @@ class Row:
         """Return the row of a line; raises ValueError where the line is not one that we can have written."""
         found = json.loads(line)
         pair, repeat, status = found["pair"], found.get("repeat", 0), found.get("status", 200)
-        if not isinstance(pair, str) or type(repeat) is not int or type(status) is not int:
+        asked = found.get("asked", 1)
+        if not isinstance(pair, str) or any(type(number) is not int for number in (repeat, status, asked)):
             raise ValueError("wrong types")
         oversize = found.get("oversize", 0)
-        if not 100 <= status <= 599 or repeat < 0 or type(oversize) is not int or oversize < 0:
+        if not 100 <= status <= 599 or repeat < 0 or asked < 1 or type(oversize) is not int or oversize < 0:
             raise ValueError("wrong values")
         content_type = found.get("type", JSON)
         if not isinstance(content_type, str) or not content_type.isprintable():
@@ -91,7 +104,7 @@ class Row:
             raise ValueError("wrong location")
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
-                   location, str(found.get("plan", "")), oversize, exact)  # fmt: skip
+                   location, str(found.get("plan", "")), asked, oversize, exact)  # fmt: skip
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
@@ -144,13 +157,13 @@ def dump(fields: Any) -> bytes:
 class CassetteFile:
     """A cassette's file: its header, an index of its rows, and a way to append to it.
 
-    Raises CassetteError for a file that is no cassette, is too large, or comes from a later version.
+    Raises CassetteError for a file that is no cassette, is too large, or comes from a later version; DamagedError
+    where a line is not a row, or two rows answer one question differently. A torn last line is ignored.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.header: dict[str, Any] | None = None
-        self.damaged: list[int] = []
         self._data = b""
         self._index: dict[str, tuple[int, int]] = {}
         self._appended: dict[str, Row] = {}
@@ -162,38 +175,36 @@ class CassetteFile:
         return len(self._index.keys() | self._appended.keys())
 
     def find(self, digest: str) -> Row | None:
-        """Return the row with this digest, or None; a row that cannot be read counts as absent."""
+        """Return the row with this digest, or None."""
         if digest in self._appended:
             return self._appended[digest]
-        if digest not in self._index:
-            return None
-        start, end = self._index[digest]
-        try:
-            return Row.parse(self._data[start:end])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
+        return self._row(*self._index[digest]) if digest in self._index else None
 
     def rows(self) -> list[Row]:
-        """Return every row that can be read, the last one written of each digest."""
+        """Return every row, the last one written of each digest."""
         return [row for digest in {**self._index, **self._appended} if (row := self.find(digest))]
 
     def append(self, row: Row, header: Mapping[str, Any]) -> Row:
         """Write the row, after the header in a new file, so that a kill after this call does not lose it.
 
-        Returns it as it was written: without its body, where that is too large.
+        Returns the row that stands: without its body, where that is too large; the first answer, where two pairs ask
+        the same question at the same time.
         """
         row, line = _fitting(row)
         try:
             with self._lock:  # a judge's threads append side by side
+                known = self.find(row.digest)
+                if known is not None and row.asked <= known.asked:
+                    return known
                 if self._descriptor is None:
                     self._open_for_append(header)
                 _write_whole(self._descriptor, line)
+                self._appended[row.digest] = row
         except OSError as error:
             raise CassetteWriteError(
                 f"the recording {self.path} cannot be written: {error.strerror}. What was recorded is kept; "
                 "make room or rights and run the same command again, with --judge-record missing or all as now."
             ) from None
-        self._appended[row.digest] = row
         return row
 
     def replace(self, rows: Iterable[Row], header: Mapping[str, Any], path: Path | None = None) -> None:
@@ -203,9 +214,10 @@ class CassetteFile:
         content = b"".join([dump(header) + b"\n", *(_fitting(row)[1] for row in rows)])
         if path == self.path and content == self._data and not self._appended:
             return
+        if path == self.path:
+            self.close()  # Windows replaces no open file
         atomic_write(path, content)
         if path == self.path:
-            self.close()
             self._load()
 
     def close(self) -> None:
@@ -215,7 +227,7 @@ class CassetteFile:
             self._descriptor = None
 
     def _load(self) -> None:
-        self.header, self.damaged, self._data, self._index, self._appended = None, [], b"", {}, {}
+        self.header, self._data, self._index, self._appended = None, b"", {}, {}
         try:
             if self.path.stat().st_size > LARGEST_FILE:
                 raise CassetteError(f"the cassette {self.path} is larger than {LARGEST_FILE} bytes: record it anew.")
@@ -223,7 +235,7 @@ class CassetteFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise CassetteError(f"the cassette {self.path} cannot be read: {error.strerror}.") from None
+            raise DamagedError(f"the cassette {self.path} cannot be read: {error.strerror}.") from None
         if self._data:
             self.header = self._parse_header()
             self._build_index()
@@ -238,6 +250,7 @@ class CassetteFile:
             if not isinstance(header["judge"], dict):
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):
+            refuse_merge_marks(self.path, line)
             raise CassetteError(
                 f"{self.path} is no cassette of judgefixtures: its first line is not a header. "
                 "Move the file away and record again with --judge-record missing."
@@ -255,16 +268,47 @@ class CassetteFile:
             end = self._data.find(b"\n", start)
             if end < 0:
                 return  # a torn last line: its answer was in flight when the recording was killed
-            row = ROW_START.match(self._data, start, end)
-            if row and end - start <= LARGEST_ROW:
-                self._index[row[1].decode()] = (start, end)
-            elif self._data[start:end].strip():
-                self.damaged.append(number)
+            if self._data[start:end].strip():
+                self._index_line(start, end, number)
             start, number = end + 1, number + 1
+
+    def _index_line(self, start: int, end: int, number: int) -> None:
+        row = ROW_START.match(self._data, start, end)
+        if row is None or end - start > LARGEST_ROW:
+            raise self._damaged(start, end, number)
+        digest, before = row[1].decode(), None
+        try:
+            found = Row.parse(self._data[start:end])
+            if found.digest != digest:
+                raise ValueError("two digests")
+            if (known := self._index.get(digest)) is not None and self._data[slice(*known)] != self._data[start:end]:
+                before = self._row(*known)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self._damaged(start, end, number) from None
+        if before is not None and before.asked == found.asked and before.answer != found.answer:
+            first = self._data.count(b"\n", 0, self._index[digest][0]) + 1
+            raise DamagedError(
+                f"{self.path}:{number} answers the same question as line {first}, differently: it cannot be told which "
+                f"answer counts. Keep the upper one: {merge_command(self.path)}"
+            )
+        if before is None or before.asked <= found.asked:
+            self._index[digest] = (start, end)
+
+    def _row(self, start: int, end: int) -> Row:
+        return Row.parse(self._data[start:end])
+
+    def _damaged(self, start: int, end: int, number: int) -> DamagedError:
+        line = self._data[start:end]
+        if MERGE_MARK.match(line):
+            return _unmerged(self.path, number)
+        return DamagedError(
+            f"{self.path}:{number} is not a recorded answer ({_shown(line)}). Restore the line, or delete it: "
+            "--judge-record missing asks what it answered."
+        )
 
     def _open_for_append(self, header: Mapping[str, Any]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
         if self.header is None:
             os.ftruncate(self._descriptor, 0)  # at most a torn header stood here
             try:
@@ -295,6 +339,29 @@ def atomic_write(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             draft.unlink()
         raise CassetteError(f"{path} cannot be written: {error.strerror}. The old file is untouched.") from None
+
+
+def merge_command(path: Path) -> str:
+    """Return the command that joins the two versions in a file."""
+    return f"python -m judgefixtures cassettes merge {path}"
+
+
+def refuse_merge_marks(path: Path, content: bytes) -> None:
+    """Raise DamagedError where a merge left both versions in a file: neither may pass for the whole."""
+    if mark := MERGE_MARK.search(content):
+        raise _unmerged(path, content.count(b"\n", 0, mark.start()) + 1)
+
+
+def _unmerged(path: Path, number: int) -> DamagedError:
+    return DamagedError(
+        f"{path}:{number} is a mark of a merge that was not resolved: the file holds the versions of two branches. "
+        f"Join them: {merge_command(path)}"
+    )
+
+
+def _shown(line: bytes) -> str:
+    text = ascii(line[:40].decode("utf-8", "replace"))
+    return text if len(line) <= 40 else f"{text}..., {len(line)} bytes"
 
 
 def _fitting(row: Row) -> tuple[Row, bytes]:

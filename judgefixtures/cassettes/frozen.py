@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from judgefixtures.cassettes.files import CassetteError, atomic_write
+from judgefixtures.cassettes.files import CassetteError, DamagedError, atomic_write, refuse_merge_marks
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.pairs import Pair, as_row
 from judgefixtures.sources import Source, read_pairs
@@ -42,13 +42,24 @@ class FrozenSample:
         return replace(self, pairs=self.pairs[: len(other.pairs)]) == other
 
 
+def has_frozen(folder: Path) -> bool:
+    """Tell whether pairs, or what is known of them, are frozen in a folder, readable or not."""
+    return (folder / FILE).exists() or (folder / SAMPLE_FILE).exists()
+
+
 def frozen_pairs(folder: Path) -> dict[str, Pair]:
-    """Return the pairs frozen in a judge's dataset folder by id, in order; empty where there are none."""
+    """Return the pairs frozen in a judge's dataset folder by id, in order; empty where there are none.
+
+    Raises DamagedError for an unresolved merge, CassetteError for any other line that is not a pair of its own.
+    """
     path = folder / FILE
     if not path.exists():
         return {}
     try:
+        refuse_merge_marks(path, path.read_bytes())
         return {pair.id: pair for pair in read_pairs(path, Source(folder.name, path, balance_positions=False))}
+    except DamagedError:
+        raise
     except JudgeFixturesError as error:
         raise CassetteError(f"the frozen pairs are damaged ({error}) Record again with --judge-record all.") from None
 
@@ -58,17 +69,9 @@ def frozen_sample(folder: Path) -> FrozenSample | None:
 
     Raises CassetteError where it does not fit the pairs that lie beside it.
     """
-    path = folder / SAMPLE_FILE
-    try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-        if written.pop("judgefixtures") != SAMPLE_FORMAT:
-            raise ValueError("of another format")
-        pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written.pop("pairs"))
-        sample = FrozenSample(**written, pairs=pairs)
-    except FileNotFoundError:
+    path, sample = folder / SAMPLE_FILE, read_sample(folder)
+    if sample is None:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CassetteError(f"{path} cannot be read ({error}). Record again with --judge-record all.") from None
     frozen = frozen_pairs(folder)
     changed = [name for name, digest in sample.pairs if name not in frozen or frozen[name].digest != digest]
     if changed:
@@ -77,6 +80,38 @@ def frozen_sample(folder: Path) -> FrozenSample | None:
             "record again with --judge-record all."
         )
     return sample
+
+
+def read_sample(folder: Path) -> FrozenSample | None:
+    """Return what a folder says of its frozen pairs, whatever pairs are there; None where it says nothing.
+
+    Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a sample.
+    """
+    path = folder / SAMPLE_FILE
+    try:
+        return parsed_sample(path, path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CassetteError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def parsed_sample(path: Path, content: bytes) -> FrozenSample:
+    """Return the sample that a file's content describes; `path` is for the message of the error."""
+    refuse_merge_marks(path, content)
+    where = str(path)
+    try:
+        written = json.loads(content)
+        if written.pop("judgefixtures") != SAMPLE_FORMAT:
+            raise ValueError("of another format")
+        pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written.pop("pairs"))
+        if len({name for name, _ in pairs}) != len(pairs):
+            raise ValueError("a pair stands in it twice")
+        return FrozenSample(**written, pairs=pairs)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        if isinstance(error, json.JSONDecodeError):
+            where = f"{path}:{error.lineno}"
+        raise CassetteError(f"{where} cannot be read ({error}). Record again with --judge-record all.") from None
 
 
 def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> None:
@@ -89,6 +124,8 @@ def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> 
         return
     try:
         before = frozen_sample(folder)
+    except DamagedError:
+        raise
     except CassetteError:
         before = None  # what was there is replaced now
     if before is None or not before.extends(sample):
@@ -101,6 +138,8 @@ def freeze(folder: Path, pairs: Iterable[Pair]) -> None:
     """Add pairs to the frozen ones of a folder, replacing those that changed; sorted by id."""
     try:
         before = frozen_pairs(folder)
+    except DamagedError:
+        raise
     except CassetteError:
         before = {}  # what was there is replaced now
     merged = {**before, **{pair.id: pair for pair in pairs}}

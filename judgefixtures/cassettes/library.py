@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
+import json
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol, get_args
 
-from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, Key, Row, differences
+from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, DamagedError, Key, Row, differences
 from judgefixtures.cassettes.frozen import (
     FrozenSample,
     changed_fields,
@@ -20,11 +23,18 @@ from judgefixtures.cassettes.frozen import (
     freeze_sample,
     frozen_pairs,
     frozen_sample,
+    has_frozen,
+    read_sample,
 )
+from judgefixtures.cassettes.origins import Origins
 from judgefixtures.cassettes.replay import Call, CassetteMissError
+from judgefixtures.cues import LONGEST_NAME
 from judgefixtures.pairs import Pair
+from judgefixtures.verdicts import InvalidKind
 
-RecordMode = Literal["none", "missing", "all"]
+RecordMode = Literal["none", "missing", "invalid", "all"]
+
+POLL = 0.05  # seconds between two attempts to take a lock
 
 
 class Recorded(Protocol):
@@ -42,7 +52,10 @@ class Recorded(Protocol):
 
 @dataclass(slots=True)
 class Cassette:
-    """One judge's answers in one condition of a dataset, open for a run."""
+    """One judge's answers in one condition of a dataset, open for a run.
+
+    With mode "all" the answers go to a side file, and `older` is the recording that they will be merged into.
+    """
 
     judge: str
     dataset: str
@@ -52,51 +65,100 @@ class Cassette:
     frozen: Mapping[str, Pair]
     final_path: Path
     mode: RecordMode
-    command_start: str = "pytest"
-    set_aside: Path | None = None  # an unfinished recording of another judge that stood in the way
+    commands: Callable[[str], str]  # the command that records what is asked here, in a mode
+    run: str = ""
+    origins: Origins = field(default_factory=Origins)
+    again: Again | None = None  # which recorded answers are asked again
+    older: CassetteFile | None = None
+    redone: frozenset[str] = frozenset()  # digests of those of its answers that this run made
+    resumed: str = ""  # how many answers of an unfinished `all` the side file held, and since when
+    set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
     asked: int = 0  # answers recorded in this run
+    cached: int = 0  # of them, those that came from a cache before the judge
     _seen: set[tuple[str, int, str]] | None = None
+    _recorded: dict[Key, Row] | None = None
 
-    def call(self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "") -> Call:
+    def call(
+        self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False
+    ) -> Call:
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 
-        `plan` is the digest of the plan that is carried out, where there is one.
+        `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded
+        before this call does not answer it; it stays until a new answer is written behind it.
         """
+        own: set[str] = set()
+
+        def find(digest: str) -> Row | None:
+            return self.find(digest) if digest in own or not again else None
 
         def keep(row: Row) -> Row:
-            row = self.file.append(replace(row, seen=pair.digest, plan=plan), self.header())
+            before = self.file.find(row.digest) if again else None
+            row = replace(row, seen=pair.digest, plan=plan, asked=1 if before is None else before.asked + 1)
+            row = self.file.append(row, self._header_now())
+            own.add(row.digest)
             self.asked += 1
             return row
 
         def missing() -> NoReturn:
             raise CassetteMissError(self._diagnosis(pair, repeat, plan))
 
-        return Call(pair.id, repeat, self.file.find, keep, missing if self.mode == "none" else None, eager)
+        return Call(pair.id, repeat, find, keep, missing if self.mode == "none" else None, eager)
+
+    def find(self, digest: str) -> Row | None:
+        """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
+        row = self.file.find(digest)
+        if row is None and self.older is not None and digest in self.redone:
+            row = self.older.find(digest)
+        return row
+
+    def rows(self) -> list[Row]:
+        """Return every recorded answer that may answer in this run."""
+        earlier = self.older.rows() if self.older is not None and self.redone else ()
+        return [*(row for row in earlier if row.digest in self.redone), *self.file.rows()]
+
+    def asks_again(self, call: Call, invalid: str | None) -> bool:
+        """Tell whether the recorded answer that a call was answered from is to be asked again in this run."""
+        return self.again is not None and not call.recorded and self.again.wants(call.pair, call.repeat, invalid)
 
     def used_by(self, call: Call) -> None:
         """Note which rows a finished call was answered from."""
         self.used[(call.pair, call.repeat)] = list(call.played)
+        self.cached += sum(map(self.origins.repeats, call.origins))
+        if call.recorded and self.again is not None:
+            self.again.done(call.pair, call.repeat)
 
     def complete(self) -> None:
         """Sort the file by pair and put it in its place; rows that its pairs no longer ask for are dropped.
 
-        Rows of pairs (or repeats) that were not part of this run stay as they are.
+        Rows of pairs (or repeats) that were not part of this run stay as they are, also where all is recorded anew.
         """
         # Two pairs with the same texts share a row: it is always the first one's, whoever asked first.
         asked = [replace(row, pair=pair) for (pair, _), rows in sorted(self.used.items(), reverse=True) for row in rows]
-        others = [row for row in self.file.rows() if row.key not in self.used]
+        mine = self.rows()
+        others = [row for row in mine if row.key not in self.used]
         if not asked and not others:
             return
-        self.file.replace({row.digest: row for row in [*others, *asked]}.values(), self.header(), self.final_path)
+        kept = self._not_asked_anew({row.key for row in mine} | self.used.keys())
+        rows = {row.digest: row for row in [*kept, *others, *asked]}
+        self.file.replace(rows.values(), self.header(), self.final_path)
         if self.final_path != self.file.path:
             self.file.close()
             self.file.path.unlink(missing_ok=True)
 
+    def _not_asked_anew(self, anew: set[Key]) -> list[Row]:
+        """Return the older rows of other pairs and repeats; those of another judge are set aside, as a whole."""
+        left = [row for row in self.older.rows() if row.key not in anew] if self.older is not None else []
+        if left and self.older is not None and self.older.header is not None:
+            if not differences(self.older.header["judge"], self.identity()):
+                return left
+            self._set_aside(self.older.path)
+        return []
+
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""
         if self._seen is None:
-            self._seen = {(row.pair, row.repeat, row.seen) for row in self.file.rows()}
+            self._seen = {(row.pair, row.repeat, row.seen) for row in self.rows()}
         return (pair.id, repeat, pair.digest) in self._seen
 
     def unused(self, *, whole: bool) -> list[str]:
@@ -128,16 +190,31 @@ class Cassette:
     @property
     def recorded_identity(self) -> Mapping[str, Any]:
         """The identity of the judge that the recordings are of; empty where there are none."""
-        return self.file.header["judge"] if self.file.header else {}
+        header = self.file.header
+        if header is None and self.older is not None and self.redone:
+            header = self.older.header
+        return header["judge"] if header else {}
 
     def make_way(self) -> None:
         """Set an unfinished recording of another judge aside: this run records the one that is configured now."""
         recorded = self.recorded_identity
         if recorded and differences(recorded, self.identity()):
-            path = self.file.path
-            self.set_aside = path.with_name(path.name.replace(".part.", ".part-of-another-judge."))
-            path.replace(self.set_aside)
-            self.file = CassetteFile(path)
+            self._set_aside(self.file.path)
+            self.file = CassetteFile(self.file.path)
+
+    def _set_aside(self, path: Path) -> None:
+        """Rename a file to a name that is free: what was set aside before stays as well."""
+        number, aside = 1, path
+        while aside.exists():
+            more = "" if number == 1 else f"-{number}"
+            aside = path.with_name(f"{self.condition}.part-of-another-judge{more}.jsonl")
+            number += 1
+        path.replace(aside)
+        self.set_aside.append(aside)
+
+    def _header_now(self) -> dict[str, Any]:
+        """Return the header of the file that answers are appended to: a side file says which run began it."""
+        return self.header() | ({} if self.file.path == self.final_path else {"run": self.run})
 
     def check_identity(self) -> None:
         """Raise CassetteError where the recordings are another judge's: an answer of one must not pass for both."""
@@ -150,8 +227,8 @@ class Cassette:
         )
 
     def command(self, mode: str) -> str:
-        """Return the command that records this condition."""
-        return f"{self.command_start} --judge {self.judge} --judge-dataset {self.dataset} --judge-record {mode}"
+        """Return the command that records what is asked of this condition, and nothing else."""
+        return self.commands(mode)
 
     def _diagnosis(self, pair: Pair, repeat: int, plan: str) -> str:
         what = f"judge {self.judge!r}, dataset {self.dataset!r}, condition {self.condition!r}, pair {pair.id!r}"
@@ -159,8 +236,24 @@ class Cassette:
             what += f", repeat {repeat}"
         if self.file.header is None:
             state = "holds no answers" if self.file.path.exists() else "does not exist"
-            return f"nothing is recorded for {what}: {self.file.path} {state}. Record: {self.command('missing')}"
+            state += f"{self._namesake()}. Record: {self.command('missing')}"
+            return f"nothing is recorded for {what}: {self.file.path} {state}"
         return f"no recording answers {what}: {self._reason(pair, repeat, plan)} Record: {self.command('missing')}"
+
+    def _namesake(self) -> str:
+        """Say whose recordings are of this very judge by another name, as after a change of its name; else nothing."""
+        folder = self.final_path.parent
+        for other in sorted(folder.parents[1].glob(f"*/{folder.name}/{self.final_path.name}")):
+            with contextlib.suppress(CassetteError):
+                recorded = (CassetteFile(other).header or {}).get("judge", {})
+                # What a model does not take is found out by asking it, and this judge was not asked yet.
+                if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
+                    return (
+                        f". {other.parent} holds this condition of a judge that is the same in all but its name: if "
+                        f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
+                        f"{folder.parent}, and nothing need be asked again"
+                    )
+        return ""
 
     def _reason(self, pair: Pair, repeat: int, plan: str) -> str:
         frozen = self.frozen.get(pair.id)
@@ -171,13 +264,14 @@ class Cassette:
             )
         if frozen is not None and (fields := changed_fields(frozen, pair)):
             return f"the pair's {' and '.join(fields)} changed since the recording."
-        recorded = {row.key: row for row in self.file.rows()}
+        if self._recorded is None:
+            self._recorded = {row.key: row for row in self.file.rows()}
+        recorded = self._recorded
         if (row := recorded.get((pair.id, repeat))) is not None and row.seen not in ("", pair.digest):
             return "the pair's text changed since the recording."
         if row is None:
             of = f"{len({key[0] for key in recorded})} pairs are recorded in {self.file.path}"
-            damage = f", and line {self.file.damaged[0]} is damaged" if self.file.damaged else ""
-            return f"{of}{damage}, not this one (a recording that was cut short?)."
+            return f"{of}, not this one (a recording that was cut short?)."
         if row.plan not in ("", plan):
             return (
                 "the pair's plan is not the one that this answer was recorded with: plan.jsonl was recorded anew "
@@ -187,6 +281,34 @@ class Cassette:
             "the pair is recorded, but the request is another one now: the base_url's host or path changed, "
             "or the SDK sends another body."
         )
+
+
+def _told(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a judge's table says of its identity."""
+    return {key: value for key, value in identity.items() if key != "dropped"}
+
+
+@dataclass(slots=True)
+class Again:
+    """Which recorded answers of a condition a run asks again: invalid ones of some kinds, each once per run."""
+
+    kinds: frozenset[str]
+    path: Path  # what was asked again already, by whichever worker and item of the run: a JSON list a line
+    _done: set[Key] | None = None
+
+    def wants(self, pair: str, repeat: int, invalid: str | None) -> bool:
+        """Tell whether an answer is to be asked again."""
+        if self._done is None:
+            lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ()
+            self._done = {(str(name), int(number)) for name, number in map(json.loads, lines)}
+        return invalid in self.kinds and (pair, repeat) not in self._done
+
+    def done(self, pair: str, repeat: int) -> None:
+        """Note that an answer is this run's own."""
+        if self._done is not None:
+            self._done.add((pair, repeat))
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([pair, repeat]) + "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +321,17 @@ class Library:
     command_start: str = "pytest"  # of the commands in messages: with the options that found these recordings
     samples: dict[tuple[str, str], FrozenSample] = field(default_factory=dict)  # to keep, by judge and dataset
     shipped: set[str] = field(default_factory=set)  # digests of pairs that come with the package: not to be frozen
+    invalid: frozenset[str] = frozenset(get_args(InvalidKind))  # what mode "invalid" asks again
+    origins: Origins = field(default_factory=Origins)
 
     def folder(self, judge: str, dataset: str) -> Path:
         """Return where a judge's recordings of a dataset live."""
+        for name in (judge, dataset):
+            if len(name.encode()) > LONGEST_NAME:
+                raise CassetteError(
+                    f"the name {name[:40]}... has {len(name)} characters and cannot be a folder of recordings: "
+                    f"shorten it to at most {LONGEST_NAME}."
+                )
         return self.root / judge / dataset
 
     def frozen(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -212,75 +342,142 @@ class Library:
         """Return what is known of the pairs that the recordings were made on."""
         return frozen_sample(self.folder(judge, dataset))
 
-    def recorded(self, judge: str, dataset: str, condition: str) -> set[tuple[str, int, str]]:
-        """Return pair id, repeat and pair digest of every answer that a condition holds."""
-        file = CassetteFile(self.folder(judge, dataset) / f"{condition}.jsonl")
-        return {(row.pair, row.repeat, row.seen) for row in file.rows()}
-
     @contextlib.contextmanager
     def open(
-        self, judge: Recorded, dataset: str, conditions: Sequence[str], pairs: Sequence[Pair]
+        self, judge: Recorded, dataset: str, conditions: Sequence[str], pairs: Sequence[Pair], only: str = ""
     ) -> Iterator[dict[str, Cassette]]:
         """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
 
-        When the block ends without an error the conditions are complete; with one, what was recorded stays.
+        When the block ends without an error the conditions are complete; with one, what was recorded stays. `only`
+        are the options that select the item that asks, for the commands in messages.
         """
+        only = only or f"--judge {judge.name} --judge-dataset {dataset}"
         with contextlib.ExitStack() as stack:
             if self.mode != "none":
                 # In one order everywhere, or two workers could each hold what the other waits for.
                 for condition in sorted(conditions):
                     stack.enter_context(self._lock(judge.name, dataset, condition))
             frozen = self._frozen_before(judge.name, dataset)
-            opened = {name: self._cassette(judge, dataset, name, frozen) for name in conditions}
+            opened = {name: self._cassette(judge, dataset, name, frozen, only) for name in conditions}
             for cassette in opened.values():
                 stack.callback(cassette.file.close)
                 judge.adopt(cassette.recorded_identity)
                 cassette.check_identity()
             if self.mode != "none":
-                with self._lock(judge.name, dataset, "pairs"):
-                    if own := [pair for pair in pairs if pair.digest not in self.shipped]:
-                        freeze(self.folder(judge.name, dataset), own)
-                    if (sample := self.samples.get((judge.name, dataset))) is not None:
-                        freeze_sample(self.folder(judge.name, dataset), sample, pairs)
+                self._freeze(judge.name, dataset, pairs, first=True)
             yield opened
+            if self.mode == "none":
+                return
             for cassette in opened.values():
-                if cassette.mode != "none":
-                    cassette.complete()
-                    self._done(cassette.final_path).touch()
+                cassette.complete()
+                self._note_done(cassette)
+            self._freeze(judge.name, dataset, pairs)
+
+    def _freeze(self, judge: str, dataset: str, pairs: Sequence[Pair], *, first: bool = False) -> None:
+        """Keep the pairs, and what is known of them, beside the recordings that they are asked for.
+
+        The `first` ones of a folder are kept before anything is answered: nothing else says of which commit a hub's
+        pairs are. Later ones only replace them once the recording that needs them is complete.
+        """
+        folder = self.folder(judge, dataset)
+        with self._lock(judge, dataset, "pairs"):
+            if first and has_frozen(folder):
+                return
+            if own := [pair for pair in pairs if pair.digest not in self.shipped]:
+                freeze(folder, own)
+            if (sample := self.samples.get((judge, dataset))) is not None:
+                freeze_sample(folder, sample, pairs)
 
     def _frozen_before(self, judge: str, dataset: str) -> dict[str, Pair]:
-        """Return the frozen pairs by id; damaged ones are nothing where all is recorded anew."""
+        """Return the frozen pairs by id; unreadable ones are nothing where all is recorded anew."""
+        folder = self.folder(judge, dataset)
         try:
-            return frozen_pairs(self.folder(judge, dataset))
+            read_sample(folder)
+            return frozen_pairs(folder)
+        except DamagedError:
+            raise
         except CassetteError:
             if self.mode != "all":
                 raise
             return {}
 
     def _cassette(
-        self, judge: Recorded, dataset: str, condition: str, frozen: Mapping[str, Pair]
+        self, judge: Recorded, dataset: str, condition: str, frozen: Mapping[str, Pair], only: str
     ) -> Cassette:
         path = self.folder(judge.name, dataset) / f"{condition}.jsonl"
-        renews = self.mode == "all" and not self._done(path).exists()
+        renews = self.mode == "all"
         # A side file: the old recording stays until the new one is complete, and a kill loses neither.
         file = CassetteFile(path.with_name(f"{condition}.part.jsonl") if renews else path)
-        mode: RecordMode = "missing" if self.mode == "all" and not renews else self.mode
         cassette = Cassette(
-            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, mode, self.command_start
-        )
+            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode,
+            lambda mode: f"{self.command_start} {only} --judge-record {mode}", self.run, self.origins,
+            Again(self.invalid, _scratch(f"{self.run}\0{path.resolve()}", "again")) if self.mode == "invalid" else None,
+        )  # fmt: skip
         if renews:
             judge.adopt(cassette.recorded_identity)
             cassette.make_way()
+            cassette.older = _readable(path)
+            cassette.redone = self._done(path)
+            cassette.resumed = self._resumed(cassette.file)
         return cassette
 
-    def _done(self, path: Path) -> Path:
-        """Return the mark that a condition was recorded in this run, whichever worker did it."""
-        return _scratch(f"{self.run}\0{path.resolve()}", "done")
+    def _resumed(self, part: CassetteFile) -> str:
+        """Return how many answers a side file holds that another run left, and since when; empty for none."""
+        if not len(part) or part.header is None or part.header.get("run") == self.run:
+            return ""
+        until = datetime.datetime.fromtimestamp(part.path.stat().st_mtime).astimezone()
+        return f"{len(part)}, the last of {until:%Y-%m-%d %H:%M}"
 
-    def _lock(self, judge: str, dataset: str, condition: str) -> Any:
-        from filelock import FileLock
+    def _done(self, path: Path) -> frozenset[str]:
+        """Return the digests of a condition's answers that this run made, whichever worker and item it was."""
+        with contextlib.suppress(FileNotFoundError):
+            run, *digests = _scratch(str(path.resolve()), "done").read_text(encoding="ascii").split("\n")
+            if run == self.run:
+                return frozenset(digests)
+        return frozenset()
 
-        return FileLock(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
+    def _note_done(self, cassette: Cassette) -> None:
+        """Note which answers this run made, in place of what an earlier run noted."""
+        if self.mode == "all":
+            digests = sorted({row.digest for row in cassette.rows()})
+            mark = _scratch(str(cassette.final_path.resolve()), "done")
+            mark.write_text("\n".join([self.run, *digests]), encoding="ascii")
+
+    def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
+        return _locked(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
+
+
+def _readable(path: Path) -> CassetteFile | None:
+    """Return the recording that is to be renewed, or None where the renewal is to replace what cannot be read."""
+    try:
+        return CassetteFile(path)
+    except DamagedError:
+        raise
+    except CassetteError:
+        return None
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock over processes; its file is removed afterwards.
+
+    Whoever waits must not take a lock whose file was removed meanwhile, while the next one makes a new file. So a
+    lock is taken and removed only under the guard, which is held for a moment and stays.
+    """
+    from filelock import FileLock
+
+    guard, lock = FileLock(path.with_name("guard.lock")), FileLock(path)
+    while not lock.is_locked:
+        with guard, contextlib.suppress(TimeoutError):  # another holds it
+            lock.acquire(blocking=False)
+        if not lock.is_locked:
+            time.sleep(POLL)
+    try:
+        yield
+    finally:
+        with guard:
+            lock.release()
+            path.unlink(missing_ok=True)
 
 
 def _scratch(name: str, kind: str) -> Path:

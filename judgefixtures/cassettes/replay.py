@@ -9,37 +9,37 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import ipaddress
 import json
 import re
-import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn
-from unittest import mock
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
+from judgefixtures.cassettes.network import NetworkBlockedError, no_network
+from judgefixtures.cassettes.origins import Origin, origin_of
+from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
+
+__all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "NetworkBlockedError", "check_call",
+           "drop_answer", "is_recorded", "is_this_machine", "keep_answer", "recording", "replaying", "request_digest",
+           "was_played"]  # fmt: skip
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is no part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
-# What servers say about the account or the single request: never stored.
-KEY_LIKE = re.compile(r"key|token|secret|auth|sig|credential|password", re.IGNORECASE)
+# What servers say about the account or the single request, and the credentials that they hand out: never stored.
 PRIVATE_FIELDS = frozenset({"id", "responseId", "response_id", "request_id", "user", "user_id", "metadata",
                             "organization", "organization_id", "account", "account_id", "safety_identifier",
-                            "project", "project_id", "prompt_cache_key"})  # fmt: skip
-SCRUBBED = "scrubbed"
-SHORTEST_SECRET = 6
+                            "project", "project_id", "prompt_cache_key", "access_token", "refresh_token",
+                            "id_token", "client_secret", "api_key"})  # fmt: skip
 
 
 class CassetteMissError(BaseException):
     """Nothing is recorded for a call in replay. A BaseException, so that no SDK catches and retries it."""
-
-
-class NetworkBlockedError(BaseException):
-    """Judge code tried to open a socket while replaying. A BaseException for the same reason."""
 
 
 class AnswerTooLargeError(BaseException):
@@ -65,12 +65,12 @@ class Call:
     missing: Callable[[], NoReturn] | None
     eager: bool = False
     asked: Counter[str] = field(default_factory=Counter)  # how often the same request was answered
-    pending: list[tuple[str, Row]] = field(default_factory=list)
+    pending: list[tuple[str, Row, Origin | None]] = field(default_factory=list)
     played: list[Row] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)  # of what was kept
     failure: BaseException | None = None
     recorded: bool = False  # an answer of this call came over the network
     online: bool = False  # the present attempt went to the network
-    secrets: set[str] = field(default_factory=set)  # what its requests carried outside of their bodies
     unsaid: Mapping[str, Any] = field(default_factory=dict)  # fields that its requests are found with all the same
 
 
@@ -83,8 +83,9 @@ def keep_answer() -> None:
     if call is None:
         return
     while call.pending:
-        plain, row = call.pending.pop(0)
+        plain, row, origin = call.pending.pop(0)
         call.asked[plain] += 1
+        call.origins += [origin] if origin else []
         try:
             call.played.append(call.keep(row))
         except Exception as error:
@@ -145,13 +146,46 @@ def replaying() -> bool:
     return call is not None and call.missing is not None
 
 
+# What recordings call the machine that a judge runs on, whatever its address says: servers print several of its names.
+THIS_MACHINE = "127.0.0.1"
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether a host name can only mean the machine that asks.
+
+    >>> [is_this_machine(host) for host in ("localhost", "::1", "0.0.0.0", "10.0.0.1", "localhost.example")]
+    [True, True, True, False, False]
+    """
+    try:
+        address = ipaddress.ip_address(THIS_MACHINE if host.lower() == "localhost" else host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
 @functools.lru_cache(maxsize=256)
-def endpoint_digest(method: str, uri: str) -> str:
-    """Return a digest of method, host (no port), path (no version segment) and query (no keys) of a request."""
+def endpoint_digest(method: str, uri: str, host: str | None = None) -> str:
+    """Return a digest of method, host (no port), path (no version segment) and query (no keys) of a request.
+
+    This machine has one name, whichever it was asked by; `host` is taken in its place.
+    """
     parts = urlsplit(uri)
+    host = host or _host(uri)
     path = VERSION_SEGMENT.sub("", parts.path)
     query = _query(sorted(parse_qsl(parts.query)))
-    return hashlib.sha256(f"{method.upper()} {parts.hostname}{path}{query}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{method.upper()} {host}{path}{query}".encode()).hexdigest()[:32]
+
+
+def _host(uri: str) -> str:
+    host = str(urlsplit(uri).hostname)
+    return THIS_MACHINE if is_this_machine(host) else host
+
+
+def _earlier_hosts(uri: str) -> tuple[str, ...]:
+    """Return the names by which recordings from before the one name for this machine may call a request's host."""
+    if _host(uri) != THIS_MACHINE:
+        return ()
+    return tuple(dict.fromkeys((str(urlsplit(uri).hostname), "localhost", "::1")))
 
 
 def _query(asked: Iterable[tuple[str, str]]) -> str:
@@ -166,6 +200,7 @@ def request_digest(
     body: bytes,
     repeat: int = 0,
     occurrence: int = 0,
+    host: str | None = None,
     unsaid: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """Return what a request is found by: 32 hex digits over endpoint, canonical body and repeat.
@@ -183,22 +218,27 @@ def request_digest(
         canonical = json.dumps(found, sort_keys=True, separators=(",", ":")).encode()
     except (ValueError, RecursionError):
         canonical = body
-    head = f"{endpoint_digest(method, uri)} {repeat} {occurrence} ".encode()
+    head = f"{endpoint_digest(method, uri, host)} {repeat} {occurrence} ".encode()
     return hashlib.sha256(head + canonical).hexdigest()[:32]
 
 
 @contextlib.contextmanager
-def recording(*, only_httpx2: bool, offline: bool) -> Iterator[None]:
+def recording(*, only_httpx2: bool, offline: bool, programs: bool = False) -> Iterator[None]:
     """Route HTTP through the calls' cassettes; with `offline`, a socket is an error that names the host.
 
     `only_httpx2` patches what the official SDKs use and nothing else; a judge of the user's may use any
-    client that vcrpy knows.
+    client that vcrpy knows. Offline it may start no program, either, unless it may with `programs`.
     """
     with (
-        _no_network() if offline else contextlib.nullcontext(),
+        no_network(_blocked, programs=programs or only_httpx2) if offline else contextlib.nullcontext(),
         _routing().use(path="judgefixtures", skip_patchers=_skipped(only_httpx2)),
     ):
         yield
+
+
+def _blocked(error: NetworkBlockedError) -> None:
+    if (call := CALL.get()) is not None:
+        call.failure = error  # also where the judge's code catches it
 
 
 def _skipped(only_httpx2: bool) -> tuple[str, ...]:
@@ -233,6 +273,7 @@ def _routing() -> Any:
             call = CALL.get()
             if call is None:
                 return False
+            know_request(request.headers, request.uri)  # before anything can be said of the request
             if call.failure is not None:  # the judge's code swallowed it and asks again
                 raise call.failure
             if _found(call, request) is not None:
@@ -264,17 +305,17 @@ def _routing() -> Any:
             call = CALL.get()
             if call is None:
                 return
-            secrets = _secrets(request)
-            call.secrets.update(secrets)
             status = response["status"]["code"]
             if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
                 return
-            body = scrubbed(decode_response(response)["body"].get("string") or b"", secrets)
+            received = decode_response(response)["body"].get("string") or b""
+            body = scrubbed(received)
             plain = _plain_digest(call, request)
-            location = without(_location(response), secrets)
             row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
-                      _header(response, "content-type"), location=location, exact=call.eager)  # fmt: skip
-            call.pending.append((plain, row))
+                      redacted(_header(response, "content-type")), location=_location(response),
+                      exact=call.eager)  # fmt: skip
+            request_alone = request_digest(request.method, request.uri, _body_of(request))
+            call.pending.append((plain, row, origin_of(received, request_alone)))
             if call.eager:
                 keep_answer()
 
@@ -292,7 +333,7 @@ def _headers_of(row: Row) -> dict[str, list[str]]:
 def _header(response: Any, wanted: str) -> str:
     for name, values in response["headers"].items():
         if name.lower() == wanted:
-            value = _as_text(values)
+            value = as_text(values)
             return JSON if value.partition(";")[0].strip() == JSON else value
     return JSON if wanted == "content-type" else ""
 
@@ -301,57 +342,57 @@ def _location(response: Any) -> str:
     """Return where a redirect leads, without the keys in its query; empty for any other response."""
     if not 300 <= response["status"]["code"] < 400:
         return ""
-    address, _, query = _header(response, "location").partition("?")
-    return address + _query(parse_qsl(query))
+    whole, _, fragment = _header(response, "location").partition("#")
+    address, _, query = whole.partition("?")
+    kept = f"#{fragment}" if fragment and not KEY_LIKE.search(fragment) else ""
+    return redacted(USER_INFO.sub("", address) + _query(parse_qsl(query)) + kept)
 
 
 def _found(call: Call, request: Any) -> Row | None:
-    return call.find(_digest(call, request, call.asked[_plain_digest(call, request)]))
+    occurrence = call.asked[_plain_digest(call, request)]
+    row = call.find(_digest(call, request, occurrence))
+    for host in _earlier_hosts(request.uri) if row is None else ():
+        row = row or call.find(_digest(call, request, occurrence, host))
+    return row
 
 
 def _plain_digest(call: Call, request: Any) -> str:
     return _digest(call, request, 0)
 
 
-def _digest(call: Call, request: Any, occurrence: int) -> str:
+def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) -> str:
     """Return the request's digest, remembered on the request: vcrpy asks two or three times per call."""
-    known: dict[int, str] = request.__dict__.setdefault("_judgefixtures", {})
-    if occurrence not in known:
+    known: dict[tuple[int, str | None], str] = request.__dict__.setdefault("_judgefixtures", {})
+    if (key := (occurrence, host)) not in known:
         body = _body_of(request)
-        known[occurrence] = request_digest(
-            request.method, request.uri, body, call.repeat, occurrence, call.unsaid
+        known[key] = request_digest(
+            request.method, request.uri, body, call.repeat, occurrence, host, call.unsaid
         )
-    return known[occurrence]
+    return known[key]
 
 
-def scrubbed(body: bytes, secrets: Iterable[str]) -> bytes:
-    """Return a response's body without account and request ids, and without any secret of its request."""
-    secrets = list(secrets)
+def scrubbed(body: bytes) -> bytes:
+    """Return a response's body without account and request ids, and without any known secret."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        for secret in secrets:
-            body = body.replace(secret.encode(), SCRUBBED.encode())
-        return body
+        return redacted(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     try:
-        kept = _scrubbed_json(found, secrets)
+        kept = redacted_json(_without_private(found))
         # Unchanged stays byte for byte: a judge may quote an answer in its next request.
         return body if kept == found else dump(kept)
     except RecursionError:
         return SCRUBBED.encode()  # nested beyond what can be looked through
 
 
-def _scrubbed_json(found: Any, secrets: Sequence[str]) -> Any:
-    """Return JSON with secrets replaced in every text, wherever an escape hid them, and private fields emptied."""
-    if isinstance(found, str):
-        return without(found, secrets)
+def _without_private(found: Any) -> Any:
+    """Return JSON with private fields emptied."""
     if isinstance(found, list):
-        return [_scrubbed_json(item, secrets) for item in found]
+        return [_without_private(item) for item in found]
     if not isinstance(found, dict):
         return found
     return {
-        key: _emptied(value) if key in PRIVATE_FIELDS else _scrubbed_json(value, secrets)
-        for key, value in found.items()
+        key: _emptied(value) if key in PRIVATE_FIELDS else _without_private(value) for key, value in found.items()
     }
 
 
@@ -360,83 +401,9 @@ def _emptied(value: Any) -> Any:
     return SCRUBBED if isinstance(value, str) else type(value)()
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
-    """Return a text in which every secret is replaced."""
-    for secret in secrets:
-        text = text.replace(secret, SCRUBBED)
-    return text
-
-
-def without_secrets(text: str) -> str:
-    """Return a text without what the requests of the call in progress carried: servers repeat it in answers."""
-    call = CALL.get()
-    return without(text, sorted(call.secrets, key=len, reverse=True)) if call is not None and call.secrets else text
-
-
-def _secrets(request: Any) -> list[str]:
-    """Return the values a request carries outside of its body, the longest first."""
-    values = [value for name, value in request.headers.items() if not _is_public(name.lower())]
-    values += [value for name, value in request.query if KEY_LIKE.search(name)]
-    words = {word for value in values for word in re.split(r"[\s;,=]+", _as_text(value))}
-    # A word without a digit ("Bearer", "python") is no secret, and an answer may well contain it.
-    kept = (word for word in words if len(word) >= SHORTEST_SECRET and any(map(str.isdigit, word)))
-    return sorted(kept, key=len, reverse=True)
-
-
-# Headers whose values are ordinary words ("application/json", "identity") that an answer may well contain.
-PUBLIC_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "connection", "content-length",
-                            "content-type", "host", "transfer-encoding", "user-agent", "te",
-                            "x-goog-api-client"})  # fmt: skip
-
-
-def _is_public(header: str) -> bool:
-    return header in PUBLIC_HEADERS or header.startswith("x-stainless-")
-
-
 def _body_of(request: Any) -> bytes:
     """Return a request's body as bytes: aiohttp hands vcrpy the object that it will write as JSON."""
     body = request.body_bytes
     if isinstance(body, bytes | bytearray) or body is None:
         return bytes(body or b"")
     return body.encode() if isinstance(body, str) else json.dumps(body, default=repr).encode()
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return " ".join(map(_as_text, value))
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
-
-
-@contextlib.contextmanager
-def _no_network() -> Iterator[None]:
-    """Make every attempt to reach a host an error that names it; unix sockets and socket pairs still work."""
-    real = {name: getattr(socket.socket, name) for name in ("connect", "connect_ex", "sendto")}
-    resolvers = ("getaddrinfo", "gethostbyname", "gethostbyname_ex")
-
-    def refuse(host: object, port: object = "") -> NoReturn:
-        where = f"{host}:{port}" if port not in ("", None) else str(host)
-        blocked = NetworkBlockedError(
-            f"judge code tried to reach {where} while replaying recordings, where no network is allowed. "
-            "Record the call with --judge-record missing, or remove it from the judge."
-        )
-        if (call := CALL.get()) is not None:
-            call.failure = blocked  # also where the judge's code catches it
-        raise blocked
-
-    def guarded(name: str) -> Callable[..., Any]:
-        def method(self: socket.socket, *args: Any) -> Any:
-            if self.family in (socket.AF_INET, socket.AF_INET6):
-                refuse(*args[-1][:2])  # the address comes last in all of them
-            return real[name](self, *args)
-
-        return method
-
-    def resolve(host: object, port: object = "", *_args: Any, **_kwargs: Any) -> NoReturn:
-        refuse(host.decode() if isinstance(host, bytes) else host, port)
-
-    with contextlib.ExitStack() as stack:
-        for name in real:
-            stack.enter_context(mock.patch.object(socket.socket, name, guarded(name)))
-        for name in resolvers:
-            stack.enter_context(mock.patch.object(socket, name, resolve))
-        yield

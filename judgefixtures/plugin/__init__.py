@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gate import RESULT, Gate
-from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, mark_of
+from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, Item, items_of, key_of, mark_of, selected
+from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, setup_of
+from judgefixtures.secrets import masked, presentable
+from judgefixtures.texts import travelling
 
 if TYPE_CHECKING:
     from judgefixtures.contrasts import Contrast
@@ -39,9 +42,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="dataset to ask about (repeatable; default: `datasets` of the configuration)")  # fmt: skip
     add("--judge-pairs", type=_positive, dest="judge_pairs", metavar="N", default=None,
         help="use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)")  # fmt: skip
-    add("--judge-record", choices=("none", "missing", "all"), dest="judge_record", default="none",
+    add("--judge-record", choices=("none", "missing", "invalid", "all"), dest="judge_record", default="none",
         help="none: replay recordings, no network at all (default); missing: ask only what is not recorded; "
-             "all: record everything anew")  # fmt: skip
+             "invalid: that, and again what was recorded as invalid; all: record everything anew")  # fmt: skip
+    add("--judge-record-invalid", type=_invalid_kind, action="append", dest="judge_record_invalid", metavar="KIND",
+        default=None, help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
+                           "truncated or filtered (repeatable; default: every kind)")  # fmt: skip
     add("--judge-report", type=Path, dest="judge_report", metavar="DIR", default=None,
         help="write report.json and judgments.jsonl to DIR (default: terminal only)")  # fmt: skip
     add("--judge-config", type=Path, dest="judge_config", metavar="FILE", default=None,
@@ -66,6 +72,19 @@ def _positive(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def _invalid_kind(text: str) -> str:
+    import argparse
+    from typing import get_args
+
+    from judgefixtures.verdicts import InvalidKind
+
+    if text not in get_args(InvalidKind):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a kind of invalid answer: {choices(text, get_args(InvalidKind))}"
+        )
+    return text
 
 
 def _dollars(text: str) -> float:
@@ -122,16 +141,20 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     config.pluginmanager.register(Results(config), "judgefixtures-results")
+    config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
+    if option.judge_record_invalid and option.judge_record != "invalid":
+        raise pytest.UsageError("--judge-record-invalid names the invalid answers that --judge-record invalid asks "
+                                f"again, and this is --judge-record {option.judge_record}: give both.")  # fmt: skip
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
     if any(given) and not hasattr(config, "workerinput"):
         try:
             setup_of(config).check()
         except JudgeFixturesError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(masked(str(error))) from None
 
 
 def pytest_pycollect_makeitem(
@@ -144,17 +167,7 @@ def pytest_pycollect_makeitem(
     mark = mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
-    config = collector.config
-    if REFUSED in config.stash:
-        return []  # the first module said why
-    try:
-        setup = setup_of(config)
-        setup.check()
-        items = items_of(mark, setup)
-    except JudgeFixturesError as error:
-        config.stash[REFUSED] = str(error)
-        raise collector.CollectError(str(error)) from None
-    return None if items else []
+    return None if _items(mark, collector.config) else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -162,14 +175,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = mark_of(metafunc.definition)
     if mark is None or ITEM not in metafunc.fixturenames:
         return
-    try:
-        setup = setup_of(metafunc.config)
-        items = items_of(mark, setup)
-    except JudgeFixturesError as error:
-        raise pytest.Collector.CollectError(str(error)) from None
-    if mark.name == SWAP:
-        setup.required_swaps |= dict.fromkeys(map(repr, items))
+    items = _items(mark, metafunc.config)
+    if mark.name == SWAP and items:
+        setup_of(metafunc.config).required_swaps |= dict.fromkeys(map(repr, items))
     metafunc.parametrize(ITEM, items, indirect=True, ids=repr, scope="session")
+
+
+def _items(mark: pytest.Mark, config: pytest.Config) -> list[Item]:
+    """Return the items of a mark, none once the configuration was refused: the first collection error said why."""
+    if REFUSED in config.stash:
+        return []
+    try:
+        setup = setup_of(config)
+        setup.check()
+        return items_of(mark, setup)
+    except JudgeFixturesError as error:
+        config.stash[REFUSED] = str(error)
+        raise pytest.Collector.CollectError(str(error)) from None
 
 
 @pytest.hookimpl(trylast=True)
@@ -178,15 +200,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     option = session.config.option
     if not (option.judge_preflight or option.judge_record != "none") or SETUP not in session.config.stash:
         return
+    if REFUSED in session.config.stash:
+        return  # a collection error says why nothing can be foreseen
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    chosen = [item.callspec.params[ITEM] for item in session.items
-              if hasattr(item, "callspec") and isinstance(item.callspec.params.get(ITEM), Item)]  # fmt: skip
+    chosen = [item for _, item in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
         return
     from judgefixtures.plugin.forecast import forecast
 
-    for line in forecast(setup_of(session.config), chosen):
-        reporter.write_line(line)
+    try:
+        lines = forecast(setup_of(session.config), chosen)
+    except JudgeFixturesError as error:
+        raise pytest.UsageError(str(error)) from None
+    for line in lines:
+        reporter.write_line(presentable(line))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -246,7 +273,8 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "call" and RESULT in item.stash:
         result = item.stash[RESULT]
-        report.judgefixtures = dict(result, notes=list(result["notes"]))  # type: ignore[attr-defined]
+        # A fixture of the user's may have made the judge or the pairs: not every text came in where we look.
+        report.judgefixtures = travelling({**result, "item": key_of(item)})  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.

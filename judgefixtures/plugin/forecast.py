@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-import pytest
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.config import Config
@@ -14,8 +13,8 @@ from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.costs import MARGIN, Cost, money, most_of
 from judgefixtures.judgments import Arm
 from judgefixtures.pairs import Pair
-from judgefixtures.plans import PLAN
-from judgefixtures.plugin.items import ITEM, Item
+from judgefixtures.plans import PLAN, heuristic_plan
+from judgefixtures.plugin.items import Item
 from judgefixtures.plugin.setup import Setup
 from judgefixtures.preflight import (
     Design,
@@ -28,6 +27,10 @@ from judgefixtures.preflight import (
     smallest_n_of_swap,
     table,
 )
+
+if TYPE_CHECKING:
+    from judgefixtures.judges import Judge
+    from judgefixtures.judgments import Judgment, Planned
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
@@ -65,12 +68,6 @@ def forecast(setup: Setup, items: Sequence[Item]) -> list[str]:
               for need in hopeless(setup, items)]  # fmt: skip
     lines += [f"  {line}" for line in _samples(setup, items)]
     return lines + [f"  {line}" for line in _totals(costs)]
-
-
-def selected(nodes: Iterable[pytest.Item]) -> list[Item]:
-    """Return the parameters of those of pytest's items that are judge tests."""
-    found = [node.callspec.params.get(ITEM) for node in nodes if hasattr(node, "callspec")]
-    return [item for item in found if isinstance(item, Item)]
 
 
 def hopeless(setup: Setup, items: Iterable[Item]) -> tuple[Need, ...]:
@@ -168,7 +165,8 @@ def _costs(setup: Setup, items: Sequence[Item]) -> Costs:
     asked = {(judge, item.dataset, arm): None for item in items
              for judge in filter(None, (item.judge, item.baseline))
              for arm in (*_planning(setup, judge), *_arms(item))}  # fmt: skip
-    return {key: _cost(setup, *key) for key in asked}
+    recordings = _Recordings(setup)
+    return {key: recordings.cost(*key) for key in asked}
 
 
 def _totals(costs: Costs) -> list[str]:
@@ -193,18 +191,62 @@ def _arms(item: Item) -> Sequence[Arm]:
     return ((NO_CUE, 0),) if item.baseline is not None else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
 
-def _cost(setup: Setup, judge_name: str, dataset: str, arm: Arm) -> Cost:
-    judge, (condition, repeat) = setup.judge(judge_name), arm
-    if condition is PLAN:
-        judge = judge.planner or judge
-    recorded: set[tuple[str, int, str]] = set()
-    if setup.library.mode != "all":
-        with contextlib.suppress(CassetteError):  # the item says what is wrong with the file
-            recorded = setup.library.recorded(judge_name, dataset, condition.name)
-    pairs = setup.pairs(judge_name, dataset)
-    wanted = [pair for pair in pairs if (pair.id, repeat, pair.digest) not in recorded]
-    prompts = [judge.longest_prompt(pair, condition) for pair in wanted]
-    if condition is PLAN:  # pairs of one question have one plan
-        done = {judge.prompt(pair, condition) for pair in pairs if pair not in wanted}
-        prompts = [prompt for prompt in dict.fromkeys(prompts) if prompt not in done]
-    return most_of(judge.table, prompts)
+@dataclass(slots=True)
+class _Recordings:
+    """What recordings answer of the arms that a run asks about: found by the look-up that the run itself uses."""
+
+    setup: Setup
+    _plans: dict[tuple[str, str], Mapping[str, Planned]] = field(default_factory=dict)
+
+    def cost(self, judge_name: str, dataset: str, arm: Arm) -> Cost:
+        """Return what an arm costs at most: every pair that no recording answers, or not as is wanted."""
+        judge, (condition, _) = self.setup.judge(judge_name), arm
+        asked = judge.planner or judge if condition is PLAN else judge
+        pairs = self.setup.pairs(judge_name, dataset)
+        plans = {} if condition is PLAN else self._plans_of(judge, dataset, pairs)
+        recorded = self._recorded(asked, dataset, arm, pairs, plans)
+        wanted = [pair for pair in pairs if pair.id not in recorded]
+        prompts = [asked.longest_prompt(pair, condition) for pair in wanted]
+        if condition is PLAN:  # pairs of one question have one plan
+            prompts = list(dict.fromkeys(prompts))
+        return most_of(asked.table, prompts)
+
+    def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+        """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""
+        if not judge.plans_first:
+            return {}
+        if (judge.name, dataset) not in self._plans:
+            self._plans[judge.name, dataset] = self._made(judge, dataset, pairs)
+        return self._plans[judge.name, dataset]
+
+    def _made(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+        from judgefixtures.judgments import Planned
+
+        planner = judge.planner
+        if planner is None:
+            return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
+        recorded = self._recorded(planner, dataset, (PLAN, 0), pairs, {})
+        return {pair.id: Planned(planner.read(pair, recorded[pair.id].reply)) for pair in pairs if pair.id in recorded}
+
+    def _recorded(
+        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
+    ) -> Mapping[str, Judgment]:
+        """Return the recorded judgments of an arm that the run will not ask for, by pair id."""
+        from judgefixtures.cassettes.replay import recording
+        from judgefixtures.judgments import recorded
+
+        setup, (condition, _) = self.setup, arm
+        if setup.library.mode == "all":
+            return {}
+        known = [pair for pair in pairs if not judge.plans_first or condition is PLAN or pair.id in plans]
+        found: Mapping[str, Judgment] = {}
+        library = replace(setup.library, mode="none")
+        setup.asked[id(judge)] = judge  # what the look-up opens is closed with the session
+        with (
+            contextlib.suppress(CassetteError),  # the item says what is wrong with the file
+            library.open(judge, dataset, [condition.name], ()) as cassettes,
+            recording(only_httpx2=not judge.is_python, offline=True),
+        ):
+            found = setup.runner.run(recorded(judge, known, arm, cassettes[condition.name], plans))
+        again = setup.library.invalid if setup.library.mode == "invalid" else frozenset[str]()
+        return {pair: judgment for pair, judgment in found.items() if judgment.reply.invalid not in again}

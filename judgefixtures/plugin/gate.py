@@ -6,12 +6,14 @@ import contextlib
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from judgefixtures.plugin.setup import Setup
+from judgefixtures.secrets import presentable
+from judgefixtures.texts import encodable, shown
 
 if TYPE_CHECKING:
     from judgefixtures.cassettes.library import Cassette
@@ -37,11 +39,12 @@ class Gate:
         self._result: dict[str, Any] = {
             "contrasts": [], "accuracy": [], "four_cells": [], "swap": [], "judgments": [], "differences": [],
             "shifts": [], "rights": [], "warnings": [], "checked": [], "prices": [],
-            "plans": [], "plan_texts": [], "expenses": [],
+            "plans": [], "plan_texts": [], "expenses": [], "served": [],
             "judges": {}, "spent": {}, "retries": 0, "alpha": setup.config.default_gate.alpha,
             "notes": setup.notes, "required": list(setup.required_swaps),
         }  # fmt: skip
         node.stash[RESULT] = self._result
+        self._invalid: dict[str, Counter[str]] = {}  # kinds of invalid answers, by the command that asks them again
 
     def check(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
         """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
@@ -92,7 +95,7 @@ class Gate:
         pairs = _given(pairs, judge)
         table = self._setup.config.gate("accuracy")
         if all(pair.gold is None for pair in pairs):
-            pytest.skip(f"no pair of {self._dataset} has gold: accuracy is not applicable")
+            _skip(f"no pair of {self._dataset} has gold: accuracy is not applicable")
         with self._errors(judge):
             self._refuse_hopeless(pairs, None)
             own, other = self._ask(judge, pairs, ((NO_CUE, 0), (NO_CUE_SWAPPED, 0)), "accuracy")
@@ -114,7 +117,7 @@ class Gate:
 
         pairs = _given(pairs, judge)
         if not judge.plans_first:
-            pytest.skip(f"{judge.name} makes no plans: its strategy is direct")
+            _skip(f"{judge.name} makes no plans: its strategy is direct")
         table = self._setup.config.gate("plan")
         with self._errors(judge, lambda message: self._result["plans"].append(
             plan_error_row(judge.name, self._dataset, len(pairs), message)
@@ -198,7 +201,7 @@ class Gate:
             text = f"the waiver of {contrast.id} by {waiver.owner} expired on {waiver.expires}: remove it, or "\
                    f"renew it in {self._setup.config.file}.\n{text}"  # fmt: skip
             row["status"], row["message"] = "FAIL", text.partition("\n")[0]
-            pytest.fail(text, pytrace=False)
+            _fail(text)
         if decision.status not in ("FAIL", "INCONCLUSIVE"):
             return False
         row["waived"] = {"owner": waiver.owner, "reason": waiver.reason, "expires": str(waiver.expires)}
@@ -206,11 +209,19 @@ class Gate:
 
     def _conclude(self, decision: Decision, text: str, table: GateTable) -> None:
         if decision.status == "NOT_APPLICABLE":
-            pytest.skip(text)
+            _skip(text)
         if decision.status == "INCONCLUSIVE" and table.inconclusive == "warn":
             return
         if decision.status != "PASS":
-            pytest.fail(text, pytrace=False)
+            _fail("\n".join([text, *self._invalid_lines()]))
+
+    def _invalid_lines(self) -> list[str]:
+        """Say how many answers of this item are invalid, and which command asks them again."""
+        return [
+            f"  {kinds.total()} answers are invalid ({', '.join(f'{kind} {n}' for kind, n in sorted(kinds.items()))}). "
+            f"Ask for them again, and for nothing else: {command}"
+            for command, kinds in self._invalid.items() if kinds
+        ]  # fmt: skip
 
     def _conclude_swap(
         self, judge: Judge, baseline: Judge, name: str, comparisons: Sequence[Comparison], table: GateTable
@@ -222,11 +233,12 @@ class Gate:
         lines = [f"{judge.name} against {baseline.name} on {self._dataset}: {name} is {status}"]
         lines += [f"  {comparison.message}" for comparison in comparisons]
         lines += difference_lines(self._result["differences"], judge.name, baseline.name)
+        lines += self._invalid_lines()
         if status is Status.NOT_APPLICABLE:
-            pytest.skip("\n".join(lines))
+            _skip("\n".join(lines))
         if status is Status.PASS or (status is Status.INCONCLUSIVE and table.inconclusive == "warn"):
             return
-        pytest.fail("\n".join(lines), pytrace=False)
+        _fail("\n".join(lines))
 
     @contextlib.contextmanager
     def _errors(self, judge: Judge, keep: Callable[[str], None] = lambda _message: None) -> Iterator[None]:
@@ -240,7 +252,7 @@ class Gate:
         try:
             yield
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
-            message = str(error)
+            message = presentable(str(error))
             if isinstance(error, FatalJudgeError | BudgetError | CassetteWriteError):
                 self._node.session.shouldstop = f"fatal: {message}"
         else:
@@ -258,11 +270,11 @@ class Gate:
         if options.judge_record == "none" or options.judge_force:
             return
         from judgefixtures.errors import JudgeFixturesError
-        from judgefixtures.plugin.forecast import hopeless, need, selected
-        from judgefixtures.plugin.items import Item
+        from judgefixtures.plugin.forecast import hopeless, need
+        from judgefixtures.plugin.items import Item, selected
 
         own = need(self._setup.config, Item(plans_of, self._dataset, contrast, baseline, bool(plans_of)), pairs)
-        items = () if own else selected(self._node.session.items)
+        items = [] if own else [item for _, item in selected(self._node.session.items)]
         # attack_tolerance is the tightest gate by far: too few pairs for it are no reason to record nothing.
         others = hopeless(self._setup, [item for item in items if item.contrast is None or not item.contrast.x.edit])
         if own or others:
@@ -335,24 +347,56 @@ class Gate:
         setup.asked[id(judge)] = judge
         asked.stops_when_cut_off = not setup.options.judge_force
         meter, retries = Meter(asked.table, setup.budget), asked.retries
-        with library.open(asked, self._dataset, conditions, frozen) as cassettes:
+        options = self._options(judge, what)
+        with (
+            self._files_noted() as opened,
+            library.open(asked, self._dataset, conditions, frozen, options) as cassettes,
+        ):
+            opened += cassettes.values()
             try:
                 with (
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
-                    recording(only_httpx2=not judge.is_python, offline=offline),
+                    recording(only_httpx2=not judge.is_python, offline=offline, programs=judge.table.allow_programs),
                 ):
-                    collected = setup.runner.run(
+                    found = setup.runner.run(
                         collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans)
                     )
-                    self._note_doubts(judge, collected)
-                    return collected
+                self._note_answers(judge, f"{library.command_start} {options}", found)
+                self._note_doubts(judge, found)
+                return found
             finally:
                 self._result["judges"][judge.name] = judge.identity
                 self._note_retirement(judge)
+                self._note_cached(judge, options, list(cassettes.values()))
                 self._result["retries"] += asked.retries - retries
                 if meter.total.calls:
                     self._spend(judge, meter)
                 self._note(judge, pairs, arms, what, list(cassettes.values()))
+
+    @contextlib.contextmanager
+    def _files_noted(self) -> Iterator[list[Cassette]]:
+        """Note for the summary which unfinished recordings were gone on with or set aside, also at the very end."""
+        cassettes: list[Cassette] = []
+        try:
+            yield cassettes
+        finally:
+            for cassette in cassettes:
+                if cassette.resumed:
+                    self._setup.note(
+                        f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
+                        f"({cassette.resumed}). To ask them anew as well, run this command again"
+                    )
+                for path in cassette.set_aside:
+                    self._setup.note(f"a recording of another judge was set aside as {path}")
+
+    def _options(self, judge: Judge, what: str) -> str:
+        """Return the options that select this item; of a test that asks something else than its item, what it asks."""
+        from judgefixtures.plugin.items import ITEM, Item
+
+        item = self._node.callspec.params.get(ITEM) if hasattr(self._node, "callspec") else None
+        if isinstance(item, Item) and judge.name in (item.judge, item.baseline) and item.dataset == self._dataset:
+            return item.options
+        return f'--judge {judge.name} --judge-dataset {self._dataset} -k "{what}"'
 
     def _spend(self, judge: Judge, meter: Meter) -> None:
         from judgefixtures.costs import Cost
@@ -397,11 +441,8 @@ class Gate:
                 f"{judge.name} {self._dataset} {what}: {kept} of {wanted} answers are kept ({asked} of them new), "
                 f"{wanted - kept} remain: run the same command again (--judge-record {options.judge_record})"
             )
-        if judge.is_python and answered == wanted and not any(len(cassette.file) for cassette in cassettes):
+        if judge.is_python and answered == wanted and not any(cassette.rows() for cassette in cassettes):
             setup.note(f"{judge.name} made no HTTP call that could be recorded: it was run live, not replayed")
-        for cassette in cassettes:
-            if cassette.set_aside:
-                setup.note(f"an unfinished recording of another judge was set aside as {cassette.set_aside}")
         if options.judge_record == "none" and answered == wanted:
             whole = options.judge_pairs is None and setup.config.pairs is None
             self._note_leftovers(pairs, cassettes, whole=whole)
@@ -419,14 +460,37 @@ class Gate:
         model = judge.table.model
         warning = model and retirement(model, datetime.date.today(), judge.shutdown_date)
         if warning:
-            self._result["warnings"] = [f"judge {judge.name}: {warning}"]
+            self._warn(f"judge {judge.name}: {warning}")
+
+    def _note_cached(self, judge: Judge, options: str, cassettes: Sequence[Cassette]) -> None:
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
+        if cached := sum(cassette.cached for cassette in cassettes):
+            asked = sum(cassette.asked for cassette in cassettes)
+            command = f"{self._setup.command_start} {options} --judge-record all"
+            self._warn(
+                f"judge {judge.name} on {self._dataset}: {cached} of {asked} new answers came with the response id of "
+                "an earlier answer: a cache before the judge repeats what it said, so that repeats show no noise. "
+                f"Switch the cache off for this judge and record anew: {command}"
+            )
+
+    def _note_answers(self, judge: Judge, command: str, arms: Sequence[Sequence[Judgment]]) -> None:
+        """Keep what the provider said of itself, and how many answers are invalid."""
+        from judgefixtures.rows import served_rows
+
+        self._result["served"] += served_rows(judge.name, self._dataset, arms)
+        kinds = self._invalid.setdefault(f"{command} --judge-record invalid", Counter())
+        kinds.update(judgment.reply.invalid for arm in arms for judgment in arm if judgment.reply.invalid)
+
+    def _warn(self, text: str) -> None:
+        if presentable(text) not in self._result["warnings"]:
+            self._result["warnings"].append(presentable(text))
 
     def _note_leftovers(self, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool) -> None:
         for cassette in cassettes:
             if unused := cassette.unused(whole=whole):
                 self._setup.note(
                     f"{cassette.file.path}: recordings of {len(unused)} pairs were not used ({_listed(unused)}); "
-                    "--judge-record all leaves them out"
+                    "they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(pairs):
                 changed = f"gold or category of {_listed(regraded)} changed since the recording"
@@ -563,6 +627,9 @@ def _given(pairs: Sequence[Pair], *judges: Judge, contrast: Contrast = NO_CONTRA
     if wrong := [each for each in given if not isinstance(each, Pair)]:
         _fail(f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.pairs.Pair "
               "objects, as judgefixtures.sources.load_pairs does.")  # fmt: skip
+    if halves := [pair for pair in given if any(encodable(each) != each for each in map(str, astuple(pair)))]:
+        _fail(f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
+              "can be sent it. Mend the fixture `pairs` of this test.")  # fmt: skip
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
         _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")
@@ -575,7 +642,11 @@ def _shown(value: object) -> str:
 
 
 def _fail(message: str) -> NoReturn:
-    raise pytest.fail.Exception(message, pytrace=False) from None  # the error behind it says the same
+    raise pytest.fail.Exception(shown(message), pytrace=False) from None  # the error behind it says the same
+
+
+def _skip(message: str) -> NoReturn:
+    raise pytest.skip.Exception(shown(message))
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

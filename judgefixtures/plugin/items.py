@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +34,40 @@ class Item:
     baseline: str | None = None
     plan: bool = False  # about the judge's plans, not about its verdicts
 
+    @property
+    def options(self) -> str:
+        """The options that select this item and no other, for commands in messages."""
+        base = f" --judge-baseline {self.baseline}" if self.baseline else ""
+        only = repr(self) if self.baseline else self.contrast.id if self.contrast else f"{self.dataset}-{self._what}"
+        return f'--judge {self.judge}{base} --judge-dataset {self.dataset} -k "{only}"'
+
+    @property
+    def _what(self) -> str:
+        return "plan" if self.plan else self.contrast.id if self.contrast else "accuracy"
+
     def __repr__(self) -> str:
         who = self.judge if self.baseline is None else f"{self.judge}-against-{self.baseline}"
-        what = "plan" if self.plan else self.contrast.id if self.contrast else "accuracy"
-        return f"{who}-{self.dataset}-{what}"
+        return f"{who}-{self.dataset}-{self._what}"
 
 
 def mark_of(node: Any) -> pytest.Mark | None:
     """Return the mark that makes a judge test of a module, class or function."""
     return next((mark for name in MARKS if (mark := node.get_closest_marker(name)) is not None), None)
+
+
+def selected(nodes: Iterable[Any]) -> list[tuple[str, Item]]:
+    """Return those of pytest's items that are judge tests: the id of each with its parameters."""
+    found = [(node.nodeid, node.callspec.params.get(ITEM)) for node in nodes if hasattr(node, "callspec")]
+    return [(name, item) for name, item in found if isinstance(item, Item)]
+
+
+def key_of(node: Any) -> str:
+    """Return what names a test's item in the report, the same for every copy of it.
+
+    Plugins that repeat tests do so with a parameter of their own, whose name begins with an underscore as ours does.
+    """
+    chosen = [f"{name}={index}" for name, index in sorted(node.callspec.indices.items()) if not name.startswith("_")]
+    return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
 def items_of(mark: pytest.Mark, setup: Setup) -> list[Item]:

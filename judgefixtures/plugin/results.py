@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from judgefixtures.plugin.setup import SETUP
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.plugin.items import selected
+from judgefixtures.plugin.setup import SETUP, setup_of
+from judgefixtures.secrets import masked, presentable
 
 Row = dict[str, Any]
 
@@ -17,8 +21,14 @@ class Results:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._results: list[Row] = []
+        self._attempts: list[Row] = []  # the results of all reports: what every attempt cost and noted
+        self._results: dict[str, Row] = {}  # the one result of each item
+        self._reran: set[str] = set()  # the items whose result is of an attempt that a plugin made again
         self._report: Row | None = None
+        self._collected: list[str] = []  # by a worker, and so by all of them
+        self._copies = 1  # under --dist each, every worker runs every item
+        self._reported: Counter[str] = Counter()
+        self._lost = ""
         self._written = ""
         self._workers: list[Any] = []
 
@@ -27,22 +37,51 @@ class Results:
         """Remember xdist's workers: when Ctrl-C ends them their notes come with their last words, in no report."""
         self._workers.append(node)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: Sequence[Any]) -> None:
+        """Remember how often xdist is to run each item."""
+        if self._config.option.dist == "each":
+            self._copies = len(specs)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Remember what is to be reported: the controller collects nothing itself."""
+        self._collected = list(ids)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the result off a report."""
+        again = str(report.outcome) == "rerun"  # pytest-rerunfailures makes another attempt
+        if not again and report.when != "teardown" and (report.when != "setup" or not report.passed):
+            self._reported[report.nodeid] += 1
         result = getattr(report, "judgefixtures", None)
         if result is not None:
-            self._results.append(result)
+            self._attempts.append(result)
+            self._keep(result, again=again)
+
+    def _keep(self, result: Row, *, again: bool) -> None:
+        """Keep one result of each item: the last attempt's, of several copies the worst."""
+        from judgefixtures.report import worse
+
+        name = result["item"]
+        if name not in self._results or name in self._reran:
+            self._results[name] = result
+            (self._reran.add if again else self._reran.discard)(name)
+        elif not again:
+            self._results[name] = worse(self._results[name], result)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Decide and write; a run whose report could not be written does not end as if it were there."""
         if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput["judgefixtures_notes"] = self._notes()
+            self._config.workeroutput["judgefixtures_notes"] = list(map(masked, self._notes()))
+            return
+        self._lost = self._lost_items(session)
+        if self._lost and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if not self._results:
             return
-        from judgefixtures.errors import JudgeFixturesError
         from judgefixtures.report import build_report, write_report
 
-        self._report = build_report(self._results)
+        self._report = build_report(list(self._results.values()), self._lost)
         decision = self._report.get("decision")
         if decision and decision["status"] != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -58,22 +97,59 @@ class Results:
         else:
             self._written = f"report: {folder / 'report.json'}"
 
+    def _lost_items(self, session: pytest.Session) -> str:
+        """Say which judge items were to run and were never reported; nothing where -x, Ctrl-C and the like stopped it.
+
+        A worker that died, or failed inside, may leave xdist with nothing that failed, and so with exit code 0.
+        """
+        option = self._config.option
+        stopped = session.exitstatus != pytest.ExitCode.OK and (
+            session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
+        )
+        if stopped or option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
+            return ""
+        lost = self._unreported(self._collected or [name for name, _ in selected(session.items)])
+        if not lost:
+            return ""
+        return (
+            f"{len(lost)} of the judge items that were collected were never reported, {lost[0]} first: a process of "
+            "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
+            "why."
+        )
+
+    def _unreported(self, names: Sequence[str]) -> list[str]:
+        """Return the ids of judge items that were reported less often than they were to run.
+
+        Of a worker's items the ids alone are known here: those of judge items have a judge's name in brackets.
+        """
+        missing = [name for name in names if self._reported[name] < self._copies]
+        if not missing:
+            return []
+        try:
+            judges = setup_of(self._config).judge_names
+        except JudgeFixturesError:  # this project has no judges
+            return []
+        return [name for name in missing if any(f"{judge}-" in name.partition("[")[2] for judge in judges)]
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line a contrast, and where the report is."""
-        for line in (*self._spendings(), *(f"note: {note}" for note in self._notes())):
-            terminalreporter.write_line(line)
+
+        def write(lines: Iterable[str]) -> None:
+            for line in lines:
+                terminalreporter.write_line(presentable(line))
+
+        write([*self._spendings(), *(f"note: {note}" for note in self._notes())])
         if self._report is None:
+            write([f"ERROR: {self._lost}"] if self._lost else [])
             return
         from judgefixtures.summary import summary
 
         terminalreporter.section("judges")
-        for line in summary(self._report, min(result["alpha"] for result in self._results)):
-            terminalreporter.write_line(line)
-        if self._written:
-            terminalreporter.write_line(self._written)
+        write(summary(self._report, min(result["alpha"] for result in self._results.values())))
+        write([self._written] if self._written else [])
 
     def _of(self, kind: str) -> Iterator[Row]:
-        for result in self._results:
+        for result in self._results.values():
             yield from result[kind]
 
     def _notes(self) -> list[str]:
@@ -81,19 +157,19 @@ class Results:
         kept = self._config.stash[SETUP].notes if SETUP in self._config.stash else []
         kept = [*kept, *(note for worker in self._workers
                          for note in getattr(worker, "workeroutput", {}).get("judgefixtures_notes", ()))]  # fmt: skip
-        return sorted({*kept, *(note for result in self._results for note in result["notes"])})
+        return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
         """Yield what recording cost, a line a judge."""
-        if not any(result["spent"] for result in self._results):
+        if not any(result["spent"] for result in self._attempts):
             return
         from judgefixtures.costs import Cost
 
         spent: dict[str, list[Cost]] = {}
-        for result in self._results:
+        for result in self._attempts:
             for judge, cost in result["spent"].items():
                 spent.setdefault(judge, []).append(Cost(**cost))
         for judge, costs in sorted(spent.items()):
             yield f"recorded: {judge}: {sum(costs[1:], costs[0])}"
-        if retries := sum(result["retries"] for result in self._results):
+        if retries := sum(result["retries"] for result in self._attempts):
             yield f"retried: {retries} failed attempts were made again"

@@ -6,6 +6,7 @@ loaded twice in a session, whichever judges are asked.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair, sampled
+from judgefixtures.pairs import Pair, balanced, sampled
 from judgefixtures.sources.rows import is_offline, two_ways
 from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, load_sample
 from judgefixtures.sources.source import Source
@@ -34,8 +35,12 @@ class Chosen:
 class Samples:
     """The pairs for each judge and dataset of a session."""
 
-    def __init__(self, config: Config, library: Library, wanted: int | None, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: Config, library: Library, wanted: int | None, note: Callable[[str], None],
+        baseline: str | None = None,
+    ) -> None:  # fmt: skip
         self._config, self._library, self._wanted, self._note = config, library, wanted, note
+        self._baseline = baseline
         self._loaded: dict[str, Sample] = {}
         self._chosen: dict[tuple[str, str], Chosen] = {}
 
@@ -71,12 +76,31 @@ class Samples:
         """Return the pairs of the source itself, loaded once a session."""
         if dataset not in self._loaded:
             pinned = source if source.revision or revision is None else replace(source, revision=revision)
-            self._loaded[dataset] = load_sample(pinned, self._config.seed)
+            self._loaded[dataset] = load_sample(replace(pinned, balance_positions=False), self._config.seed)
         sample = self._loaded[dataset]
+        if source.balance_positions:
+            sample = replace(sample, pairs=balanced(sample.pairs, self._config.seed, self._positions(judge, source)))
         pairs = sample.pairs[: self._wanted]
         chosen = Chosen(pairs, sample, len(sample.pairs))
         self._keep(judge, dataset, source, chosen)
         return chosen
+
+    def _positions(self, judge: str, source: Source) -> dict[str, Pair]:
+        """Return pairs as recordings were made on them: whatever becomes of their gold, they keep their positions.
+
+        The judge's own recordings come first, then those of the one that it is compared with, which must be asked the
+        same. Another seed draws all positions anew, and the house sets are as the package has them.
+        """
+        if source.is_built_in:
+            return {}
+        others = sorted(folder.parent.name for folder in self._library.root.glob(f"*/{source.name}"))
+        known: dict[str, Pair] = {}
+        for name in dict.fromkeys([judge, *filter(None, [self._baseline]), *others]):
+            with contextlib.suppress(CassetteError):  # the item says what is wrong with the file
+                sample = self._library.frozen_sample(name, source.name)
+                if sample is None or sample.seed == self._config.seed:
+                    known = {pair.id: pair for pair in self._library.frozen(name, source.name)} | known
+        return known
 
     def _of_hub(self, judge: str, dataset: str, source: Source) -> Chosen:
         """Return the frozen sample where it is enough, and the hub's where the run may look there."""

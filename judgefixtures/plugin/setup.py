@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.texts import shown
 
 if TYPE_CHECKING:
     import asyncio
@@ -30,6 +31,7 @@ class Setup:
     def __init__(self, config: pytest.Config) -> None:
         self.options = config.option
         self.folder, self.config = self._load(config)
+        self._know_credentials()
         self.judge_names = tuple(dict.fromkeys(self.options.judge_names or [self.config.judge or ""]))
         self.baseline_name: str | None = self.options.judge_baseline
         self.repeats: int = self.options.judge_repeats
@@ -73,14 +75,23 @@ class Setup:
             return file.parent, load_config(file, table=("tool", "judgefixtures"))
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath)
 
+    def _know_credentials(self) -> None:
+        """Take the keys of every judge there is for secret, the selected ones or not: nothing is to show them."""
+        from judgefixtures.providers import know_credentials
+
+        for table in self.config.judges.values():
+            know_credentials(table)
+
     def note(self, text: str) -> None:
         """Keep a line for the summary."""
-        self.notes.append(text)
+        self.notes.append(shown(text))
 
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
             self.judge(judge)
+            if self.options.judge_record != "none":
+                self.config.check_key(judge)
             for dataset in self.dataset_names:
                 self.pairs(judge, dataset)
         known = [contrast.id for family in self.families for contrast in self.contrasts(family)]
@@ -117,6 +128,8 @@ class Setup:
             if self.options.judge_cassettes is not None:
                 folder = self.options.judge_cassettes.absolute()
             self._library = Library(folder, self.options.judge_record, command_start=self.command_start)
+            if self.options.judge_record_invalid:
+                self._library = replace(self._library, invalid=frozenset(self.options.judge_record_invalid))
             if self.run:
                 self._library = replace(self._library, run=self.run)
         return self._library
@@ -125,7 +138,7 @@ class Setup:
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
-                 "pairs": self.options.judge_pairs}  # fmt: skip
+                 "pairs": self.options.judge_pairs, "repeats": self.repeats if self.repeats > 1 else None}  # fmt: skip
         return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
 
     @property
@@ -160,11 +173,13 @@ class Setup:
         if name not in self._judges:
             from judgefixtures.judges import load_judge
 
+            self.config.check_judge_files(name)
             self._judges[name] = load_judge(self.config.judge_table(name), name)
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the pairs of a dataset: from its source, or as frozen with recordings of it."""
+        self.config.check_dataset_files(dataset)
         return self.samples.of(judge, dataset).pairs
 
     @property
@@ -174,12 +189,12 @@ class Setup:
             from judgefixtures.plugin.samples import Samples
 
             wanted = self.options.judge_pairs or self.config.pairs
-            self._samples = Samples(self.config, self.library, wanted, self._note_once)
+            self._samples = Samples(self.config, self.library, wanted, self._note_once, self.baseline_name)
         return self._samples
 
     def _note_once(self, text: str) -> None:
         """Keep a line that several judges give rise to."""
-        if text not in self.notes:
+        if shown(text) not in self.notes:
             self.note(text)
 
 

@@ -12,7 +12,12 @@ from typing import Any, Protocol
 
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
+from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
+
+__all__ = ["PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
+           "UnsupportedError", "Usage", "api_key", "know_credentials", "sent_as"]  # fmt: skip
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -31,7 +36,8 @@ class RetryableError(Exception):
     """This attempt failed and another may succeed, after `retry_after` seconds where the server named them.
 
     `invalid` is what the answer counts as when it keeps coming back; without it, giving up is fatal.
-    `status` is the HTTP status where there was one: 429 slows all calls down.
+    `status` is the HTTP status where there was one: 429 slows all calls down. An `outage` is a response that says
+    nothing of any answer: giving up on it is fatal, only one that was recorded as an answer counts as `invalid`.
     """
 
     def __init__(
@@ -41,8 +47,10 @@ class RetryableError(Exception):
         retry_after: float | None = None,
         invalid: InvalidKind | None = None,
         status: int | None = None,
+        outage: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(encodable(message))
+        self.outage = outage
         self.retry_after = retry_after
         self.invalid = invalid
         self.status = status
@@ -133,12 +141,20 @@ def sent_as(parameter: str) -> frozenset[str]:
     return _SENT_AS.get(parameter.replace("_", "").lower(), frozenset())
 
 
-PLACEHOLDER_KEY = "no-key-needed"
-
-
 def api_key(table: JudgeTable) -> str:
     """Return the API key that the environment holds for a judge, without the line end of a file; else empty."""
-    return os.environ.get(table.key_variable or "", "").strip()
+    key = os.environ.get(table.key_variable or "", "").strip()
+    know(key)
+    return key
+
+
+def know_credentials(table: JudgeTable) -> None:
+    """Take for secret what a judge will be asked with: its key, and what stands before the host in an address."""
+    api_key(table)
+    know_address(table.base_url)
+    for name, value in os.environ.items():
+        if name.lower().endswith("_proxy"):
+            know_address(value)
 
 
 VERDICT_SCHEMA: dict[str, Any] = {

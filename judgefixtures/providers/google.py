@@ -32,6 +32,7 @@ DEFAULT_VERSION = "v1"
 VERSIONED = re.compile(r"(?P<address>.*?)/(?P<version>v\d+(?:(?:alpha|beta)\d*)?)/*\Z", re.DOTALL)
 
 RETRIED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+ENVELOPE = frozenset({"candidates", "modelVersion", "usageMetadata", "promptFeedback"})
 CUT_OFF = frozenset({"MAX_TOKENS", "LENGTH", "CONTINUATION"})
 WITHHELD = frozenset({
     "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION",
@@ -150,7 +151,7 @@ def read(wire: Wire, model: str) -> Answer:
         return failure(wire, model)
     body = wire.json()
     if not isinstance(body, dict):
-        raise RetryableError("an answer that is no JSON object", invalid="empty")
+        raise RetryableError("an answer that is no JSON object", invalid="empty", outage=True)
     about: dict[str, Any] = {
         "served_model": (text_or_none(body.get("modelVersion")) or "").removeprefix("models/") or None,
         "usage": _usage(body.get("usageMetadata")),
@@ -163,7 +164,9 @@ def read(wire: Wire, model: str) -> Answer:
         return Answer("", "filtered", f"the prompt was blocked: {feedback['blockReason']}", **about)
     candidates = body.get("candidates")
     if not candidates or not isinstance(candidates[0], dict):
-        raise RetryableError("an answer without candidates", invalid="empty")
+        # Empty fields are left out, but a model that has nothing to say still says who it is, or what it cost.
+        outage = not body.keys() & ENVELOPE
+        raise RetryableError("an answer without candidates", invalid="empty", outage=outage)
     candidate = candidates[0]
     finish = str(candidate.get("finishReason") or "STOP").upper()
     if finish in RETRIED:
@@ -173,7 +176,7 @@ def read(wire: Wire, model: str) -> Answer:
     if invalid is None and not text.strip():
         raise RetryableError("an answer without text", invalid="empty")
     if invalid == "filtered" and finish not in WITHHELD:
-        about["unless_whole"] = f"the finish reason {finish} is not known; the answer is whole and was counted"
+        about["unless_whole"] = f"the finish reason {finish[:60]} is not known; the answer is whole and was counted"
     return Answer(text, invalid, detail, reasoning, **about)
 
 

@@ -32,6 +32,7 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
+from judgefixtures.secrets import redacted
 from judgefixtures.verdicts import InvalidKind
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ FINISH: dict[str, InvalidKind] = {
     "tool_calls": "no-answer",
     "function_call": "no-answer",
 }
+ENVELOPE = frozenset({"choices", "model", "usage"})
 BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "network_error"})
 HINTS: dict[InvalidKind, str] = {
     "refusal": "the model declined to answer",
@@ -219,7 +221,7 @@ def _fault(
 ) -> tuple[InvalidKind | None, str]:
     """Return why a message is no answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
-        return "refusal", str(refusal)[:400]
+        return "refusal", redacted(str(refusal))[:400]
     if finish in FINISH:
         kind = FINISH[finish]
         return kind, HINTS[kind]
@@ -239,7 +241,9 @@ def _without_choices(wire: Wire, body: Any, model: str) -> Answer:
     if isinstance(body, dict) and (body.get("error") or body.get("object") == "error"):
         error = error_object(wire)
         return error_answer(status_in(error), error, wire.headers, model)
-    raise RetryableError("an answer without choices", invalid="empty")
+    # A model that has nothing to say sends its envelope empty; what is no envelope is no word of the model's.
+    outage = not (isinstance(body, dict) and body.keys() & ENVELOPE)
+    raise RetryableError("an answer without choices", invalid="empty", outage=outage)
 
 
 def _text(content: Any, kind: str = "text") -> str:

@@ -20,9 +20,11 @@ from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.providers import Answer, FatalJudgeError, RefusedError, RetryableError
 from judgefixtures.providers.wire import Wire, _causes, error_answer, error_object
+from judgefixtures.secrets import masked
 
 MOST_THREADS = 64
-QUERY = re.compile(r"(https?://[^\s?'\"]+)\?[^\s'\"]*")
+# With a host or without: some clients name only the path that they asked for.
+QUERY = re.compile(r"(/[^\s?'\"]*)\?[^\s'\"]*")
 
 
 class PythonProvider:
@@ -136,7 +138,7 @@ LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProto
 
 def _said(error: BaseException) -> str:
     """Return an exception's name and text; clients put the address into it, keys and all."""
-    said = QUERY.sub(r"\1?...", str(error))
+    said = QUERY.sub(r"\1?...", masked(str(error)))
     return f"{type(error).__name__}: {said}".rstrip(": ")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import email.utils
-import ipaddress
 import json
 import os
 import re
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from judgefixtures.cassettes.replay import was_played
+from judgefixtures.cassettes.replay import is_this_machine, was_played
 from judgefixtures.providers import (
     Answer,
     FatalJudgeError,
@@ -33,6 +32,7 @@ from judgefixtures.providers import (
     Usage,
     sent_as,
 )
+from judgefixtures.secrets import masked, redacted
 from judgefixtures.verdicts import InvalidKind
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Wire:
     def json(self) -> Any:
         """Return the body as JSON; raises RetryableError or FatalJudgeError for what is none."""
         if not self.body.strip():
-            raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty")
+            raise RetryableError(f"HTTP {self.status} with an empty body", invalid="empty", outage=True)
         try:
             found = json.loads(self.body.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
@@ -106,7 +106,7 @@ def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
             event_hooks={"response": [_capture]},
         )
     except (ImportError, ValueError) as error:
-        raise FatalJudgeError(f"the proxy that the environment names cannot be used: {error}.") from None
+        raise FatalJudgeError(masked(f"the proxy that the environment names cannot be used: {error}.")) from None
 
 
 SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_")
@@ -127,12 +127,7 @@ def without_switches() -> Iterator[None]:
 
 def is_local(base_url: str | None) -> bool:
     """Tell whether a URL names this machine."""
-    host = urlsplit(base_url or "").hostname or ""
-    try:
-        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
-        return address.is_loopback or address.is_unspecified  # 0.0.0.0, as servers print their address
-    except ValueError:
-        return False
+    return is_this_machine(urlsplit(base_url or "").hostname or "")
 
 
 async def exchange(call: Awaitable[Any], base_url: str | None) -> Wire:
@@ -212,7 +207,7 @@ class _Proxy:
 
 
 def _transport_error(error: Exception, base_url: str | None) -> Exception:
-    where = base_url or "the provider"
+    where = masked(base_url or "the provider")
     causes = list(_causes(error))
     if (proxy := _Proxy.of(base_url)) is not None and (fault := _proxy_error(causes, proxy, where)) is not None:
         return fault
@@ -299,12 +294,24 @@ def failure(wire: Wire, model: str) -> Answer:
     """Return the invalid answer that a failed exchange is, or raise RetryableError or FatalJudgeError."""
     if 300 <= wire.status < 400:
         raise FatalJudgeError(
-            f"HTTP {wire.status} redirects to {wire.headers.get('location', '(nowhere)')!r}: set base_url to the "
+            f"HTTP {wire.status} redirects to {_without_query(wire.headers)!r}: set base_url to the "
             "final address (a redirected POST would arrive as a GET)."
         )
     error = error_object(wire)
     answer = error_answer(wire.status, error, wire.headers, model)
+    # APIs tell errors in JSON. A page of words is from whoever stands before them, and no word on this pair, whatever
+    # it says; only the size is (413 is about the request alone, whoever measures it).
+    if wire.status != 413 and not wire.body.lstrip().startswith(("{", "[")):
+        raise FatalJudgeError(
+            f"{answer.detail} -- this is not the judge's answer but that of a gateway, proxy or firewall before it: "
+            "find out there why it refuses the request, then run again with --judge-record missing."
+        )
     return replace(answer, usage=Usage(0, 0))  # an error status is not billed
+
+
+def _without_query(headers: Mapping[str, str]) -> str:
+    """Return where a redirect leads, without what a sign-in page puts behind a question mark or a hash."""
+    return masked(re.sub(r"([?#]).*", r"\1...", headers.get("location", "(nowhere)"), flags=re.DOTALL))
 
 
 def error_object(wire: Wire) -> Mapping[str, Any]:
@@ -312,13 +319,13 @@ def error_object(wire: Wire) -> Mapping[str, Any]:
     try:
         found = json.loads(wire.body)
     except (ValueError, RecursionError):
-        return {"message": wire.body[:300]}
+        return {"message": redacted(wire.body)[:300]}
     if isinstance(found, list) and len(found) == 1:
         found = found[0]
     if not isinstance(found, dict):
-        return {"message": wire.body[:300]}
+        return {"message": redacted(wire.body)[:300]}
     error = found.get("error", found)
-    return error if isinstance(error, dict) else {**found, "message": str(error or wire.body[:300])}
+    return error if isinstance(error, dict) else {**found, "message": str(error or redacted(wire.body)[:300])}
 
 
 def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str], model: str) -> Answer:
@@ -326,7 +333,8 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     message = str(error.get("message") or error.get("detail") or "").strip()
     if raw := as_table(error.get("metadata")).get("raw"):  # what the provider behind a gateway said
         message = f"{message}: {raw}"
-    said = f"HTTP {status}: {message[:400]}" if message else f"HTTP {status}"
+    # Whole: a secret that is cut in two is not known any more.
+    said = f"HTTP {status}: {masked(message)[:400]}" if message else f"HTTP {status}"
     if kind := _item_fault(status, error, message):
         return Answer("", kind, said)
     if remedy := _fatal_remedy(status, error, message, model):

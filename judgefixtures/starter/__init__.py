@@ -30,6 +30,8 @@ SETTINGS = MappingProxyType({
     "pytest.toml": "", "pytest.ini": "", "pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]",
     "setup.cfg": "[tool:pytest]",
 })  # fmt: skip
+# What a recording that was cut short leaves beside the others, and a write that was killed: never to be committed.
+IGNORED = ("*.part.jsonl", "*.part-of-another-judge*.jsonl", ".*.draft")
 FIXTURES = ("judge", "baseline", "pairs", "contrast", "gate")
 NAMES = "|".join(FIXTURES)
 FIXTURE = re.compile(rf"^(?:async )?def ({NAMES})\(|name\s*=\s*[\"']({NAMES})[\"']", re.MULTILINE)
@@ -73,6 +75,7 @@ def start(folder: Path) -> Start:
         if any(_has_fixtures(folder / above / "conftest.py") for above in (".", SUITE.parts[0])):
             _write(folder, SUITE / "conftest.py", CONFTEST, done)
         _configure(folder, table, done)
+        _ignore(folder, done)
     except OSError as error:
         raise JudgeFixturesError(f"{folder} cannot be written to: {error}.") from None
     done.next = _next(folder)
@@ -120,6 +123,21 @@ def _configure(folder: Path, table: str | None, done: Start) -> None:
     with file.open("ab") as opened:  # the user's own part stays as it is, byte for byte
         opened.write((table.replace("\n", "\r\n") if b"\r\n" in before else table).encode())
     done.written.append("pyproject.toml" + (": the table [tool.judgefixtures], at its end" if before else ""))
+
+
+def _ignore(folder: Path, done: Start) -> None:
+    """Add to .gitignore what it lacks of the files that are never committed."""
+    file = folder / ".gitignore"
+    before = file.read_bytes() if file.exists() else b""
+    present = {line.strip() for line in before.decode("utf-8", "replace").splitlines()}
+    if not (lacking := [pattern for pattern in IGNORED if pattern not in present]):
+        done.left.append(".gitignore: it names unfinished recordings")
+        return
+    end = "\r\n" if b"\r\n" in before else "\n"
+    start = end if before and not before.endswith(b"\n") else ""
+    with file.open("ab") as opened:
+        opened.write((start + "".join(f"{line}{end}" for line in ("# unfinished recordings", *lacking))).encode())
+    done.written.append(".gitignore" + (": unfinished recordings, at its end" if before else ""))
 
 
 def _pyproject(folder: Path) -> str:

@@ -17,17 +17,19 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.cassettes import files
+from judgefixtures.__main__ import main
+from judgefixtures.cassettes import files, library
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences
 from judgefixtures.cassettes.frozen import changed_fields, changed_pairs, freeze, frozen_pairs
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
@@ -134,7 +136,6 @@ def test_a_file_of_rows_comes_back(scratch: Callable[[], Path], given_rows: list
     """Every row that was appended is found by its digest in the file, and nothing else is."""
     file = CassetteFile(written(scratch(), given_rows))
     assert len(file) == len(given_rows) == len(file.rows())
-    assert file.damaged == []
     for each in given_rows:
         assert same(each, file.find(each.digest))
     assert file.find("f" * 31 + "!") is None
@@ -219,22 +220,34 @@ def test_a_row_is_found_among_many(path: Path) -> None:
     assert file.find(f"{1000:032x}") is None
 
 
-def test_the_later_line_counts(path: Path) -> None:
-    """Where a digest stands twice the line written last answers, in the file and before it is read again."""
+def test_a_question_has_one_answer(path: Path) -> None:
+    """Two pairs that ask the same question at the same time have the answer that arrived first, also once killed."""
     file = CassetteFile(path)
-    for text in (b'"old"', b'"new"'):
-        file.append(row(7, body=text), HEADER)
+    first, second = row(7, "p1", b'"first"'), row(7, "p2", b'"second"')
+    assert [file.append(each, HEADER) for each in (first, second)] == [first, first]
+    file.close()
     again = CassetteFile(path)
     for each in (file, again):
         assert len(each) == 1
-        assert [found.body for found in each.rows()] == [b'"new"']
+        assert [found.body for found in each.rows()] == [b'"first"']
+
+
+def test_an_answer_that_was_asked_again_counts(path: Path) -> None:
+    """Of one question the answer that says it was asked more often is the one, in whatever order the lines stand."""
+    file = CassetteFile(path)
+    for asked, text in ((1, b'""'), (2, b'"again"')):
+        file.append(row(7, body=text, asked=asked), HEADER)
     file.close()
+    header, *lines = path.read_bytes().splitlines(keepends=True)
+    for order in (lines, lines[::-1]):
+        path.write_bytes(b"".join([header, *order]))
+        assert [found.body for found in CassetteFile(path).rows()] == [b'"again"']
 
 
 def test_a_new_file_is_empty_and_not_made(path: Path) -> None:
     """Looking into a cassette that does not exist finds nothing and writes nothing."""
     file = CassetteFile(path)
-    assert (len(file), file.rows(), file.header, file.damaged) == (0, [], None, [])
+    assert (len(file), file.rows(), file.header) == (0, [], None)
     assert file.find("0" * 32) is None
     assert not path.parent.exists()
 
@@ -307,7 +320,7 @@ def test_a_file_cut_anywhere_keeps_what_was_whole(path: Path) -> None:
         file.close()
         mended = CassetteFile(path)
         assert [each.pair for each in mended.rows()] == [*(each.pair for each in kept), "p099"], cut
-        assert (mended.damaged, mended.header) == ([], HEADER), cut
+        assert mended.header == HEADER, cut
         assert all(json.loads(line) for line in path.read_bytes().splitlines())
 
 
@@ -349,36 +362,69 @@ def changed(line: bytes, **fields: Any) -> bytes:
         ),
         pytest.param(lambda line: line.replace(b'{"n":2}', b"[" * 50_000 + b"]" * 50_000), id="nested"),
         pytest.param(lambda line: line.replace(b'{"n":2}', b"1" * 5000), id="long-number"),
-        pytest.param(lambda _: b"", id="empty"),
+        pytest.param(lambda line: changed(line, digest="f" * 32).replace(b"{", line[:45] + b" ", 1), id="two-digests"),
+        pytest.param(lambda line: changed(line, asked=0), id="never-asked"),
     ],
 )
-def test_a_damaged_line_takes_no_other_with_it(path: Path, damage: Callable[[bytes], bytes]) -> None:
-    """A line that cannot be read counts as not recorded; the rest replays and the file can grow."""
-    sample = [row(1), row(2), row(3)]
-    lines = written(path, sample).read_bytes().splitlines()
-    lines[2] = damage(lines[2])
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    file = CassetteFile(path)
-    assert file.find(sample[1].digest) is None
-    assert [each.pair for each in file.rows()] == ["p001", "p003"]
-    file.append(sample[1], HEADER)
-    file.close()
-    mended = CassetteFile(path)
-    assert {each.pair for each in mended.rows()} == {"p001", "p002", "p003"}
-    mended.replace(mended.rows(), HEADER)
-    assert mended.damaged == []
-    assert len(path.read_bytes().splitlines()) == 4
-
-
-def test_a_line_that_is_no_row_is_told_by_its_number(path: Path) -> None:
-    """Lines that are no rows are counted by their line number in the file, empty lines are not."""
+def test_a_line_that_is_not_a_row_is_an_error(path: Path, damage: Callable[[bytes], bytes]) -> None:
+    """A line that no recording wrote is named with file and line, and the remedy; nothing is taken from the file."""
     lines = written(path, [row(1), row(2), row(3)]).read_bytes().splitlines()
-    path.write_bytes(
-        b"\n".join([lines[0], lines[1], b"<<<<<<< HEAD", lines[2], b"", b"=======", lines[3], b""])
-    )
-    file = CassetteFile(path)
-    assert file.damaged == [3, 6]
-    assert len(file) == 3
+    lines[2] = damage(lines[2])
+    content = b"\n".join(lines) + b"\n"
+    path.write_bytes(content)
+    with pytest.raises(CassetteError) as caught:
+        CassetteFile(path)
+    for word in (f"{path}:3 is not a recorded answer", "Restore the line, or delete it", "--judge-record missing"):
+        assert word in str(caught.value)
+    assert path.read_bytes() == content
+
+
+def test_empty_lines_are_no_damage(path: Path) -> None:
+    """Empty lines say nothing, and do not change which line an error names."""
+    lines = written(path, [row(1), row(2), row(3)]).read_bytes().splitlines()
+    path.write_bytes(b"\n".join([lines[0], b"", lines[1], b"  ", lines[2], b"\r", lines[3], b""]))
+    assert [each.pair for each in CassetteFile(path).rows()] == ["p001", "p002", "p003"]
+    path.write_bytes(b"\n".join([lines[0], b"", lines[1], b"  ", b"damage", b""]))
+    with pytest.raises(CassetteError, match=re.escape(f"{path}:5 ")):
+        CassetteFile(path)
+
+
+def conflict(ours: bytes, theirs: bytes, base: bytes | None = None) -> bytes:
+    """Return two versions as git leaves them where it cannot merge; with the base in style diff3."""
+    before = b"" if base is None else b"||||||| 1234567\n" + base
+    return b"<<<<<<< HEAD\n" + ours + before + b"=======\n" + theirs + b">>>>>>> other\n"
+
+
+def test_an_unresolved_merge_is_an_error(path: Path) -> None:
+    """Merge marks are an error that names file, line and remedy: neither version wins silently."""
+    header = json.dumps(HEADER).encode() + b"\n"
+    ours, theirs = row(1, body=b'"a"').line(), row(1, body=b'"b"').line()
+    for content, line in ((header + row(0).line() + conflict(ours, theirs), 3), (conflict(header + ours, header), 1),
+                          (header + conflict(ours, theirs, b""), 2)):  # fmt: skip
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        with pytest.raises(CassetteError) as caught:
+            CassetteFile(path)
+        for word in (f"{path}:{line} ", "merge", f"python -m judgefixtures cassettes merge {path}"):
+            assert word in str(caught.value)
+
+
+def test_two_answers_to_one_question_are_an_error(path: Path) -> None:
+    """A digest with two different answers is an error that names both lines; the same answer twice is harmless."""
+    lines = written(path, [row(1), row(2, body=b'"a"')]).read_bytes()
+    path.write_bytes(lines + row(2, "p9", body=b'"a"').line())
+    assert len(CassetteFile(path)) == 2
+    path.write_bytes(lines + row(2, body=b'"b"').line())
+    with pytest.raises(CassetteError) as caught:
+        CassetteFile(path)
+    for word in (f"{path}:4 ", "line 3", f"python -m judgefixtures cassettes merge {path}"):
+        assert word in str(caught.value)
+
+
+def test_a_cassette_is_written_where_there_is_no_close_on_exec(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no os.O_CLOEXEC: answers are appended all the same."""
+    monkeypatch.delattr(os, "O_CLOEXEC", raising=False)
+    assert [each.pair for each in CassetteFile(written(path, [row(1)])).rows()] == ["p001"]
 
 
 # --- data from strangers ----------------------------------------------------------------------------------
@@ -491,13 +537,16 @@ def test_any_bytes_can_stand_in_a_cassettes_place(scratch: Callable[[], Path], c
 def test_any_line_can_stand_in_a_cassette(
     scratch: Callable[[], Path], lines: list[bytes], torn: bool
 ) -> None:
-    """Under a good header any line is a row or absent; what is good replays, and the file can grow."""
+    """Under a good header any line is a row or an error that names it; without one the file can grow."""
     path, good, new = scratch(), row(1), row(2)
     lines = [line.replace(b"\n", b" ") for line in lines]
     content = b"\n".join([json.dumps(HEADER).encode(), good.line()[:-1], *lines, b""])
     path.write_bytes(content[:-1] if torn and lines else content)
     file = read_everything(path)
-    assert file is not None
+    if file is None:
+        with pytest.raises(CassetteError, match=re.escape(f"{path}:") + r"\d+ "):
+            CassetteFile(path)
+        return
     assert same(good, file.find(good.digest))
     before = {each.digest: each for each in file.rows()}
     file.append(new, HEADER)
@@ -580,12 +629,11 @@ def test_a_huge_file_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_huge_line_is_not_parsed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line over the limit counts as damaged, and the others replay."""
+    """A line over the limit is an error that names it."""
     written(path, [row(1), row(2, body=b'"%s"' % (b"x" * 500)), row(3)])
     monkeypatch.setattr(files, "LARGEST_ROW", 200)
-    file = CassetteFile(path)
-    assert [each.pair for each in file.rows()] == ["p001", "p003"]
-    assert file.damaged == [3]
+    with pytest.raises(CassetteError, match=re.escape(f"{path}:3 ") + ".*bytes"):
+        CassetteFile(path)
 
 
 def test_an_answer_over_the_limit_is_not_lost_silently(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -703,7 +751,7 @@ def test_a_disk_that_is_full_in_mid_answer_keeps_the_others(
         file.append(new, HEADER)
         file.close()
         again = CassetteFile(path)
-        assert ([each.pair for each in again.rows()], again.damaged) == (["p001", "p002", "p003"], []), room
+        assert [each.pair for each in again.rows()] == ["p001", "p002", "p003"], room
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_a_file_to_go_on_with(
@@ -1014,6 +1062,107 @@ def test_a_renewal_that_breaks_off_is_resumed(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
+def test_a_renewal_of_some_pairs_keeps_the_others(tmp_path: Path) -> None:
+    """What `all` does not ask anew stays: answers about other pairs, whichever item of the run comes first."""
+    record(tmp_path)
+    before = tree(tmp_path)
+    assert record(tmp_path, "all", pairs=PAIRS[1:3]) == 4
+    assert tree(tmp_path) == before
+    library = Library(tmp_path, "all")
+    for some, asked in ((PAIRS[:2], 4), (PAIRS[1:], 4), (PAIRS, 0)):  # p1 is this run's own by then
+        with library.open(judge(), "own", CONDITIONS, some) as cassettes:
+            assert sum(answer(cassettes[name], some) for name in CONDITIONS) == asked
+    assert tree(tmp_path) == before
+
+
+def test_a_renewal_by_another_judge_sets_aside_what_it_does_not_replace(tmp_path: Path) -> None:
+    """Answers of a judge that changed cannot stay among the new ones, and are not deleted either."""
+    record(tmp_path)
+    before = tree(tmp_path)
+    for number, model in enumerate(("n", "o"), 1):
+        library = Library(tmp_path, "all")
+        with library.open(judge(model=model), "own", CONDITIONS, PAIRS[:number]) as cassettes:
+            assert sum(answer(cassettes[name], PAIRS[:number]) for name in CONDITIONS) == 2 * number
+    asides = {name: content for name, content in tree(tmp_path).items() if ".part-of-another-judge" in name}
+    assert sorted(asides) == [f"ours/own/{name}.part-of-another-judge.jsonl" for name in CONDITIONS]
+    for name, content in asides.items():
+        assert content == before[name.replace(".part-of-another-judge", "")]
+        assert [path.name for path in cassettes[CONDITIONS[0]].set_aside] == []
+    record(tmp_path, "all", pairs=PAIRS[:1], model="p")
+    assert sum(".part-of-another-judge" in name for name in tree(tmp_path)) == 4, "what was set aside before stays"
+
+
+def test_pairs_are_frozen_with_the_recording_that_needs_them(tmp_path: Path) -> None:
+    """Changed pairs replace the frozen ones when the recording that asked about them is complete, not before."""
+    record(tmp_path)
+    before = tree(tmp_path)["ours/own/pairs.jsonl"]
+    changed = (replace(PAIRS[0], question="Another?"), *PAIRS[1:])
+    for mode in get_args(RecordMode):
+        if mode == "none":
+            continue
+        with pytest.raises(KeyboardInterrupt), Library(tmp_path, mode).open(judge(), "own", CONDITIONS, changed):
+            raise KeyboardInterrupt
+        assert tree(tmp_path)["ours/own/pairs.jsonl"] == before, mode
+    record(tmp_path, "missing", pairs=changed)
+    assert frozen_pairs(tmp_path.joinpath(*FOLDER))["p0"] == changed[0]
+
+
+def test_an_unfinished_renewal_is_told_when_it_is_used(tmp_path: Path) -> None:
+    """Answers that another run's unfinished `all` left are used and said; this run's own are no news."""
+    with pytest.raises(KeyboardInterrupt):
+        break_off(tmp_path, "all")
+    library = Library(tmp_path, "all")
+    with library.open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
+        told = [cassette.resumed for cassette in cassettes.values() if cassette.resumed]
+        assert len(told) == 1
+        assert re.fullmatch(r"3, the last of \d{4}-\d\d-\d\d \d\d:\d\d", told[0])
+        assert sum(answer(cassettes[name]) for name in CONDITIONS) == 5
+    with library.open(judge(), "own", CONDITIONS, PAIRS) as cassettes:
+        assert not any(cassette.resumed for cassette in cassettes.values())
+
+
+@pytest.mark.parametrize("mode", ["none", "missing", "all"])
+@pytest.mark.parametrize("file", [f"{CONDITIONS[0]}.jsonl", "pairs.jsonl", "sample.json"])
+def test_an_unresolved_merge_is_refused_in_every_mode(tmp_path: Path, mode: RecordMode, file: str) -> None:
+    """With merge marks in any file nothing is asked and nothing replaced, also where all is recorded anew."""
+    record(tmp_path)
+    path = tmp_path.joinpath(*FOLDER, file)
+    content = path.read_bytes() if path.exists() else b""
+    path.write_bytes(content + b"<<<<<<< HEAD\n=======\n>>>>>>> b\n")
+    before = tree(tmp_path)
+    line = content.count(b"\n") + 1
+    with pytest.raises(CassetteError, match=re.escape(f"{path}:{line} is a mark of a merge")):
+        record(tmp_path, mode)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{\n "judgefixtures": 1,\n oops\n}', ":3 cannot be read"),
+        (b'{"judgefixtures": 1, "selection": {}, "seed": 0, "available": 2, "left_out": {}, '
+         b'"pairs": [{"id": "a", "digest": "1"}, {"id": "a", "digest": "2"}]}', "a pair stands in it twice"),
+    ],
+)  # fmt: skip
+def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, told: str) -> None:
+    """A sample.json that is not one is an error with file and line, and so is a pair with two digests."""
+    record(tmp_path)
+    path = tmp_path.joinpath(*FOLDER, "sample.json")
+    path.write_bytes(content)
+    for mode in ("none", "missing"):
+        with pytest.raises(CassetteError) as caught:
+            record(tmp_path, mode)
+        assert str(path) in str(caught.value)
+        assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [("j" * 256, "own"), ("ours", "d" * 256)])
+def test_a_name_that_cannot_be_a_folder_is_told(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Where a judge that was made in Python, or a data set, has too long a name for a folder, the error says so."""
+    with pytest.raises(CassetteError, match=r"has 256 characters and cannot be a folder.*at most 255"):
+        Library(tmp_path).frozen(*names)
+
+
 def test_names_in_a_cassette_lead_nowhere(tmp_path: Path) -> None:
     """Pair ids and the names in a header are data: whatever they say, no file is written elsewhere."""
     outside = "../../../../outside"
@@ -1082,6 +1231,33 @@ def test_a_second_recorder_waits_and_replays(tmp_path: Path) -> None:
     thread.join()
     assert done.is_set()
     assert asked == [0]
+
+
+def test_locks_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a recording no lock's file is left, however many waited; one file, that of the guard, serves all locks.
+
+    Whoever waits while a lock's file is removed must not hold it together with the next one.
+    """
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(library, "POLL", 0.0)
+    lock, held, most = tmp_path / "x.lock", [], []
+
+    def take() -> None:
+        for _ in range(25):
+            with library._locked(lock):
+                held.append(1)
+                most.append(len(held))
+                held.pop()
+
+    threads = [threading.Thread(target=take) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 150
+    assert not lock.exists()
+    record(tmp_path / "cassettes")
+    assert {path.name for path in tmp_path.rglob("*.lock")} <= {"guard.lock"}
 
 
 def test_other_conditions_are_not_locked(tmp_path: Path) -> None:
@@ -1153,7 +1329,7 @@ def test_damaged_frozen_pairs_name_their_line(tmp_path: Path) -> None:
     freeze(tmp_path, PAIRS)
     file = tmp_path / "pairs.jsonl"
     lines = file.read_text().splitlines()
-    for damage in ("<<<<<<< HEAD", lines[0], "{}", "[]", lines[2][:20]):
+    for damage in (lines[0], "{}", "[]", lines[2][:20]):
         file.write_text("\n".join([*lines[:2], damage, *lines[3:]]))
         with pytest.raises(CassetteError) as caught:
             frozen_pairs(tmp_path)
@@ -1201,7 +1377,6 @@ def test_format_1_is_read(path: Path) -> None:
     path.write_bytes(FORMAT_1)
     file = CassetteFile(path)
     assert file.header == HEADER
-    assert file.damaged == []
     assert file.rows() == ROWS_1
 
 
@@ -1237,31 +1412,190 @@ def test_keys_of_later_versions_are_ignored(path: Path) -> None:
     assert CassetteFile(path).rows() == ROWS_1
 
 
+class Repository:
+    """A git repository in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        assert self.git("init", "--quiet", "--initial-branch", "main") == 0
+
+    def git(self, *arguments: str) -> int:
+        """Run git, without anybody's configuration, and return its exit code."""
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        for role in ("AUTHOR", "COMMITTER"):
+            environment |= {f"GIT_{role}_NAME": "somebody", f"GIT_{role}_EMAIL": "somebody@example.org"}
+        return subprocess.run(["git", *arguments], cwd=self.folder, env=environment, capture_output=True).returncode
+
+    def commit(self) -> None:
+        """Commit everything."""
+        assert self.git("add", "--all") == 0
+        assert self.git("commit", "--quiet", "--message", "recorded") == 0
+
+    def branch(self, name: str) -> None:
+        """Go to a new branch of main."""
+        assert self.git("switch", "--quiet", "--create", name, "main") == 0
+
+
 def test_two_people_can_record_different_conditions(tmp_path: Path) -> None:
     """Git merges two people's recordings of different conditions without a conflict, and both replay."""
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    for role in ("AUTHOR", "COMMITTER"):
-        environment |= {f"GIT_{role}_NAME": "somebody", f"GIT_{role}_EMAIL": "somebody@example.org"}
-
-    def git(*arguments: str) -> None:
-        done = subprocess.run(
-            ["git", *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def commit() -> None:
-        git("add", "--all")
-        git("commit", "--quiet", "--message", "recorded")
-
-    cassettes = tmp_path / "cassettes"
-    git("init", "--quiet", "--initial-branch", "main")
+    cassettes, repository = tmp_path / "cassettes", Repository(tmp_path)
     record(cassettes, conditions=["no-cue"])
-    commit()
+    repository.commit()
     for branch, condition in (("ann", CONDITIONS[0]), ("bob", CONDITIONS[1])):
-        git("switch", "--quiet", "--create", branch, "main")
+        repository.branch(branch)
         record(cassettes, conditions=[condition])
-        commit()
-    git("merge", "--quiet", "--no-edit", "ann")
+        repository.commit()
+    assert repository.git("merge", "--quiet", "--no-edit", "ann") == 0
     merged = tree(cassettes)
     assert record(cassettes, conditions=["no-cue", *CONDITIONS]) == 0
     assert tree(cassettes) == merged
+
+
+# --- joining two branches' recordings ---------------------------------------------------------------------
+
+MERGE = "python -m judgefixtures cassettes merge"
+
+
+def recorded_on_branches(folder: Path, base: Sequence[Pair], change: Callable[[Path], None]) -> Repository:
+    """Record some pairs on main, three on branch ann and three on bob, where `change` edits a condition; be on bob."""
+    repository, cassettes = Repository(folder), folder / "cassettes"
+    (folder / "readme").write_text("")
+    if base:
+        record(cassettes, pairs=base)
+    repository.commit()
+    for branch, some in (("ann", PAIRS[:3]), ("bob", PAIRS[1:])):
+        repository.branch(branch)
+        record(cassettes, pairs=some)
+        if branch == "bob":
+            change(cassettes.joinpath(*FOLDER, f"{CONDITIONS[0]}.jsonl"))
+        repository.commit()
+    return repository
+
+
+def other_answer(path: Path) -> None:
+    """Change the answers about pair p2, as if the judge had said something else."""
+    lines = [line.replace(b'response":1', b'response":2') if b'"p2"' in line else line
+             for line in path.read_bytes().splitlines(keepends=True)]  # fmt: skip
+    path.write_bytes(b"".join(lines))
+
+
+def joins_everything(folder: Path) -> None:
+    """Assert that what either branch recorded is there, sorted and readable, and nothing is asked again."""
+    cassettes = folder / "cassettes"
+    assert frozen_pairs(cassettes.joinpath(*FOLDER)) == {pair.id: pair for pair in PAIRS}
+    before = tree(cassettes)
+    assert record(cassettes, "none") == 0
+    assert record(cassettes) == 0
+    assert tree(cassettes) == before
+
+
+@pytest.mark.parametrize("base", [(), PAIRS[1:2]], ids=["added-on-both", "changed-on-both"])
+@pytest.mark.parametrize("style", ["merge", "diff3", "zdiff3"])
+def test_what_two_branches_recorded_is_joined(
+    tmp_path: Path, base: Sequence[Pair], style: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After a merge that left marks, one command keeps every answer of both; ours where both asked."""
+    repository = recorded_on_branches(tmp_path, base, other_answer)
+    assert repository.git("-c", f"merge.conflictStyle={style}", "merge", "ann") == 1
+    with pytest.raises(CassetteError, match=MERGE):
+        record(tmp_path / "cassettes", "missing")
+    assert main(["cassettes", "merge", str(tmp_path / "cassettes")]) == 0
+    said = capsys.readouterr().out
+    told = r"recency-new-old.jsonl: 4 lines, of [34] and 3; 1 were asked on both: the first answer stays\n"
+    assert re.search(told, said)
+    joins_everything(tmp_path)
+    rows = CassetteFile(tmp_path.joinpath("cassettes", *FOLDER, f"{CONDITIONS[0]}.jsonl")).rows()
+    assert [each.body for each in rows if each.pair == "p2"] == [b'{"selected_response":2}']
+    assert main(["cassettes", "merge", str(tmp_path / "cassettes")]) == 0
+    assert capsys.readouterr().out == "nothing to join\n"
+
+
+@pytest.mark.parametrize("base", [(), PAIRS[1:2]], ids=["added-on-both", "changed-on-both"])
+def test_git_joins_recordings_itself(tmp_path: Path, base: Sequence[Pair]) -> None:
+    """As git's merge driver the command leaves no marks, and what one branch removed is removed."""
+    repository = recorded_on_branches(tmp_path, base, other_answer)
+    (tmp_path / ".gitattributes").write_text("cassettes/** merge=judgefixtures\n")
+    driver = f"{sys.executable} -m judgefixtures cassettes merge --driver %O %A %B %P"
+    assert repository.git("config", "merge.judgefixtures.driver", driver) == 0
+    assert repository.git("merge", "--no-edit", "ann") == 0
+    joins_everything(tmp_path)
+
+
+def test_what_one_branch_removed_is_removed(tmp_path: Path) -> None:
+    """Rows that one branch dropped and the other left as they were are dropped; what the other changed stays."""
+    rows = [row(number) for number in range(4)]
+    versions = {"base": rows[:3], "ours": rows[1:3], "theirs": [rows[0], rows[3]]}
+    base, ours, theirs = (written(tmp_path / f"{name}.jsonl", some) for name, some in versions.items())
+    theirs.write_bytes(theirs.read_bytes().replace(b'{"n":0}', b'{"n":9}'))
+    assert main(["cassettes", "merge", "--driver", *map(str, (base, ours, theirs)), "cassettes/no-cue.jsonl"]) == 0
+    found = [(each.pair, each.body) for each in CassetteFile(ours).rows()]
+    assert found == [("p000", b'{"n":9}'), ("p003", b'{"n":3}')]
+
+
+def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file with two answers to one question, as a merge of all lines leaves it, keeps the upper one."""
+    written(path, [row(1, body=b'"a"'), row(2)])
+    path.write_bytes(path.read_bytes() + row(1, body=b'"b"').line())
+    assert main(["cassettes", "merge", str(path)]) == 0
+    assert "1 were asked on both" in capsys.readouterr().out
+    assert [each.body for each in CassetteFile(path).rows()] == [b'"a"', b'{"n":2}']
+
+
+HEAD = json.dumps(HEADER).encode() + b"\n"
+OTHER_HEAD = HEAD.replace(b'"m"', b'"n"')
+PAIR_LINE = b'{"id":"p","question":"%s","response_1":"1","response_2":"2"}\n'
+SAMPLE = (b'{"judgefixtures":1,"selection":{},"seed":%d,"available":3,"left_out":{},"pairs":[%s],'
+          b'"revision":null,"licence":null}\n')  # fmt: skip
+SAMPLE_PAIRS = b'{"id":"a","digest":"1"}', b'{"id":"a","digest":"1"},{"id":"b","digest":"2"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("no-cue.jsonl", conflict(HEAD + row(1).line(), OTHER_HEAD + row(2).line()), ("different judges", '"m" -> ')),
+        ("no-cue.jsonl", conflict(row(1).line(), row(2).line()), ("not a cassette",)),
+        ("no-cue.jsonl", HEAD + conflict(row(1).line(), b"damage\n"), ("line 2 of one version",)),
+        ("no-cue.jsonl", HEAD + b"=======\n" + row(1).line(), (":2: the marks", "git checkout --merge")),
+        ("no-cue.jsonl", HEAD + conflict(b"", row(1).line())[:-14], ("the last mark", "git checkout --merge")),
+        ("pairs.jsonl", conflict(PAIR_LINE % b"x", PAIR_LINE % b"y"), ("pair 'p' is another one on each",)),
+        ("pairs.jsonl", conflict(PAIR_LINE % b"x", b"{}\n"), ("line 1 of one version is not a pair",)),
+        ("sample.json", conflict(SAMPLE % (0, b""), SAMPLE % (1, b"")), ("different samples", "git checkout --ours")),
+        ("sample.json", conflict(SAMPLE % (0, b""), b"{}\n"), ("cannot be read",)),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_joined_is_left_as_it_is(
+    tmp_path: Path, name: str, content: bytes, words: Sequence[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Answers of different judges, and pairs that differ, are not mixed: exit code 2, what to do, no byte changed."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert main(["cassettes", "merge", str(path)]) == 2
+    said = capsys.readouterr().err
+    for word in (str(path), *words):
+        assert word in said
+    assert path.read_bytes() == content
+
+
+def test_the_longer_sample_is_kept(tmp_path: Path) -> None:
+    """Of two samples of which one begins the other, the longer one is kept, whichever branch it is on."""
+    path = tmp_path / "sample.json"
+    short, long = (SAMPLE % (0, pairs) for pairs in SAMPLE_PAIRS)
+    for ours, theirs in ((short, long), (long, short)):
+        path.write_bytes(conflict(ours, theirs))
+        assert main(["cassettes", "merge", str(path)]) == 0
+        assert path.read_bytes() == long
+
+
+@settings(deadline=None)
+@given(st.lists(rows, max_size=6, unique_by=lambda each: each.digest), st.data())
+def test_any_two_versions_are_joined(scratch: Callable[[], Path], given_rows: list[Row], data: st.DataObject) -> None:
+    """Whatever rows two versions have, the joined file is the one that a recording of all of them writes."""
+    ours, theirs = (written(scratch(), [each for each in given_rows if data.draw(st.booleans())]) for _ in range(2))
+    contents = [path.read_bytes() if path.exists() else HEAD for path in (ours, theirs)]
+    marked, whole = scratch(), scratch()
+    marked.write_bytes(conflict(*contents))
+    assert main(["cassettes", "merge", str(marked)]) == 0
+    both = {each.digest: each for path in (ours, theirs) for each in CassetteFile(path).rows()}
+    whole.write_bytes(HEAD)
+    CassetteFile(whole).replace(both.values(), HEADER)
+    assert CassetteFile(marked).rows() == CassetteFile(whole).rows()

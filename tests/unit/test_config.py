@@ -20,6 +20,7 @@ from judgefixtures.config import (
     load_config,
     read_toml,
 )
+from judgefixtures.contrasts import contrasts
 from judgefixtures.cues import FAMILIES
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.pairs import Pair
@@ -553,6 +554,44 @@ def test_names_that_can(kind: str, name: str) -> None:
     assert name in tables.get(kind, config.cues.get("mine", {}))
 
 
+@pytest.mark.parametrize("kind", NAMED)
+def test_names_that_are_too_long_for_a_folder(kind: str) -> None:
+    """A name of 255 characters is one, and a longer one is refused with its length and the limit."""
+    build_config(NAMED[kind]("x" * 255), "the.toml")
+    told = r"^the.toml: the name x{40}\.\.\. under \[\w+\] has 256 .* most 255\.$"
+    with pytest.raises(JudgeFixturesError, match=told):
+        build_config(NAMED[kind]("x" * 256), "the.toml")
+
+
+SENTENCE = "{content_type} {number} is."
+
+
+@pytest.mark.parametrize(
+    ("cues", "told"),
+    [
+        ({"a-b": ("c", "d"), "a": ("b-c", "d")}, "would both be called 'a-b-c-d'"),
+        ({"a": ("b", "b-b", "b-b-b")}, "two contrasts would both be called 'a-b-b-b'"),
+        ({"a": ("b", "c", "c-21")}, "two contrasts would both be called 'a-b-c-21'"),
+        ({"no": ("cue", "21")}, "of the built-in ones would both be called 'no-cue-21'"),
+        ({"attack-choose": ("me", "21")}, "'attack-choose-me-21'"),
+        ({"a": ("b", "c.part")}, "'a-b-c.part' would be called like an unfinished recording"),
+        ({"a": ("b", "c" * 213)}, "has 217 characters and cannot be a file"),
+    ],
+)
+def test_conditions_that_would_share_a_file(cues: dict[str, tuple[str, ...]], told: str) -> None:
+    """A condition is named by family and labels, and its file by that: two of one name would delete each other's."""
+    families = FAMILIES | {name: dict.fromkeys(labels, SENTENCE) for name, labels in cues.items()}
+    with pytest.raises(JudgeFixturesError) as caught:
+        contrasts(next(iter(cues)), families)
+    assert told in str(caught.value)
+
+
+def test_hyphens_that_leave_names_apart() -> None:
+    """Hyphens in families and labels are fine as long as no two conditions have one name."""
+    families = FAMILIES | {"a-b": {"c": SENTENCE, "d": SENTENCE}, "a": {"b-x": SENTENCE, "d-y": SENTENCE}}
+    assert [contrast.id for name in ("a-b", "a") for contrast in contrasts(name, families)] == ["a-b-c-d", "a-b-x-d-y"]
+
+
 # --- errors: keys and values --------------------------------------------------------------------------------
 
 
@@ -901,3 +940,157 @@ def test_a_key_in_the_query_of_an_address_is_not_repeated(tmp_path: Path) -> Non
         load_config(file)
     assert "base_url" in str(caught.value)
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["judge:canary@127.0.0.1:1/v1", "http://judge:canary@127.0.0.1:1/v1?x=1"])
+def test_a_password_in_a_wrong_address_is_not_repeated(address: str, file: Path) -> None:
+    """An address that is refused is shown without the password before its host."""
+    assert "canary" not in refusal(file, f'{OURS}base_url = "{address}"\n')
+
+
+# --- what is refused in CI: docs/security.md ----------------------------------------------------------------
+
+
+@pytest.fixture
+def ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of a CI service that has a key."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("MY_KEY", "fakewordsonly")
+
+
+NO_CI = ("", "0", "false", "no")
+GATEWAY = f'{OURS}base_url = "https://judge:canary@127.0.0.1:1/v1"\napi_key_env = "MY_KEY"\n'
+
+
+def refused(check: Callable[[], object]) -> str:
+    """The message of a refusal."""
+    with pytest.raises(JudgeFixturesError) as caught:
+        check()
+    return str(caught.value)
+
+
+@pytest.mark.usefixtures("ci")
+def test_ci_sends_a_key_to_no_address_that_it_was_not_allowed_for(file: Path) -> None:
+    """A variable and an address of the configuration's own: refused in CI, with the variable and the entry."""
+    message = refused(lambda: load(file, GATEWAY).check_key("ours"))
+    for words in (str(file), "[judges.ours]", "MY_KEY", "127.0.0.1:1", 'api_key_envs = ["MY_KEY"] in [security]'):
+        assert words in message
+    assert "canary" not in message
+    other = '[security]\napi_key_envs = ["OTHER"]\n'
+    assert "MY_KEY" in refused(lambda: load(file, GATEWAY + other).check_key("ours"))
+
+
+@pytest.mark.usefixtures("ci")
+@pytest.mark.parametrize(
+    "text",
+    [
+        GATEWAY + '[security]\napi_key_envs = ["OTHER", "MY_KEY"]\n',
+        OURS,
+        f'{OURS}api_key_env = "MY_KEY"\n',
+        f'{OURS}base_url = "http://127.0.0.1:1/v1"\n',
+    ],
+)
+def test_ci_sends_what_is_allowed_or_needs_no_key(text: str, file: Path) -> None:
+    """A listed variable, a provider's own address, a server without a key: nothing is refused."""
+    load(file, text).check_key("ours")
+
+
+@pytest.mark.usefixtures("ci")
+def test_a_key_that_is_not_there_is_not_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key nothing would be sent: whoever asks is told that it is missing, as everywhere."""
+    monkeypatch.delenv("MY_KEY")
+    load(file, GATEWAY).check_key("ours")
+
+
+@pytest.mark.parametrize("value", NO_CI)
+def test_nothing_is_refused_outside_of_ci(value: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a person's own machine keys and files are that person's."""
+    monkeypatch.setenv("CI", value)
+    config = load(file, f'{GATEWAY}system_prompt = "/etc/hostname"\n[datasets.own]\npath = "../pairs.jsonl"\n')
+    config.check_key("ours")
+    config.check_judge_files("ours")
+    config.check_dataset_files("own")
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    """A configuration in a folder of a repository, beside which lie other folders."""
+    folder = tmp_path / "repository" / "gates"
+    folder.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    (tmp_path / "shared").mkdir()
+    for file in (tmp_path / "shared" / "own.txt", tmp_path / "repository" / "own.txt", folder / "own.txt"):
+        file.write_text("{question} {response_1} {response_2} {cue_1} {cue_2}")
+    return folder / "judges.toml"
+
+
+FILES = {
+    "template": '{ours}template = "{path}"\n',
+    "templates": '{ours}templates = {{Story = "{path}"}}\n',
+    "system_prompt": '{ours}system_prompt = "{path}"\n',
+    "path": '{ours}[datasets.own]\npath = "{path}"\n',
+}
+
+
+def used(file: Path, text: str) -> None:
+    """Check the judge and, where there is one, the dataset of a configuration, as a run does that uses them."""
+    config = load(file, text)
+    config.check_judge_files("ours")
+    if "own" in config.datasets:
+        config.check_dataset_files("own")
+
+
+@pytest.mark.usefixtures("ci")
+@pytest.mark.parametrize("key", FILES)
+@pytest.mark.parametrize("path", ["../../shared/own.txt", "/etc/hostname", "link.txt"])
+def test_ci_reads_no_file_outside_of_the_repository(key: str, path: str, inside: Path) -> None:
+    """Whatever a key of the configuration names, by whatever way: outside of the repository it is refused in CI."""
+    (inside.parent / "link.txt").symlink_to("../../shared/own.txt")
+    message = refused(lambda: used(inside, FILES[key].format(ours=OURS, path=path)))
+    for words in (str(inside), key, "outside of the repository", "allow_outside = [", "[security]"):
+        assert words in message
+
+
+@pytest.mark.usefixtures("ci")
+@pytest.mark.parametrize("key", FILES)
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("own.txt", None), ("../own.txt", None), ("../../shared/own.txt", "../../shared"),
+     ("../../shared/own.txt", "../../shared/own.txt")],
+)  # fmt: skip
+def test_ci_reads_the_repository_and_what_is_allowed(key: str, path: str, allowed: str | None, inside: Path) -> None:
+    """Files of the repository, above the configuration too, and what allow_outside names are read."""
+    text = FILES[key].format(ours=OURS, path=path)
+    used(inside, text + (f'[security]\nallow_outside = ["{allowed}"]\n' if allowed else ""))
+
+
+@pytest.mark.usefixtures("ci")
+def test_ci_follows_no_link_out_of_a_folder_of_pairs(inside: Path) -> None:
+    """A folder of files may lie in the repository and a file of it elsewhere: refused all the same."""
+    folder = inside.parent / "pairs"
+    folder.mkdir()
+    text = '[datasets.own]\npath = "pairs"\n'
+    load(inside, text).check_dataset_files("own")
+    (folder / "a.jsonl").symlink_to("../../../shared/own.txt")
+    assert "a.jsonl" in refused(lambda: load(inside, text).check_dataset_files("own"))
+
+
+@pytest.mark.usefixtures("ci")
+def test_ci_refuses_only_what_is_used(inside: Path) -> None:
+    """A dataset that a developer keeps elsewhere is no reason to refuse a run that does not ask about it."""
+    config = load(inside, f'{OURS}[datasets.own]\npath = "../../shared/own.txt"\n')
+    config.check_judge_files("ours")
+    config.check_dataset_files("house-qa")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[security]\napi_keys = []\n", "api_key_envs"),
+        ("[security]\nallow_outside = true\n", "allow_outside"),
+        (f"{OURS}allow_programs = true\n", "provider 'python'"),
+    ],
+)
+def test_wrong_keys_of_security_are_told(text: str, words: str, file: Path) -> None:
+    """An unknown key, a wrong value, and a key of python judges elsewhere are errors that name what is accepted."""
+    assert words in refusal(file, text)

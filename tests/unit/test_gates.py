@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import assume, given, settings
@@ -12,10 +12,10 @@ from scipy.stats import beta, binomtest
 
 from judgefixtures.config import GateTable
 from judgefixtures.contrasts import contrasts
-from judgefixtures.gates import Decision, decide
+from judgefixtures.gates import Decision, decide, decide_four_cells
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, measure
+from judgefixtures.metrics import Measurement, four_cells, measure
 from judgefixtures.pairs import Pair
 from judgefixtures.statistics import Status, gate_shift, paired_difference
 from judgefixtures.verdicts import Verdict
@@ -240,24 +240,20 @@ def test_without_max_silent_the_rate_is_no_matter() -> None:
 @pytest.mark.parametrize(
     ("valid", "invalid", "max_invalid", "expected"),
     [
-        (95, 5, 0.05, PASS),
-        (94, 6, 0.05, ERROR),
+        (91, 9, 0.05, PASS),  # Clopper-Pearson .0478
+        (90, 10, 0.05, ERROR),  # .0553
         (99, 1, 0.0, ERROR),
         (100, 0, 0.0, PASS),
-        (90, 10, 0.10, PASS),
+        (84, 16, 0.10, ERROR),  # .1034
+        (10, 2, 0.05, INCONCLUSIVE),  # .0305: as many as 17% of twelve may be chance
     ],
 )
 def test_too_many_invalid_pairs_are_an_error(
     valid: int, invalid: int, max_invalid: float, expected: Status
 ) -> None:
-    """More invalid pairs than max_invalid of all pairs is an ERROR; exactly as many is none."""
+    """An ERROR needs a one-sided 95% lower bound of the invalid share above max_invalid: less may be chance."""
     decision = decided(measured(0, 0, valid, x1=invalid), max_invalid=max_invalid, vsr_tolerance=0.3)
     assert decision.status is expected
-
-
-def test_exactly_max_invalid_is_no_error_in_floats() -> None:
-    """29 invalid pairs of 100 are not more than max_invalid = 0.29 allows."""
-    assert decided(measured(0, 0, 71, x1=29), max_invalid=0.29).status is not ERROR
 
 
 def test_an_error_decides_nothing_else() -> None:
@@ -265,7 +261,7 @@ def test_an_error_decides_nothing_else() -> None:
     decision = decided(measured(30, 0, 90, x1=6, both=4))
     assert statuses(decision) == (ERROR, NOT_APPLICABLE, ERROR)
     assert (decision.p_pass, decision.p_fail, decision.needed_pairs) == (None, None, None)
-    assert decision.message.startswith("10 of 100 pairs have an invalid verdict (refusal 14), more than")
+    assert decision.message.startswith("10 of 100 pairs have an invalid verdict (refusal 14), demonstrably more")
     assert "max_invalid = .05" in decision.message
     assert "judgments.jsonl" in decision.message
 
@@ -306,6 +302,23 @@ def test_the_worst_case_is_explained() -> None:
         "VSR +0.083 would pass tolerance .15, but with the 4 invalid pairs at worst "
         f"[{f'{low:.3f}'[1:]}, {f'{high:.3f}'[1:]}]: INCONCLUSIVE; get valid verdicts for them"
     )
+
+
+@pytest.mark.parametrize(("invalid", "expected"), [(0, PASS), (9, INCONCLUSIVE)])
+def test_a_pass_over_both_orders_must_hold_in_the_worst_case(invalid: int, expected: Status) -> None:
+    """A cue's effect in four cells passes only if it does with every invalid verdict for it, and against it."""
+    condition = contrasts("recency")[0].x
+
+    def arm(lacks: int) -> list[Judgment]:
+        found: list[Literal[1, 2] | None] = [*[None] * lacks, *[2] * (100 - lacks)]  # type: ignore[list-item]
+        return [Judgment(Pair(f"p{number}", "Q", "A", "B"), condition,
+                         Reply(Verdict(choice, "", None if choice else "tie")))
+                for number, choice in enumerate(found)]  # fmt: skip
+
+    measured = four_cells([arm(invalid), arm(0), arm(invalid), arm(0)])
+    decision = decide_four_cells(measured, 100, GateTable(vsr_tolerance=0.05))
+    assert decision.status is expected
+    assert ("would pass tolerance .05, but with the 9 invalid pairs at worst [" in decision.message) == bool(invalid)
 
 
 def test_the_worst_case_never_turns_a_fail() -> None:

@@ -93,7 +93,7 @@ def test_the_first_run_in_an_empty_folder(tmp_path: Path, capsys: pytest.Capture
     said = capsys.readouterr().out
     for name in tree(tmp_path):
         assert f"  {name}\n" in said
-    assert len(tree(tmp_path)) == len(MODULES) + 1
+    assert len(tree(tmp_path)) == len(MODULES) + 2
     assert "left alone" not in said
     steps = said.partition("next\n")[2]
     places = [steps.index(each) for each in ("judges.production", "--judge-preflight", "--judge-record missing")]
@@ -172,7 +172,32 @@ def test_a_table_of_the_users_is_left_alone(tmp_path: Path) -> None:
     done = start(tmp_path)
     assert file.read_text() == '[tool.judgefixtures]\njudge = "mine"\n'
     assert done.left == ["pyproject.toml: it has a table [tool.judgefixtures]"]
-    assert len(done.written) == len(MODULES)
+    assert len(done.written) == len(MODULES) + 1
+
+
+@pytest.mark.parametrize("before", [b"", b"*.pyc", b"*.pyc\n", b"*.pyc\r\nx\r\n", b"*.part.jsonl\n"])
+def test_unfinished_recordings_are_ignored_by_git(tmp_path: Path, before: bytes) -> None:
+    """.gitignore gets what it lacks of the lines for unfinished recordings, once; recordings are not ignored."""
+    file = tmp_path / ".gitignore"
+    if before:
+        file.write_bytes(before)
+    assert any(line.startswith(".gitignore") for line in start(tmp_path).written)
+    content = file.read_bytes()
+    assert content.startswith(before)
+    assert content.count(b"*.part.jsonl") == 1
+    assert b"\r\n" in before or b"\r" not in content
+    assert start(tmp_path).written == []
+    assert file.read_bytes() == content
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+
+    def ignored(name: str) -> bool:
+        path = f"cassettes/a/b/{name}"
+        return subprocess.run(["git", "check-ignore", "--quiet", path], cwd=tmp_path, check=False).returncode == 0
+
+    unfinished = ("no-cue.part.jsonl", "no-cue.part-of-another-judge.jsonl", "no-cue.part-of-another-judge-2.jsonl",
+                  ".no-cue.jsonl.draft")  # fmt: skip
+    assert [ignored(name) for name in unfinished] == [True] * 4
+    assert not any(map(ignored, ("no-cue.jsonl", "pairs.jsonl", "sample.json", "recency-a.party-b.jsonl")))
 
 
 def test_a_module_of_the_users_is_left_alone(tmp_path: Path) -> None:

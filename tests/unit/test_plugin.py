@@ -568,7 +568,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     before = bare.tree()
     said = refused(bare.run(), "nothing is recorded", "judge 'faithful'", "dataset 'own'",
                    "condition 'recency-new-old'", str(bare.cassette()),
-                   "pytest --judge faithful --judge-dataset own --judge-record missing")  # fmt: skip
+                   '--judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
     assert any(f"pair '{row['id']}'" in said for row in bare.pairs())
     assert bare.tree() == before
 
@@ -624,7 +624,7 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
     refused(project.run("-k", "recency"), *words, str(project.cassette()), "[judges.faithful]",
-            "pytest --judge faithful --judge-dataset own --judge-record all")  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record all')  # fmt: skip
     assert project.tree() == before
 
 
@@ -646,7 +646,7 @@ def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
     project.write("pairs.jsonl", json_lines(rows))
     before = project.tree()
     refused(project.run("-k", "recency"), f"pair '{rows[3]['id']}'", "the pair's question changed since the recording",
-            "pytest --judge faithful --judge-dataset own --judge-record missing")  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
     assert project.tree() == before
 
 
@@ -1065,6 +1065,15 @@ def test_a_file_that_is_no_cassette_is_left_alone(
     refused(project.run("-k", "recency", "--judge-record", mode), str(project.cassette()), *words)
     assert server.requests == 0
     assert project.tree() == before
+
+
+def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
+    """Two families whose contrasts would have one name are a mistake in the configuration: nothing runs."""
+    labels = {"a-b": ("c", "d"), "a": ("b-c", "d")}
+    tables = [f"[cues.{name}]\n" + "".join(f'{label} = "{{number}} {label}."\n' for label in both)
+              for name, both in labels.items()]  # fmt: skip
+    project.configure(more="\n".join(tables))
+    refused(project.run("-k", "recency"), "[cues.a", "would both be called 'a-b-c-d'", "leave the hyphens out")
 
 
 def test_damaged_frozen_pairs_are_told(project: Project) -> None:

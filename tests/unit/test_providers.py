@@ -1418,9 +1418,9 @@ def test_a_fault_that_stays_ends_the_run_after_the_last_attempt(sdk: str, attemp
     [
         ("openai", wire(chat("")), "empty"),
         ("openai", wire({"choices": []}), "empty"),
-        ("openai", wire(b""), "empty"),
+        ("openai", wire({"model": "gpt-4o", "usage": {"prompt_tokens": 9}}), "empty"),
         ("google", wire(gemini()), "empty"),
-        ("google", wire("{}"), "empty"),
+        ("google", wire({"modelVersion": "gemini-2.5-flash"}), "empty"),
         ("google", wire(gemini(finish="MALFORMED_RESPONSE")), "no-answer"),
     ],
 )
@@ -1429,6 +1429,25 @@ def test_an_empty_answer_that_stays_is_invalid(sdk: str, answer: Answer, kind: s
     with serving(answer) as server:
         reply = ask(a_judge(sdk, server.url, max_attempts=3))
     assert (reply.verdict.invalid, reply.retries, len(server.asked)) == (kind, 2, 3)
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("body", ["{}", "null", "[]", b"", b" \n", {"status": "ok"}], ids=repr)
+def test_an_outage_told_as_a_200_that_stays_ends_the_run(sdk: str, body: Any) -> None:
+    """A 200 that says nothing of any answer is no answer of the judge's: it is asked again, then the run ends."""
+    with serving(wire(body)) as server, pytest.raises(FatalJudgeError, match="--judge-record missing"):
+        ask(a_judge(sdk, server.url, max_attempts=3))
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("status", [400, 403, 422])
+@pytest.mark.parametrize("said", ["Blocked by the usage policy of your company.", "<p>Request too large</p>"])
+def test_a_refusal_by_a_gateways_own_page_ends_the_run(sdk: str, status: int, said: str) -> None:
+    """What stands before the judge and refuses in words, not in the API's JSON, does not speak for the judge."""
+    with serving(wire(said, status, content_type="text/html")) as server, pytest.raises(FatalJudgeError):
+        ask(a_judge(sdk, server.url, max_attempts=3))
+    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("sdk", SDKS)

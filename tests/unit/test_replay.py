@@ -7,18 +7,23 @@ What must hold and does not yet is marked `suspected`.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import dataclasses
 import errno
 import gzip
 import hashlib
 import http.client
 import importlib
 import inspect
+import itertools
 import json
 import os
 import re
+import shlex
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 import types
@@ -31,6 +36,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
 
 import aiohttp
 import httpx
@@ -50,17 +56,20 @@ from openai import AsyncOpenAI
 from judgefixtures.cassettes import files
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
 from judgefixtures.cassettes.library import Library, RecordMode
+from judgefixtures.cassettes.origins import IDS, origin_of
 from judgefixtures.cassettes.replay import (
     CALL,
     CassetteMissError,
     NetworkBlockedError,
+    endpoint_digest,
     recording,
     request_digest,
 )
 from judgefixtures.contrasts import Condition, contrasts
 from judgefixtures.judges import FIRST_WAIT, FatalJudgeError, Judge, load_judge
 from judgefixtures.judgments import collect
-from judgefixtures.pairs import Pair
+from judgefixtures.pairs import Pair, balanced
+from judgefixtures.plugin.items import Item
 from judgefixtures.simulator.server import serving
 
 pytest_plugins = ["pytester"]
@@ -1115,6 +1124,33 @@ def test_method_host_and_path_count(method: str, uri: str) -> None:
     assert request_digest(method, uri, b"{}") != request_digest("POST", URL, b"{}")
 
 
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "[::1]", "0.0.0.0", "[::]"])
+def test_this_machine_has_one_name(host: str) -> None:
+    """A server of this machine is found by whichever of its names it was recorded under, and no other is."""
+    uri = "http://{}:8080/v1/chat/completions"
+    assert request_digest("POST", uri.format(host), b"{}") == request_digest("POST", uri.format("127.0.0.1"), b"{}")
+    for other in ("10.0.0.1", "localhost.example", "[::2]", "ip6-localhost"):
+        assert request_digest("POST", uri.format(other), b"{}") != request_digest("POST", uri.format(host), b"{}")
+
+
+@pytest.mark.parametrize("before", ["localhost", "::1"])
+@pytest.mark.parametrize("now", ["127.0.0.1", "localhost"])
+def test_recordings_under_an_earlier_name_of_this_machine_are_found(
+    before: str, now: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was recorded when each of this machine's names was a host of its own replays, and stays byte for byte."""
+    with monkeypatch.context() as earlier, loopback() as server:
+        earlier.setattr("judgefixtures.cassettes.replay._host", lambda _uri: before)
+        endpoint_digest.cache_clear()
+        recorded = ask(sdk_judge("openai", server.url), tmp_path, "missing")
+    endpoint_digest.cache_clear()
+    content = cassette(tmp_path).path.read_bytes()
+    url = server.url.replace("127.0.0.1", now)
+    assert ask(sdk_judge("openai", url), tmp_path, "none") == recorded
+    assert ask(sdk_judge("openai", url), tmp_path, "missing") == recorded
+    assert cassette(tmp_path).path.read_bytes() == content
+
+
 def test_the_key_in_the_query_does_not_count() -> None:
     """A request is found with another key, or without one: the digest gives no key away."""
     keys = ("?key=secret-one", "?key=secret-two", "")
@@ -1294,6 +1330,7 @@ def test_a_miss_passes_through_the_sdks(
 
 
 COMMAND = "pytest --judge ours --judge-dataset own --judge-record {}"
+ONLY = 'pytest --judge ours --judge-dataset own -k "recency-new-old" --judge-record {}'  # of a test item
 
 
 def missed(judge: Judge, root: Path, pairs: Sequence[Pair] = PAIRS) -> str:
@@ -1349,7 +1386,7 @@ def test_a_miss_of_another_request_says_so(tmp_path: Path) -> None:
     """Where the pair is recorded and the request is another, the message points at address and SDK."""
     with loopback() as server:
         ask(sdk_judge("openai", server.url), tmp_path, "missing")
-    message = missed(sdk_judge("openai", server.url.replace("127.0.0.1", "localhost")), tmp_path)
+    message = missed(sdk_judge("openai", f"{server.url}/gateway"), tmp_path)
     for word in ("the pair is recorded", "base_url", COMMAND.format("missing")):
         assert word in message
 
@@ -1434,6 +1471,28 @@ def in_a_pool_of_its_own(_: str) -> str:
         return pool.submit(by_httpx, "http://192.0.2.7:8443/", {}).result().decode()
 
 
+def send_a_message(_: str) -> str:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        opened.sendmsg([b"how many tokens"], [], 0, ("127.0.0.1", 8125))
+    return verdict("connected")
+
+
+def connect_below_socket(_: str) -> str:
+    import _socket
+
+    with contextlib.closing(_socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as opened:
+        opened.connect_ex(("192.0.2.7", 8443))
+    return verdict("connected")
+
+
+def look_up_below_socket(_: str) -> str:
+    import _socket
+
+    with contextlib.suppress(OSError):
+        _socket.getaddrinfo("judge.example.org", 8443)
+    return verdict("connected")
+
+
 def swallow(_: str) -> str:
     try:
         return connect_by_address(_)
@@ -1445,14 +1504,14 @@ def swallow(_: str) -> str:
     "function",
     [connect_by_address, connect_by_name, open_by_address, open_by_name, connect_ex, connect_ipv6, look_up,
      in_a_pool_of_its_own,
-     look_up_the_old_way, send_a_datagram, swallow],
+     look_up_the_old_way, send_a_datagram, send_a_message, connect_below_socket, look_up_below_socket, swallow],
     ids=lambda function: function.__name__,
 )  # fmt: skip
 def test_a_socket_in_a_replay_is_an_error_that_names_the_host(
     function: Function, python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
     """Judge code that opens a socket while replaying is stopped, with the host and the remedies."""
-    host = "127.0.0.1" if function is send_a_datagram else "judge.example.org"
+    host = "127.0.0.1" if function in (send_a_datagram, send_a_message) else "judge.example.org"
     if "192.0.2.7" in inspect.getsource(function) or function is swallow:
         host = "192.0.2.7"
     elif function is connect_ipv6:
@@ -1484,6 +1543,75 @@ def test_what_is_no_network_works_in_a_replay(python_judge: Callable[..., Judge]
 
     answers = ask(python_judge(local), tmp_path, "none", PAIRS[:1], concurrency=1)
     assert answers[NAMES[0]] == [(1, "fine", None)]
+
+
+def by_subprocess(_: str) -> str:
+    subprocess.run([sys.executable, "-c", ""], check=True)
+    return verdict("started")
+
+
+def by_shell(_: str) -> str:
+    subprocess.run("true", shell=True, check=True)
+    return verdict("started")
+
+
+def by_os_system(_: str) -> str:
+    os.system("true")
+    return verdict("started")
+
+
+def by_posix_spawn(_: str) -> str:
+    os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", "true"], {}), 0)
+    return verdict("started")
+
+
+async def by_asyncio(_: str) -> str:
+    await (await asyncio.create_subprocess_exec(sys.executable, "-c", "")).wait()
+    return verdict("started")
+
+
+PROGRAMS = (by_subprocess, by_shell, by_os_system, by_posix_spawn, by_asyncio)
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
+def test_a_program_is_not_started_in_a_replay(
+    function: Function, python_judge: Callable[..., Judge], tmp_path: Path
+) -> None:
+    """A program could reach a host unseen: judge code starts none while replaying, and the error names it."""
+    with pytest.raises(NetworkBlockedError) as caught:
+        ask(python_judge(function), tmp_path, "none", PAIRS[:1])
+    for word in ("start the program", "no network is allowed", "--judge-record missing", "allow_programs = true"):
+        assert word in str(caught.value)
+
+
+def test_what_is_asked_about_the_machine_is_no_program(
+    python_judge: Callable[..., Judge], tmp_path: Path
+) -> None:
+    """SDKs tell servers what they run on: `uname` may be started in a replay."""
+
+    def machine(_: str) -> str:
+        subprocess.run(["uname"], check=True, capture_output=True)
+        return verdict("fine")
+
+    answers = ask(python_judge(machine), tmp_path, "none", PAIRS[:1], concurrency=1)
+    assert answers[NAMES[0]] == [(1, "fine", None)]
+
+
+def test_a_forked_child_reaches_nobody_in_a_replay(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
+    """A fork may compute; the network is closed to it, too."""
+
+    def forked(_: str) -> str:
+        child = os.fork()
+        if child == 0:
+            try:
+                socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))
+            except BaseException as error:
+                os._exit(7 if type(error) is NetworkBlockedError else 8)
+            os._exit(0)
+        return verdict(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+
+    answers = ask(python_judge(forked), tmp_path, "none", PAIRS[:1], concurrency=1)
+    assert answers[NAMES[0]] == [(1, "7", None)]
 
 
 def test_the_network_is_back_after_a_replay(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
@@ -1533,6 +1661,11 @@ class Project:
             f'[tool.judgefixtures]\njudge = "ours"\n[tool.judgefixtures.judges.ours]\n{lines}'
             '[tool.judgefixtures.datasets.own]\npath = "pairs.jsonl"\n'
         )
+
+    def allow(self, variable: str) -> None:
+        """Allow a key variable to be sent to an address of one's own, also where these tests run in CI."""
+        with (self.path / "pyproject.toml").open("a") as file:
+            file.write(f'[tool.judgefixtures.security]\napi_key_envs = ["{variable}"]\n')
 
     def code(self, text: str) -> None:
         """Write the module of a python judge and configure it."""
@@ -1612,7 +1745,7 @@ def test_a_miss_is_told_by_the_run(project: Project) -> None:
     assert (
         "nothing is recorded for judge 'ours', dataset 'own', condition 'recency-new-old', pair 'p0" in said
     )
-    assert COMMAND.format("missing") in said
+    assert ONLY.format("missing") in said
 
 
 def test_a_blocked_socket_is_told_by_the_run(project: Project) -> None:
@@ -1623,6 +1756,42 @@ def test_a_blocked_socket_is_told_by_the_run(project: Project) -> None:
     result, said = project.run()
     result.assert_outcomes(failed=1)
     assert "judge code tried to reach judge.example.org:443" in said
+
+
+def test_a_program_is_started_where_the_table_allows_it(project: Project) -> None:
+    """A judge that runs a program is refused in a replay, unless its table says that the program reaches nobody."""
+    project.code(
+        "import subprocess\ndef judge(prompt):\n"
+        """    return subprocess.check_output(["echo", '{"selected_response": 1, "reason": "mine"}'], text=True)\n"""
+    )
+    result, said = project.run()
+    result.assert_outcomes(failed=1)
+    assert "judge code tried to start the program 'echo'" in said
+    _, said = project.run("--judge-record", "missing")
+    assert "start the program" not in said
+    project.configure(provider="python", target="judge_of_ours:judge", allow_programs=True)
+    _, said = project.run()
+    assert "start the program" not in said
+    assert "run live" in said
+
+
+def test_ci_refuses_before_anything_is_asked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for an address of the configuration's own, and pairs from elsewhere, end a run of CI with the remedy."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("GATEWAY_KEY", "fakewordsonly")
+    with loopback() as server:
+        project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="GATEWAY_KEY")
+        result, said = project.run("--judge-record", "missing")
+        result.assert_outcomes(errors=1)
+        assert 'api_key_envs = ["GATEWAY_KEY"] in [security]' in said
+        _, said = project.run()
+        assert "[security]" not in said  # a replay sends nothing
+        elsewhere = project.path.parent / "elsewhere.jsonl"
+        (project.path / "pairs.jsonl").rename(elsewhere)
+        (project.path / "pairs.jsonl").symlink_to(elsewhere)
+        _, said = project.run()
+        assert "is outside of the repository" in said
+        assert not server.asked
 
 
 # --- secrets ----------------------------------------------------------------------------------------------
@@ -1780,6 +1949,7 @@ def test_no_secret_is_written_or_shown(
             project.configure(
                 provider=provider, model="m", base_url=base_url, api_key_env="CANARY_KEY", max_attempts=2
             )
+            project.allow("CANARY_KEY")
         _, said = project.run(
             "--judge-record", "missing", "--judge-report", "report", "--judge-concurrency", "1", "-rA"
         )
@@ -1802,6 +1972,239 @@ def test_a_leak_would_be_seen(project: Project) -> None:
     assert leaks(project, f"said {KEY}") == [f"{KEY} in (terminal)", f"{KEY} in cassettes/x"]
 
 
+# No digit, digits alone, what separates fields, what texts escape, 8 to 200 characters; all of them made of fake words.
+SHAPES = {
+    "eight letters": "fakewrdz",
+    "eight digits": "90817263",
+    "no digit": "sk-plantedWithoutAnyDigit",
+    "lower case": "plantedandofsmalllettersalone",
+    "separators": "planted;second,third=fourth",
+    "address": "plant+ed/with&signs%20of:an@address",
+    "quotes": "planted'quote\"and\\slash",
+    "two hundred": "-".join(f"planted{n}Fake" for n in range(20))[:200],
+}
+PLACES = ("USER_INFO", "QUERY", "HEADER", "COOKIE")
+PLANTED_CODE = """\
+import logging
+import os
+import requests
+
+def judge(prompt):
+    secrets = {name: os.environ["PLANTED_" + name] for name in ("USER_INFO", "QUERY", "HEADER", "COOKIE")}
+    response = requests.post(
+        "%s/v1/judge", json={"prompt": prompt}, auth=("judge", secrets["USER_INFO"]),
+        params={"api_key": secrets["QUERY"]},
+        headers={"X-Api-Key": secrets["HEADER"], "Cookie": "session=" + secrets["COOKIE"]},
+    )
+    logging.getLogger("ours").debug("sent %%s", secrets)
+    response.raise_for_status()
+    return response.text
+"""
+CRASH = """\
+import logging
+import os
+import pytest
+import warnings
+from urllib.parse import quote
+
+@pytest.mark.parametrize("name", sorted(name for name in os.environ if name.startswith("PLANTED_")))
+def test_crash(name, record_property):
+    secret = os.environ[name]
+    headers = [("authorization", "Bearer " + secret), (b"cookie", b"session=" + secret.encode())]
+    url = f"http://judge:{quote(secret)}@127.0.0.1:9/v1?api_key={quote(secret, safe='')}"
+    print("printed", headers)
+    record_property("url", url)
+    warnings.warn(f"slow: {url} {secret}")
+    try:
+        raise ValueError(secret)
+    except ValueError:
+        logging.getLogger("ours").exception("no answer from %s", url)
+    raise RuntimeError(f"no answer from {url}: {headers}")
+"""
+
+
+def spellings(secret: str) -> set[str]:
+    """Return what must be found nowhere: a secret as it is written in various texts, and its halves."""
+    half = len(secret) // 2
+    parts = {secret[:half], secret[half:]} if half >= 12 else set()
+    return {secret, quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1], *parts}
+
+
+def planted(project: Project, said: str, secret: str, *, besides: Sequence[str] = ()) -> list[str]:
+    """Return where a planted secret is found."""
+    files = [path for path in project.path.rglob("*") if path.is_file() and path.name not in besides]
+    places = {str(path.relative_to(project.path)): path.read_text(errors="replace") for path in files}
+    return sorted({f"{spelled} in {place}" for place, text in {**places, "(terminal)": said}.items()
+                   for spelled in spellings(secret) if spelled in text})  # fmt: skip
+
+
+def careless(asked: Asked) -> Reply:
+    """Answer with everything that came beside the body; with an error that says it for one question."""
+    names = ("authorization", "x-goog-api-key", "x-api-key", "cookie")
+    said = [value for name, value in asked.headers.items() if name.lower() in names]
+    said += [word for value in said if value.startswith("Basic ")
+             for word in (base64.b64decode(value[6:]).decode(),)]  # fmt: skip
+    said += [asked.path, *parse_qs(urlsplit(asked.path).query).get("api_key", [])]
+    text = " ".join(said)
+    if "Question 3?" in asked.prompt:
+        # As long as makes a message be cut in the middle of what is repeated.
+        content = {"message": f"maximum context length {'x' * 330} {text}", "code": "context_length_exceeded"}
+        return Reply(json.dumps({"error": content}).encode(), 400)
+    return asked.answered(verdict(f"Both are fine. {text}"), note=said, sent={text: text})
+
+
+LOUD = ("-l", "-vv", "-rA", "--log-level=DEBUG", "--log-file=debug.log", "--log-file-level=DEBUG", "-o", "log_cli=true",
+        "--log-cli-level=DEBUG", "--junitxml=junit.xml", "-o", "junit_logging=all", "-W", "default")  # fmt: skip
+
+
+def run_loudly(project: Project, *arguments: str) -> str:
+    """Record and report with everything that pytest can say, beside a test that crashes; return what was said."""
+    (project.path / "test_z_crash.py").write_text(CRASH)
+    result = project.pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report",
+        *LOUD, *arguments,
+    )
+    result.reprec = None
+    return f"{result.stdout}\n{result.stderr}"
+
+
+def as_planted(monkeypatch: pytest.MonkeyPatch, secrets: Mapping[str, str]) -> None:
+    """Put secrets into the environment, where the code of the tests finds them."""
+    for name, secret in secrets.items():
+        monkeypatch.setenv(f"PLANTED_{name}", secret)
+
+
+@pytest.mark.parametrize("shift", range(len(SHAPES)))
+def test_a_planted_secret_of_a_client_is_nowhere(
+    shift: int, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each shape, in each place of a request: no recording, report, log or traceback holds a credential."""
+    shapes = [*SHAPES.values()]
+    secrets = {place: shapes[(number + shift) % len(shapes)] for number, place in enumerate(PLACES)}
+    as_planted(monkeypatch, secrets)
+    with loopback(careless) as server:
+        project.code(PLANTED_CODE % server.url)
+        said = run_loudly(project)
+    assert "no answer from http://...@127.0.0.1" in said
+    assert len(kept(project.path / "cassettes")) == 2 * (len(PAIRS) - 1)
+    assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
+    assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
+
+
+def test_what_a_worker_sends_holds_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under xdist the controller cannot know what workers' requests carried: reports come clean to it."""
+    shapes = [*SHAPES.values()]
+    secrets = dict(zip(PLACES, shapes[2:], strict=False))
+    as_planted(monkeypatch, secrets)
+    with loopback(careless) as server:
+        project.code(PLANTED_CODE % server.url)
+        said = run_loudly(project, "-n", "1")
+    assert "no answer from http://...@127.0.0.1" in said
+    assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
+    assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the key of an SDK looks like, no recording, report, log or traceback holds it."""
+    as_planted(monkeypatch, {"KEY": SHAPES[shape]})
+    with loopback(careless) as server:
+        project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="PLANTED_KEY")
+        project.allow("PLANTED_KEY")
+        said = run_loudly(project)
+    assert "no answer from http://...@127.0.0.1" in said
+    assert len(kept(project.path / "cassettes")) == 2 * len(PAIRS)
+    assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
+    assert planted(project, said, SHAPES[shape]) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_password_in_an_address_is_nowhere(
+    shape: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A password in base_url is used and shown nowhere: not where it works, and not where nobody answers."""
+    secret = SHAPES[shape]
+    as_planted(monkeypatch, {"PASSWORD": secret})
+    with loopback(careless) as server:
+        address = server.url.replace("//", f"//judge:{quote(secret, safe='')}@")
+        project.configure(provider="openai", model="m", base_url=f"{address}/v1", max_attempts=1)
+        said = run_loudly(project)
+        assert any("Basic" in asked.headers.get("authorization", "") for asked in server.asked)
+    said += run_loudly(project)
+    assert "refuses connections" in said
+    assert planted(project, said, secret, besides=["pyproject.toml"]) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_crash_shows_no_secret(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pytest itself is brought down, its INTERNALERROR holds no key either."""
+    as_planted(monkeypatch, {"KEY": SHAPES[shape]})
+    project.configure(provider="openai", model="m", base_url="http://127.0.0.1:9/v1", api_key_env="PLANTED_KEY")
+    (project.path / "conftest.py").write_text(
+        "import os\n\ndef pytest_runtest_logfinish(nodeid):\n"
+        "    secret = os.environ['PLANTED_KEY']\n    raise RuntimeError(f'crashed with {secret}')\n"
+    )
+    result = project.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-l", "-vv", "--full-trace")
+    result.reprec = None
+    said = f"{result.stdout}\n{result.stderr}"
+    assert "INTERNALERROR" in said
+    assert "crashed with scrubbed" in said
+    assert planted(project, said, SHAPES[shape]) == []
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "OSError('no answer: /v1/judge?key=fakewordsonly')",
+        "OSError('no answer: /v1/judge?k=fakewordsonly&b=2')",
+        "OSError('no answer: https://judge:fakewordsonly@127.0.0.1/v1')",
+        "OSError('no answer: http://127.0.0.1/v1?code=fakewordsonly')",
+    ],
+)
+def test_an_address_in_an_error_of_a_python_judge_is_shown_without_keys(raised: str, project: Project) -> None:
+    """Clients put addresses into their errors, also relative ones: user and query are left out, known or not."""
+    project.code(f"def judge(prompt):\n    raise {raised}\n")
+    _, said = project.run("--judge-record", "missing", "--judge-report", "report", "--junitxml=junit.xml", "--tb=short")
+    assert "no answer:" in said
+    assert planted(project, said, "fakewordsonly", besides=["judge_of_ours.py", "judge_of_ours.cpython-311.pyc"]) == []
+
+
+@pytest.mark.parametrize("provider", ["openai", "google"])
+def test_a_redirect_is_shown_without_keys(provider: str, tmp_path: Path) -> None:
+    """Where a server redirects to is told without user, query and fragment: sign-in pages put tokens there."""
+    places = ("http://judge:fakewordsonly@127.0.0.1:9/v1", "/login?code=fakewordsonly", "/login#token=fakewordsonly")
+    for place in places:
+        with (
+            loopback(lambda _, place=place: Reply(b"", 302, {"location": place})) as server,
+            pytest.raises(FatalJudgeError, match="redirects to") as caught,
+        ):
+            ask(sdk_judge(provider, server.url), tmp_path, "missing")
+        assert "fakewordsonly" not in str(caught.value)
+
+
+def test_credentials_that_a_server_hands_out_are_not_kept(
+    python_judge: Callable[..., Judge], tmp_path: Path
+) -> None:
+    """A judge that signs in first is recorded and replayed without the token that it was given."""
+
+    def answering(asked: Asked) -> Reply:
+        if asked.path == "/v1/token":
+            return Reply(json.dumps({"access_token": "fakewordsonly", "expires_in": 60}).encode())
+        return Reply(verdict(f"You are {asked.headers['authorization']}.").encode())
+
+    with loopback(answering) as server:
+
+        def asking(prompt: str) -> str:
+            token = requests.post(f"{server.url}/v1/token", json={"prompt": prompt}).json()["access_token"]
+            headers = {"authorization": f"Bearer {token}"}
+            return requests.post(f"{server.url}/v1/judge", json={"prompt": prompt}, headers=headers).text
+
+        judge = python_judge(asking)
+        recorded = ask(judge, tmp_path, "missing", PAIRS[:1])
+    assert not any("fakewordsonly" in path.read_text() for path in tmp_path.rglob("*.jsonl"))
+    assert ask(judge, tmp_path, "none", PAIRS[:1]) == recorded
+
+
 @pytest.mark.parametrize("provider", ["openai", "google"])
 def test_of_headers_only_the_content_type_is_kept(provider: str, tmp_path: Path) -> None:
     """A row holds what was asked and the body (status and repeat where unusual), no header but a content type."""
@@ -1810,3 +2213,374 @@ def test_of_headers_only_the_content_type_is_kept(provider: str, tmp_path: Path)
     for name in NAMES:
         for line in (tmp_path / "ours" / "own" / f"{name}.jsonl").read_text().splitlines()[1:]:
             assert json.loads(line).keys() - {"seen"} == {"digest", "pair", "json"}
+
+
+# --- asked again, and no more than that -------------------------------------------------------------------
+
+
+def wrong_for(*numbers: int, said: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
+    """Return a server's behaviour: about some pairs it says something that is no verdict."""
+    about = tuple(f"Question {number}?" for number in numbers)
+    return lambda asked: said(asked) if any(map(asked.prompt.__contains__, about)) else asked.answered(verdict("fine"))
+
+
+def cut_off(_: Asked) -> Reply:
+    """Answer half a verdict, cut off at the limit of tokens."""
+    choice = {"message": {"role": "assistant", "content": '{"selected'}, "finish_reason": "length"}
+    return Reply(json.dumps({"model": "m", "choices": [choice]}).encode())
+
+
+def withheld(_: Asked) -> Reply:
+    """Answer nothing, for the sake of a content filter."""
+    choice = {"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}
+    return Reply(json.dumps({"model": "m", "choices": [choice]}).encode())
+
+
+def by_kind(asked: Asked) -> Reply:
+    """Be cut off about pair 3, and withhold the answer about pair 4."""
+    return withheld(asked) if "Question 4?" in asked.prompt else cut_off(asked)
+
+
+def about(server: Loopback) -> Counter[str]:
+    """Return how often each pair was asked about."""
+    return Counter(re.findall(r"Question (\d)\?", asked.prompt)[0] for asked in server.asked)
+
+
+def use(project: Project, url: str, **keys: Any) -> None:
+    """Configure a judge behind a server."""
+    project.configure(provider="openai", model=keys.pop("model", "m"), base_url=f"{url}/v1", **keys)
+
+
+def record_with(
+    project: Project, reply: Callable[[Asked], Reply], *arguments: str, **keys: Any
+) -> tuple[str, Loopback]:
+    """Record from a server that replies so; return what was said, and the server."""
+    with loopback(reply) as server:
+        use(project, server.url, **keys)
+        _, said = project.run(*(arguments or ("--judge-record", "missing")))
+    return said, server
+
+
+def test_invalid_answers_are_asked_again_and_nothing_else(project: Project) -> None:
+    """The item's message names the command, which asks the invalid answers alone; `missing` never does."""
+    said, _ = record_with(project, wrong_for(3, 4, said=by_kind))
+    assert "4 answers are invalid (filtered 2, truncated 2)" in said
+    assert ONLY.format("invalid") in said
+    fine = wrong_for(said=cut_off)
+    assert not record_with(project, fine)[1].asked
+    said, server = record_with(project, fine, "--judge-record", "invalid", "--judge-preflight")
+    assert "ours: at most 4 calls" in said
+    assert not server.asked
+    said, server = record_with(project, fine, "--judge-record", "invalid")
+    assert about(server) == {"3": 2, "4": 2}
+    assert "are invalid" not in said
+    assert not record_with(project, fine, "--judge-record", "invalid")[1].asked
+    rows = kept(project.path / "cassettes")
+    assert Counter(row.asked for row in rows) == {1: 8, 2: 4}
+    assert len({row.digest for row in rows}) == 12
+    assert "are invalid" not in project.run()[1]
+
+
+def test_kinds_of_invalid_answers_are_asked_again_by_choice(project: Project) -> None:
+    """--judge-record-invalid KIND narrows it; another mode, and a kind that there is not, are errors that say so."""
+    record_with(project, wrong_for(3, 4, said=by_kind))
+    fine = wrong_for(said=cut_off)
+    one = ("--judge-record", "invalid", "--judge-record-invalid", "truncated")
+    assert "at most 2 calls" in record_with(project, fine, *one, "--judge-preflight")[0]
+    said, server = record_with(project, fine, *one)
+    assert about(server) == {"3": 2}
+    assert "2 answers are invalid (filtered 2)" in said
+    _, said = project.run("--judge-record", "missing", "--judge-record-invalid", "empty")
+    assert "--judge-record-invalid names the invalid answers that --judge-record invalid asks again" in said
+    _, said = project.run("--judge-record", "invalid", "--judge-record-invalid", "trunkated")
+    assert 'did you mean "truncated"?' in said
+
+
+def test_an_invalid_answer_stays_until_a_new_one_arrived(project: Project) -> None:
+    """Where asking again fails, what was recorded is as it was; an answer that is invalid again is asked once a run."""
+    record_with(project, wrong_for(3, said=cut_off))
+    before = {path: path.read_bytes() for path in (project.path / "cassettes").rglob("recency*.jsonl")}
+    said, _ = record_with(
+        project, lambda _: Reply(b'{"error": {"message": "No."}}', 500), "--judge-record", "invalid", max_attempts=1
+    )
+    assert "gave up" in said
+    assert {path: path.read_bytes() for path in before} == before
+    (project.path / "test_more.py").write_text(TEST)
+    _, server = record_with(project, wrong_for(3, said=cut_off), "--judge-record", "invalid")
+    assert about(server) == {"3": 2}, "two items share the conditions"
+
+
+@pytest.mark.parametrize("body", [b"{}", b"", b"null"])
+def test_an_outage_is_not_recorded_as_an_answer(body: bytes, project: Project) -> None:
+    """A 200 that says nothing ends the run with all answers kept, and `missing` asks for the rest."""
+    said, _ = record_with(project, wrong_for(3, said=lambda _: Reply(body)), max_attempts=1)
+    assert "run again with --judge-record missing" in said
+    assert all(row.pair != "p03" for row in kept(project.path / "cassettes"))
+    before = len(kept(project.path / "cassettes"))
+    _, server = record_with(project, wrong_for(said=cut_off))
+    assert len(server.asked) == 12 - before
+    assert "ERROR" not in project.run()[1]
+
+
+def test_an_outage_that_was_recorded_replays_and_is_asked_again(tmp_path: Path) -> None:
+    """Recordings of an earlier version hold such answers: they are invalid in a replay, and `invalid` asks again."""
+    with loopback() as server:
+        ask(sdk_judge("openai", server.url), tmp_path, "missing")
+        file = cassette(tmp_path)
+        rows = [dataclasses.replace(row, body=b"{}") if row.pair == "p03" else row for row in file.rows()]
+        file.replace(rows, file.header or {})
+        judge = sdk_judge("openai", server.url)
+        assert [invalid for _, _, invalid in ask(judge, tmp_path, "none")[NAMES[0]]].count("empty") == 1
+        asked = len(server.asked)
+        assert ask(judge, tmp_path, "invalid") == expected(judge)
+        assert len(server.asked) == asked + 1
+
+
+def test_one_deleted_line_costs_one_call(project: Project) -> None:
+    """The command of a miss asks what is missing and nothing else, though other contrasts were never recorded."""
+    (project.path / "test_more.py").write_text(TEST.replace("recency", "provenance"))
+    fine = wrong_for(said=cut_off)
+    record_with(project, fine, "--judge-record", "missing", "-k", "recency")
+    file = cassette(project.path / "cassettes")
+    file.replace(file.rows()[:-1], file.header or {})
+    _, said = project.run("-k", "recency")
+    assert ONLY.format("missing") in said
+    arguments = shlex.split(ONLY.format("missing"))[1:]
+    said, server = record_with(project, fine, *arguments)
+    assert "ours: at most 1 calls" in said
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("item", "options"),
+    [
+        (Item("j", "own", RECENCY), '--judge j --judge-dataset own -k "recency-new-old"'),
+        (Item("j", "own"), '--judge j --judge-dataset own -k "own-accuracy"'),
+        (Item("j", "own", plan=True), '--judge j --judge-dataset own -k "own-plan"'),
+        (Item("j", "own", RECENCY, "old"),
+         '--judge j --judge-baseline old --judge-dataset own -k "j-against-old-own-recency-new-old"'),
+        (Item("j", "own", None, "old"),
+         '--judge j --judge-baseline old --judge-dataset own -k "j-against-old-own-accuracy"'),
+    ],
+)  # fmt: skip
+def test_the_options_of_an_item_select_it(item: Item, options: str) -> None:
+    """The options that messages name are those of the item, whose id holds what -k looks for."""
+    assert item.options == options
+    assert shlex.split(options)[-1] in f"test_ours[{item!r}]"
+
+
+def test_a_condition_of_another_judge_is_repaired_by_all_of_it_alone(project: Project) -> None:
+    """Where `missing` cannot repair a condition the message names `all`, for the contrast that needs it."""
+    record_with(project, wrong_for(said=cut_off))
+    use(project, "http://127.0.0.1:9", temperature=0.5)
+    assert ONLY.format("all") in project.run()[1]
+
+
+def test_the_forecast_looks_up_what_the_run_looks_up(project: Project) -> None:
+    """After a changed host every call is forecast and made; after another name of this machine none is."""
+    fine = wrong_for(said=cut_off)
+    record_with(project, fine)
+    missing = ("--judge-record", "missing")
+    with loopback(fine) as server:
+        use(project, server.url.replace("127.0.0.1", "localhost"))
+        assert "ours: at most 0 calls" in project.run(*missing)[1]
+        use(project, f"{server.url}/elsewhere")
+        assert "ours: at most 12 calls" in project.run(*missing, "--judge-preflight")[1]
+        assert not server.asked
+        assert "ours: at most 12 calls" in project.run(*missing)[1]
+        assert len(server.asked) == 12
+        assert "ours: at most 0 calls" in project.run(*missing)[1]
+
+
+def test_the_forecast_of_a_python_judge_looks_up_too(project: Project) -> None:
+    """A judge of the user's is looked up by what its function asks for, without any network."""
+    code = "import httpx\ndef judge(prompt):\n    return httpx.post('{}/judge', json={{'prompt': prompt}}).text\n"
+    with loopback() as server:
+        project.code(code.format(server.url))
+        project.run("--judge-record", "missing")
+        assert "ours: at most 0 calls" in project.run("--judge-preflight")[1]
+        project.code(code.format(f"{server.url}/new"))
+        sys.modules.pop("judge_of_ours", None)
+        asked = len(server.asked)
+        assert "ours: at most 12 calls" in project.run("--judge-preflight")[1]
+        assert len(server.asked) == asked
+
+
+def test_a_renamed_judge_is_told(project: Project) -> None:
+    """A miss says which folder holds recordings of the same judge by another name, and names no other judge's."""
+    record_with(project, wrong_for(said=cut_off))
+    folder = project.path / "cassettes"
+    folder.joinpath("ours").rename(folder / "former")
+    _, said = project.run()
+    assert f"if [judges.former] was renamed, rename the folder {folder / 'former'} to {folder / 'ours'}" in said
+    use(project, "http://127.0.0.1:9", temperature=0.5)
+    assert "was renamed" not in project.run()[1]
+    use(project, "http://127.0.0.1:9")
+    folder.joinpath("former").rename(folder / "ours")
+    assert "ERROR" not in project.run()[1]
+
+
+# --- positions stay ---------------------------------------------------------------------------------------
+
+
+def graded(project: Project, golds: Mapping[str, int]) -> None:
+    """Write the pairs with gold."""
+    fields = ("id", "question", "response_1", "response_2")
+    rows = [{name: getattr(pair, name) for name in fields} | {"gold": golds[pair.id]} for pair in some_pairs(12)
+            if pair.id in golds]  # fmt: skip
+    (project.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_positions_stay_with_the_recording(project: Project) -> None:
+    """Corrected golds and removed pairs move no other pair: all replays, and a new pair alone is asked about."""
+    golds = {pair.id: 1 for pair in some_pairs(11)}
+    graded(project, golds)
+    fine = wrong_for(said=cut_off)
+    record_with(project, fine)
+    for changed in ({**golds, "p01": 2, "p02": 2, "p03": 2}, {name: 1 for name in golds if name not in ("p05", "p06")}):
+        graded(project, changed)
+        _, said = project.run()
+        assert "ERROR" not in said
+        assert "at most 0 calls" in project.run("--judge-preflight")[1]
+    graded(project, {**golds, "p01": 2, "p11": 1})
+    said, server = record_with(project, fine)
+    assert "at most 2 calls" in said
+    assert len(server.asked) == 2
+    assert all("Question 11?" in asked.prompt for asked in server.asked)
+
+
+def test_positions_even_out_what_the_kept_ones_leave() -> None:
+    """New pairs alone are drawn, and gold is as even as they can make it; without kept ones nothing changed."""
+    golds = [1, 1, 1, 2, 1, 1, 1, 2, 1, 1]
+    pairs = [dataclasses.replace(pair, gold=gold) for pair, gold in zip(some_pairs(10), golds, strict=True)]
+    assert sum(pair.gold == 1 for pair in balanced(pairs, 0)) == 5
+    kept_pairs = {pair.id: pair for pair in pairs[:3]}
+    again = balanced(pairs, 0, kept_pairs)
+    assert again[:3] == tuple(pairs[:3])
+    assert sum(pair.gold == 1 for pair in again) == 5
+    all_kept = {pair.id: pair for pair in balanced(pairs, 0)}
+    corrected = [dataclasses.replace(pairs[0], gold=2), *pairs[1:]]
+    assert [pair.digest for pair in balanced(corrected, 0, all_kept)] == [pair.digest for pair in all_kept.values()]
+    edited = [dataclasses.replace(pairs[0], question="Another?"), *pairs[1:]]
+    assert [pair.digest for pair in balanced(edited, 0, all_kept)][1:] == [p.digest for p in all_kept.values()][1:]
+
+
+# --- one model, and the judge itself ----------------------------------------------------------------------
+
+
+def alternating(**fields: Sequence[str]) -> Callable[[Asked], Reply]:
+    """Return a server's behaviour: it answers with each value of the fields in turn."""
+    turns = {name: itertools.cycle(values) for name, values in fields.items()}
+    return lambda asked: asked.answered(verdict("fine"), **{name: next(values) for name, values in turns.items()})
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"model": ("m-2024-08-06", "m-2024-11-20")}, "2 models: 'm-2024-08-06' 6, 'm-2024-11-20' 6"),
+        ({"model": ("m",), "system_fingerprint": ("fp_1", "fp_2")}, "2 fingerprints: 'fp_1' 6, 'fp_2' 6"),
+    ],
+)
+def test_a_model_that_changes_during_a_recording_is_warned_about(
+    fields: dict[str, Sequence[str]], told: str, project: Project
+) -> None:
+    """Two snapshots, or two fingerprints, are a warning in summary and report, when recorded and in each replay."""
+    report = ("--judge-report", str(project.path / "report"))
+    said, _ = record_with(project, alternating(**fields), "--judge-record", "missing", *report)
+    for output in (said, project.run(*report)[1]):
+        assert f"WARNING: judge ours was answered by {told}" in output
+        written = json.loads((project.path / "report" / "report.json").read_text())
+        assert [warning for warning in written["warnings"] if told in warning]
+        assert [row["answers"] for row in written["served"]] == [6, 6]
+
+
+@pytest.mark.parametrize(
+    ("fields", "keys"),
+    [
+        ({"model": ("m-2024-08-06", "m-2024-11-20")}, {"accept_served_model": "m-2024-11-20"}),
+        ({"model": ("m", "m-2024-11-20")}, {"accept_served_model": "m-2024-11-20"}),
+        ({"model": ("m",), "system_fingerprint": ("fp_1", "fp_2")}, {"accept_served_model": "m"}),
+        ({"model": ("m-0613", "m-0613-2024-11-20")}, {"model": "m-0613"}),
+    ],
+)
+def test_a_pinned_model_that_changes_is_an_error(
+    fields: dict[str, Sequence[str]], keys: dict[str, str], project: Project
+) -> None:
+    """Where the judge's table pins the model the recording stops, and a replay of such a mixture is an error."""
+    said, server = record_with(project, alternating(**fields), **keys, max_attempts=1)
+    assert "ERROR" in said
+    assert "fatal: " in said
+    assert len(server.asked) < 12
+    assert "[judges.ours]" in said
+
+
+def test_a_replayed_mixture_of_a_pinned_model_is_an_error(project: Project) -> None:
+    """A pin that comes after the recording finds the mixture in it: the item is an error that names both."""
+    record_with(project, alternating(model=("m",), system_fingerprint=("fp_1", "fp_2")))
+    use(project, "http://127.0.0.1:9", accept_served_model="m")
+    _, said = project.run()
+    assert "the fingerprint 'fp_2' answered where 'fp_1' did before" in said
+    assert "fatal" not in said
+
+
+def test_a_pinned_model_with_two_fingerprints_is_warned_about(project: Project) -> None:
+    """A name with a date pins the model, not what it runs on: that is a warning, no error."""
+    fields = {"model": ("m-2024-11-20",), "system_fingerprint": ("fp_1", "fp_2")}
+    said, _ = record_with(project, alternating(**fields), model="m-2024-11-20")
+    assert "2 fingerprints" in said
+    assert "ERROR" not in said
+
+
+REPEAT = TEST.replace("recency", "repeat")
+
+
+def identified(ids: Callable[[Asked, int], str], created: bool = True) -> Callable[[Asked], Reply]:
+    """Return a server's behaviour: each answer has an id, and the second in which it was made."""
+    numbers = itertools.count()
+
+    def reply(asked: Asked) -> Reply:
+        number = next(numbers)
+        return asked.answered(verdict("fine"), id=ids(asked, number), **({"created": number} if created else {}))
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("reply", "cached"),
+    [
+        (identified(lambda asked, _: fingerprint(asked.prompt)), 6),  # a cache by request
+        (identified(lambda *_: "one for all", created=False), 11),  # a cache by likeness
+        (identified(lambda _, number: f"id-{number}"), 0),
+        (identified(lambda *_: "", created=False), 0),
+        (lambda asked: asked.answered(verdict("fine")), 0),
+    ],
+)
+def test_a_cache_before_the_judge_is_warned_about(
+    reply: Callable[[Asked], Reply], cached: int, project: Project
+) -> None:
+    """One response id twice is a cache's doing, which fakes the noise floor; ids are still written nowhere."""
+    (project.path / "test_ours.py").write_text(REPEAT)
+    report = ("--judge-report", str(project.path / "report"))
+    said, server = record_with(project, reply, "--judge-record", "missing", "--judge-repeats", "2", *report)
+    assert len(server.asked) == 12
+    warned = f"{cached} of 12 new answers came with the response id of an earlier answer"
+    assert (warned in said) == bool(cached)
+    assert ("response id" in said) == bool(cached)
+    written = json.loads((project.path / "report" / "report.json").read_text())["warnings"]
+    assert bool(written) == bool(cached)
+    assert not [path for path in project.path.rglob("*.jsonl") if b"one for all" in path.read_bytes()]
+
+
+def test_ids_that_come_twice_by_chance_are_no_cache(project: Project) -> None:
+    """Some servers have a single id, or draw one from a few hundred: other requests, other answers, no warning."""
+    said, _ = record_with(project, identified(lambda *_: "chatcmpl-1"))
+    assert "response id" not in said
+
+
+@given(st.binary() | json_values.map(lambda value: json.dumps(value).encode()))
+def test_any_body_has_an_origin_or_none(body: bytes) -> None:
+    """A body tells its id where it is an object with one; whatever else it is, that is no error."""
+    origin = origin_of(body, "request")
+    assert origin is None or any(name.encode() in body for name in IDS)
+    assert origin_of(b'{"id": "\\ud800"}', "request") is not None
+    assert origin_of(b"[" * 100_000, "request") is None

@@ -13,10 +13,10 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
 # Along the flow of data: a room imports from rooms that stand before it, never from one behind.
 FLOW = (
-    "errors", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
+    "texts", "errors", "secrets", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
     "config", "verdicts", "acknowledgment",
     "cassettes", "providers", "pacing", "retirements", "judges", "costs", "judgments", "metrics", "gates", "swap",
-    "expenses", "ranking", "side_by_side", "preflight", "rows", "diagnosis", "summary", "report",
+    "expenses", "ranking", "side_by_side", "preflight", "rows", "served", "diagnosis", "summary", "report",
     "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.

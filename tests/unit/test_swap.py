@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import random
 import sys
 import warnings
 from collections.abc import Sequence
@@ -551,27 +552,64 @@ def test_margins_and_level_are_those_of_the_configuration() -> None:
 def test_a_pair_counts_where_all_four_verdicts_are_valid(drawn: list[Any], max_invalid: float) -> None:
     """An invalid verdict of either judge in either arm takes the pair out of all quantities; too many are an ERROR."""
     valid = [row for row in drawn if None not in row]
-    left_out = (len(drawn) - len(valid)) / len(drawn)
+    counts = [sum(choice is None for row in drawn for choice in row[part]) for part in (slice(2), slice(2, 4))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         found = compared([row[:2] for row in drawn], [row[2:] for row in drawn], max_invalid=max_invalid)
-        if left_out > max_invalid or not valid:
+        if any(exact_low(count, 2 * len(drawn)) > max_invalid for count in counts) or not valid:
             assert list(found) == ["abs-vsr"]
             assert found["abs-vsr"].status is Status.ERROR
-            assert found["abs-vsr"].message.startswith(f"{len(drawn) - len(valid)} of {len(drawn)} pairs have an inv")
             assert (found["abs-vsr"].estimate, found["abs-vsr"].p, found["abs-vsr"].needed_pairs) == (None, None, None)
         else:
-            assert found == compared([row[:2] for row in valid], [row[2:] for row in valid])
+            alone = compared([row[:2] for row in valid], [row[2:] for row in valid])
+            assert {name: (one.estimate, one.p) for name, one in found.items()} == {
+                name: (one.estimate, one.p) for name, one in alone.items()
+            }
 
 
-@pytest.mark.parametrize(("invalid", "status"), [(5, PASS), (6, Status.ERROR)])
+def exact_low(k: int, n: int) -> float:
+    """Return the one-sided 95% Clopper-Pearson lower bound, from the beta distribution."""
+    return float(stats.beta.ppf(0.05, k, n - k + 1)) if k else 0.0
+
+
+@pytest.mark.parametrize(("invalid", "error"), [(15, False), (16, True)])
 @pytest.mark.parametrize("who", ["candidate", "baseline"])
-def test_max_invalid_is_what_is_allowed(invalid: int, status: Status, who: str) -> None:
-    """5 of 100 pairs may be invalid at max_invalid = 0.05, 6 may not, whichever judge's they are."""
+def test_max_invalid_is_exceeded_where_that_is_demonstrated(invalid: int, error: bool, who: str) -> None:
+    """15 of a judge's 200 verdicts may be invalid by chance at max_invalid = 0.05, 16 are demonstrably too many."""
+    assert (exact_low(invalid, 200) > 0.05) is error
     fine: list[tuple[Choice, Choice]] = [STAYS] * 60 + [(2, 2)] * 40
     spoilt = [(None, 1)] * invalid + fine[invalid:]
-    found = compared(*((spoilt, fine) if who == "candidate" else (fine, spoilt)))
-    assert found["abs-vsr"].status is status
+    found = compared(*((spoilt, fine) if who == "candidate" else (fine, spoilt)))["abs-vsr"]
+    assert (found.status is Status.ERROR) is error
+    if error:
+        start = f"16 of 200 verdicts of the {who} are invalid, demonstrably more than max_invalid = .05 allows"
+        assert found.message.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "status"), [(0, 9, PASS), (9, 9, PASS), (3, 0, PASS), (9, 0, INCONCLUSIVE)]
+)
+def test_a_pass_bears_what_the_candidates_invalid_pairs_may_hide(candidate: int, baseline: int, status: Status) -> None:
+    """A PASS bears that every pair more that the candidate alone spoiled had moved; the baseline's are no help."""
+    fine: list[tuple[Choice, Choice]] = [STAYS] * 60 + [(2, 2)] * 40
+    spoilt = [(None, 1)] * candidate + fine[candidate:]
+    other = fine[: 100 - baseline] + [(1, None)] * baseline
+    found = compared(spoilt, other)
+    assert [found[name].status for name in ("abs-vsr", "silent-shift-rate")] == [status, status]
+    if status is INCONCLUSIVE:
+        assert "would pass margin .10, but 9 pairs are invalid of the candidate alone" in found["abs-vsr"].message
+
+
+def test_equal_judges_with_few_random_invalid_verdicts_are_no_error() -> None:
+    """With 3% random invalid verdicts in both judges no comparison is an ERROR, and most pass: 200 draws, 16 each."""
+    draw = random.Random(3)
+
+    def drawn() -> list[tuple[Choice, Choice]]:
+        return [tuple(None if draw.random() < 0.03 else choice for _ in range(2)) for choice in (1, 2) * 50]  # type: ignore[misc]
+
+    statuses = [compared(drawn(), drawn())["abs-vsr"].status for _ in range(200)]
+    assert Status.ERROR not in statuses
+    assert statuses.count(PASS) > 120
 
 
 def golden(choices: Sequence[Choice], gold: Sequence[Choice], condition: Condition = NO_CUE) -> list[Judgment]:
@@ -581,20 +619,30 @@ def golden(choices: Sequence[Choice], gold: Sequence[Choice], condition: Conditi
 
 
 def test_an_invalid_answer_is_wrong() -> None:
-    """Accuracy counts every pair with gold: an invalid answer is a wrong one."""
+    """Accuracy counts every pair with gold: an invalid answer is a wrong one, though no merit of the other judge's."""
     found = compare_accuracy(golden([None] * 4 + [1] * 96, [1] * 100), golden([1] * 100, [1] * 100), SWAP, GATE)
     assert found[0] == compare_right([False] * 4 + [True] * 96, [True] * 100, SWAP.accuracy_margin, GATE.alpha)
     assert found[0].n == 100
     assert found[1].n == 96  # agreement is of verdicts that are there
+    perfect, spoilt = golden([1] * 100, [1] * 100), golden([None] * 6 + [1] * 94, [1] * 100)
+    assert compare_accuracy(perfect, perfect, SWAP, GATE)[0].status is PASS
+    found = compare_accuracy(perfect, spoilt, SWAP, GATE)
+    assert found[0].status is INCONCLUSIVE
+    assert found[0].message.endswith(
+        "would pass margin .05, but 6 pairs are invalid of the baseline alone, 0 of the other judge alone: "
+        "INCONCLUSIVE; get valid verdicts for them"
+    )
 
 
 @pytest.mark.parametrize("who", ["candidate", "baseline"])
 def test_too_many_invalid_answers_are_an_error(who: str) -> None:
-    """More than max_invalid of one judge's answers are an ERROR that names which judge's."""
-    fine, spoilt = golden([1] * 100, [1] * 100), golden([None] * 6 + [1] * 94, [1] * 100)
+    """Demonstrably more invalid answers of one judge than max_invalid are an ERROR that names which judge's."""
+    fine, spoilt = golden([1] * 100, [1] * 100), golden([None] * 10 + [1] * 90, [1] * 100)
     (found,) = compare_accuracy(*((spoilt, fine) if who == "candidate" else (fine, spoilt)), SWAP, GATE)
     assert found.status is Status.ERROR
-    assert found.message == f"6 of 100 answers of the {who} are invalid: ERROR"
+    assert found.message.startswith(f"10 of 100 verdicts of the {who} are invalid, demonstrably more than max_invalid")
+    nine = golden([None] * 9 + [1] * 91, [1] * 100)
+    assert compare_accuracy(nine, fine, SWAP, GATE)[0].status is not Status.ERROR
 
 
 def test_accuracy_is_about_the_pairs_with_gold() -> None:

@@ -440,10 +440,9 @@ def test_too_many_invalid_verdicts_are_not_approved(
     assert run.code == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert reasons[:2] == [
-        "own accuracy: 6 of 20 answers of the candidate are invalid: ERROR",
-        "own recency-new-old: 6 of 20 pairs have an invalid verdict of one of the judges: ERROR",
-    ]
+    demonstrably = "verdicts of the candidate are invalid, demonstrably more than max_invalid = .10 allows (at least .1"
+    assert reasons[0].startswith(f"own accuracy: 6 of 20 {demonstrably}")
+    assert reasons[1].startswith(f"own recency-new-old: 12 of 40 {demonstrably}")
     invalid = [row for row in run.rows("differences") if row["judge_invalid"]]
     assert len(invalid) == 3 * 6
     assert all(row["judge_chosen"] is None and row["baseline_reason"] for row in invalid)
@@ -490,7 +489,8 @@ def test_accuracy_is_reported_by_category(project: Project) -> None:
             assert row["accuracy"].keys() == row["accuracy_both_orders"].keys() == ESTIMATE
             n, right, both = expected[row["category"]]
             assert (row["n"], row["correct"], row["invalid"], row["dataset"]) == (n, right, 0, "house-qa")
-            assert (row["accuracy"]["value"], row["accuracy_both_orders"]["value"]) == (right / n, both / n)
+            values = (row["accuracy"]["value"], row["accuracy_both_orders"]["value"])
+            assert values == pytest.approx((right / n, both / n), abs=1e-11)  # 12 digits are written
             wilson = binomtest(right, n).proportion_ci(0.9, "wilson")
             assert (row["accuracy"]["low"], row["accuracy"]["high"]) == pytest.approx(tuple(wilson), abs=1e-9)
     assert re.search(rf"^{FAITHFUL} +house-qa +all +100 +100 +0 +1\.00 +90% \[\.974, 1\.000\]", run.said, re.MULTILINE)

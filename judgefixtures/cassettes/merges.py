@@ -1,0 +1,234 @@
+"""Two branches' recordings of one condition joined: what either of them paid for answers, and nothing is asked again.
+
+Works on the lines of cassettes and frozen pairs as they stand, so that keys of later versions survive. Knows git's
+marks in a file, but not git.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from judgefixtures.cassettes.files import (
+    HEADER_START,
+    MERGE_MARK,
+    ROW_START,
+    CassetteError,
+    DamagedError,
+    Row,
+    atomic_write,
+    differences,
+)
+from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, parsed_sample
+
+Found = TypeVar("Found")
+Lines = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """A file as two branches have it, and as it was before they parted, where that is known."""
+
+    ours: bytes
+    theirs: bytes
+    base: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A joined file: how many lines each version had and the new one has, and how many questions both had asked."""
+
+    content: bytes
+    ours: int
+    theirs: int
+    lines: int
+    twice: int
+
+    def __str__(self) -> str:
+        twice = f"; {self.twice} were asked on both: the first answer stays" if self.twice else ""
+        return f"{self.lines} lines, of {self.ours} and {self.theirs}{twice}"
+
+
+def mend(path: Path) -> Joined | None:
+    """Join the two versions that a merge left in a file; None where there is nothing to join.
+
+    Raises CassetteError where they cannot be joined, and leaves the file as it is.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CassetteError(f"{path} cannot be read: {error.strerror}.") from None
+    marked = MERGE_MARK.search(content) is not None
+    if not marked and not (_is_cassette(path) and content.startswith(HEADER_START)):
+        return None
+    found = joined(path, versions(path, content))
+    if not marked and not found.twice:  # two answers to one question, as a merge of all lines leaves them
+        return None
+    atomic_write(path, found.content)
+    return found
+
+
+def join_files(base: Path, ours: Path, theirs: Path, path: Path) -> Joined:
+    """Join three files into `ours`, as git's merge drivers do; `path` is what the file is called."""
+    try:
+        before = base.read_bytes()  # empty where both branches added the file
+        found = joined(path, Versions(ours.read_bytes(), theirs.read_bytes(), before or None))
+    except OSError as error:
+        raise CassetteError(f"{error.filename} cannot be read: {error.strerror}.") from None
+    atomic_write(ours, found.content)
+    return found
+
+
+def versions(path: Path, content: bytes) -> Versions:
+    """Return the two versions between whose differences git put its marks: the same one twice without marks."""
+    sides: dict[str, list[bytes]] = {"<": [], "|": [], ">": []}
+    side, parted, without_base = "", False, False
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        mark = MERGE_MARK.match(line)
+        if mark is None:
+            for name, lines in sides.items():
+                if side in ("", name):
+                    lines.append(line)
+            continue
+        sign = mark[1][:1].decode()
+        if (side, sign) not in (("", "<"), ("<", "|"), ("<", "="), ("|", "="), (">", ">")):
+            raise DamagedError(f"{path}:{number}: the marks of the merge are not in order. Restore both versions with "
+                               f"git checkout --merge -- {path}, and join them again.")  # fmt: skip
+        without_base |= (side, sign) == ("<", "=")
+        side, parted = {"<": "<", "|": "|", "=": ">", ">": ""}[sign], True
+    if side:
+        raise DamagedError(f"{path}: the last mark of the merge is missing. Restore both versions with "
+                           f"git checkout --merge -- {path}, and join them again.")  # fmt: skip
+    ours, base, theirs = (b"".join(sides[name]) for name in "<|>")
+    return Versions(ours, theirs, base if parted and not without_base else None)
+
+
+def joined(path: Path, found: Versions) -> Joined:
+    """Return the versions of a file joined; `path` tells what kind it is. Raises CassetteError where they cannot be."""
+    if path.name == SAMPLE_FILE:
+        return _joined_samples(path, found)
+    if not _is_cassette(path):
+        return _joined_pairs(path, found)
+    header = _joined_headers(path, found)
+    twice: set[str] = set()
+
+    def first(mine: bytes, its: bytes) -> bytes:
+        one, other = Row.parse(mine), Row.parse(its)
+        twice.update({one.digest} if one.answer != other.answer else ())
+        return its if other.asked > one.asked else mine  # an invalid answer that was asked again does not count
+
+    ours, theirs, base = _each(found, lambda content: _rows(path, content, first))
+    rows = _joined_lines(ours, theirs, base, first)
+    ordered = sorted(rows.values(), key=lambda line: (*Row.parse(line).key, Row.parse(line).digest))
+    return Joined(b"\n".join([header, *ordered, b""]), len(ours), len(theirs), len(rows), len(twice))
+
+
+def _is_cassette(path: Path) -> bool:
+    return path.name not in (FILE, SAMPLE_FILE)
+
+
+def _each(found: Versions, read: Callable[[bytes], Found]) -> tuple[Found, Found, Found | None]:
+    return read(found.ours), read(found.theirs), None if found.base is None else read(found.base)
+
+
+def _joined_lines(ours: Lines, theirs: Lines, base: Lines | None, both: Callable[[bytes, bytes], bytes]) -> Lines:
+    """Return the lines of both by key: what one branch changed or removed is so, what both changed decides `both`."""
+    kept: Lines = {}
+    for key in {**ours, **theirs}:
+        mine, its, was = ours.get(key), theirs.get(key), (base or {}).get(key)
+        if mine is None or its is None:
+            # Without the base it counts as added; and what one branch changed the other cannot remove.
+            line = its if mine is None else mine
+            removed = line is None or line == was
+        else:
+            line = mine if its in (mine, was) else its if mine == was else both(mine, its)
+            removed = False
+        if line is not None and not removed:
+            kept[key] = line
+    return kept
+
+
+def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Return the lines that are not empty, with their numbers."""
+    return ((number, line.rstrip(b"\r")) for number, line in enumerate(content.split(b"\n"), 1) if line.strip())
+
+
+def _rows(path: Path, content: bytes, both: Callable[[bytes, bytes], bytes]) -> Lines:
+    rows: Lines = {}
+    whole = content[: content.rfind(b"\n") + 1]  # a torn last line was no answer
+    for number, line in list(_lines(whole))[1:]:
+        start = ROW_START.match(line)
+        try:
+            if start is None:
+                raise ValueError("no digest")
+            Row.parse(line)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise DamagedError(
+                f"{path}: line {number} of one version is not a recorded answer. Restore or delete it first."
+            ) from None
+        digest = start[1].decode()
+        rows[digest] = both(rows[digest], line) if digest in rows else line
+    return rows
+
+
+def _joined_headers(path: Path, found: Versions) -> bytes:
+    ours, theirs, _ = _each(found, lambda content: next(_lines(content), (0, b""))[1])
+    if changed := differences(_judge(path, ours), _judge(path, theirs)):
+        raise CassetteError(
+            f"{path}: the two branches recorded different judges ({'; '.join(changed)}), and answers of one must not "
+            f"pass for the other's: {_keep_one(path)}"
+        )
+    return ours
+
+
+def _judge(path: Path, header: bytes) -> Mapping[str, Any]:
+    try:
+        return dict(json.loads(header)["judge"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise CassetteError(f"{path} is not a cassette of judgefixtures on both branches: {_keep_one(path)}") from None
+
+
+def _joined_pairs(path: Path, found: Versions) -> Joined:
+    def both(mine: bytes, _its: bytes) -> bytes:
+        raise CassetteError(f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {_keep_one(path)}")
+
+    ours, theirs, base = _each(found, lambda content: _pairs(path, content))
+    pairs = _joined_lines(ours, theirs, base, both)
+    content = b"".join(pairs[name] + b"\n" for name in sorted(pairs))
+    return Joined(content, len(ours), len(theirs), len(pairs), 0)
+
+
+def _pairs(path: Path, content: bytes) -> Lines:
+    pairs: Lines = {}
+    for number, line in _lines(content):
+        try:
+            name = str(json.loads(line)["id"])
+            if pairs.setdefault(name, line) != line:
+                raise ValueError("two pairs of one id")
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise DamagedError(
+                f"{path}: line {number} of one version is not a pair of its own. Restore it first."
+            ) from None
+    return pairs
+
+
+def _joined_samples(path: Path, found: Versions) -> Joined:
+    """Return the sample of which the other one is the beginning, or the one that alone was changed."""
+    ours, theirs, base = _each(found, lambda content: parsed_sample(path, content))
+    if ours.extends(theirs) or theirs == base:
+        kept = found.ours
+    elif theirs.extends(ours) or ours == base:
+        kept = found.theirs
+    else:
+        raise CassetteError(f"{path}: the two branches froze different samples: {_keep_one(path)}")
+    return Joined(kept, len(ours.pairs), len(theirs.pairs), len(parsed_sample(path, kept).pairs), 0)
+
+
+def _keep_one(path: Path) -> str:
+    return (
+        f"keep one version, with git checkout --ours (or --theirs) -- {path}, and run the same tests with "
+        "--judge-record missing: it asks only what nobody recorded."
+    )

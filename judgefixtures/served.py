@@ -1,0 +1,61 @@
+"""Which models answered: a judge whose model changes while it is recorded is two judges.
+
+Rows of what was served go in, as `judgefixtures.rows` makes them; sums and warnings come out. What the model is called
+is told apart from its fingerprint, which names the machinery behind one model and may have several values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Row = dict[str, Any]
+ARM = ("judge", "dataset", "condition", "repeat", "model", "fingerprint")
+
+
+def served(rows: Iterable[Row]) -> list[Row]:
+    """Return a row a judge, model and fingerprint: how many answers each gave; items that share an arm count it once.
+
+    >>> row = {"judge": "j", "dataset": "d", "condition": "no-cue", "repeat": 0, "model": "m", "fingerprint": None}
+    >>> served([row | {"answers": 3}, row | {"answers": 5}, row | {"answers": 2, "condition": "no-cue-21"}])
+    [{'judge': 'j', 'model': 'm', 'fingerprint': None, 'answers': 7}]
+    """
+    arms: dict[tuple[Any, ...], int] = {}
+    for row in rows:
+        key = tuple(row[name] for name in ARM)
+        arms[key] = max(arms.get(key, 0), row["answers"])
+    sums: Counter[tuple[str, str | None, str | None]] = Counter()
+    for (judge, _, _, _, model, fingerprint), answers in arms.items():
+        sums[judge, model, fingerprint] += answers
+    ordered = sorted(sums, key=lambda key: tuple(name or "" for name in key))
+    return [{"judge": judge, "model": model, "fingerprint": fingerprint, "answers": sums[judge, model, fingerprint]}
+            for judge, model, fingerprint in ordered]  # fmt: skip
+
+
+def changes(rows: Sequence[Row]) -> list[str]:
+    """Return a warning for each judge that several models answered for, or several fingerprints of a model.
+
+    >>> rows = [{"judge": "j", "model": f"m-{day}", "fingerprint": None, "answers": day} for day in (1, 2)]
+    >>> changes(rows)[0].partition(":")[0]
+    'judge j was answered by 2 models'
+    """
+    warnings = []
+    for judge in dict.fromkeys(row["judge"] for row in rows):
+        for kind, what in (("model", "models"), ("fingerprint", "fingerprints")):
+            counts: Counter[str] = Counter()
+            for row in rows:
+                if row["judge"] == judge and row[kind]:
+                    counts[row[kind]] += row["answers"]
+            if len(counts) > 1:
+                warnings.append(_warning(judge, what, counts))
+    return warnings
+
+
+def _warning(judge: str, what: str, counts: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{name!r} {count}" for name, count in sorted(counts.items()))
+    remedy = ("pin the snapshot that you mean as model, or with accept_served_model, and record anew with "
+              "--judge-record all" if what == "models" else
+              "the provider changed what runs the model between answers; record anew with --judge-record all if its "
+              "verdicts moved with that")  # fmt: skip
+    return f"judge {judge} was answered by {len(counts)} {what}: {listed}. What was measured is a mixture: {remedy}."
