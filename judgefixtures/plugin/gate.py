@@ -363,6 +363,7 @@ class Gate:
                         collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans)
                     )
                 self._note_answers(judge, f"{library.command_start} {options}", found)
+                self._note_doubts(judge, found)
                 return found
             finally:
                 self._result["judges"][judge.name] = judge.identity
@@ -447,6 +448,13 @@ class Gate:
         if options.judge_record == "none" and answered == wanted:
             whole = options.judge_pairs is None and setup.config.pairs is None
             self._note_leftovers(pairs, cassettes, whole=whole)
+
+    def _note_doubts(self, judge: Judge, collected: Sequence[Sequence[Judgment]]) -> None:
+        """Note answers that were counted although something about them is not known."""
+        doubts = Counter(judgment.reply.detail for arm in collected for judgment in arm
+                         if judgment.verdict.invalid is None and judgment.reply.detail)  # fmt: skip
+        for doubt, count in sorted(doubts.items()):
+            self._setup.note(f"{judge.name} on {self._dataset}: {count} answers: {doubt}")
 
     def _note_retirement(self, judge: Judge) -> None:
         from judgefixtures.retirements import retirement

@@ -795,6 +795,24 @@ def test_a_judge_whose_first_answers_are_cut_off_is_stopped(bare: Project, serve
     assert 2 * PAIRS <= server.requests <= 22 + 2 * PAIRS
 
 
+def test_an_unknown_finish_reason_is_in_the_summary(
+    bare: Project, server: SimulatorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole answers of Gemini's with a new finish reason count, and the summary says how many there are."""
+    handler = server.RequestHandlerClass
+    send = handler._send  # type: ignore[attr-defined]
+
+    def with_another_reason(self: Any, status: int, body: dict[str, Any]) -> None:
+        send(self, status, json.loads(json.dumps(body).replace('"STOP"', '"A_REASON_TO_COME"')))
+
+    monkeypatch.setattr(handler, "_send", with_another_reason)
+    gem = f'[judges.gem]\nprovider = "google"\nmodel = "simulated-faithful"\nbase_url = "{server.url}"'
+    bare.configure(server.url, more=gem)
+    result = bare.run("--judge", "gem", "--judge-record", "missing")
+    result.assert_outcomes(passed=1)
+    assert f"gem on own: {2 * PAIRS} answers: the finish reason A_REASON_TO_COME is not known" in told(result)
+
+
 def test_an_interrupted_renewal_keeps_the_old_recordings(project: Project, server: SimulatorServer) -> None:
     """When `all` is cut short the complete old recordings still replay."""
     project.configure(server.url)
