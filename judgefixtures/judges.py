@@ -322,9 +322,6 @@ class Judge:
                 wasted += error.may_be_billed
                 if isinstance(error, RefusedError) and not self._answered:
                     raise FatalJudgeError(f"judge {self.name!r}: {failure}") from None
-                if gone:
-                    failure.invalid = None if tentative else failure.invalid
-                    return self._gave_up(failure, patience, wasted)
             except UnsupportedError as error:
                 drop_answer()
                 raise UnsupportedError(self._said(error), error.parameter) from None
@@ -334,6 +331,9 @@ class Judge:
             else:
                 (keep_answer if keep else drop_answer)()
                 return self._reply(answer, patience.failures, wasted)
+            if gone:  # said here, where the server's own words, keys and all, are no longer the error's context
+                failure.invalid = None if tentative else failure.invalid
+                return self._gave_up(failure, patience, wasted)
             await self._wait(failure, patience.failures)
 
     def _follow_loop(self) -> None:

@@ -119,8 +119,9 @@ class _State:
         return False
 
     def _halve(self, now: float) -> None:
-        measured = max(self.starts_a_second, self.starts / max(now - self.starts_since, 0.25))
         current = self.current(now)
+        shortest = 1.0 if self.starts_a_second else 0.25  # the very first 429 comes when only few have started
+        measured = max(self.starts_a_second, self.starts / max(now - self.starts_since, shortest))
         before = measured if current is None else min(current, measured)
         answering = (self.lately + self.lately_a_second * 2) / (max(now - self.lately_since, 0.0) + 2)
         pace = max(SLOWEST, before / 2, min(KEPT * answering, 0.95 * before))
