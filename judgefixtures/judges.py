@@ -56,6 +56,9 @@ FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
 LONGEST_BACKOFF = 30.0
 FIRST_ANSWERS = 20  # where all of them are cut off, the others will be
 LONGEST_WAIT = 120.0  # a server that asks for more has a limit that this run cannot sit out
+# What passes by itself: a rate limit, and a server that loads its model (503) or is overloaded (529). Such failures
+# are sat out by time and are not counted against max_attempts.
+SAT_OUT = frozenset({RATE_LIMITED, 503, 529})
 
 # gpt-4o may be served as gpt-4o-2024-11-20: the name with a date or a revision, and nothing else.
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{2}-\d{4}|\d{3,4})\Z")
@@ -335,20 +338,22 @@ class Judge:
         try:
             return await self.ask(prompt, attempts=min(2, self.table.max_attempts), tentative=True)
         except _GaveUpError as error:
-            formats = frozenset({"response_format"})
-            if not (error.status or 0) >= 500 or self.table.provider != "openai" or not formats & self._provider.sent:
-                return await self.ask(prompt)
-        return await self._without_format(prompt, formats)
+            failure, formats = error.failure, frozenset({"response_format"})
+            if failure.status in SAT_OUT:
+                raise
+            if not (failure.status or 0) >= 500 or self.table.provider != "openai" or not formats & self._provider.sent:
+                return await self.ask(prompt, after=failure)
+        return await self._without_format(prompt, formats, failure)
 
-    async def _without_format(self, prompt: str, formats: frozenset[str]) -> Reply:
+    async def _without_format(self, prompt: str, formats: frozenset[str], failure: RetryableError) -> Reply:
         """Ask without response_format: some servers answer 500 to a kind of it that they do not know."""
         before = self._provider.dropped
         self._provider.dropped = before | formats
         try:
-            await self.ask(prompt, attempts=1, keep=False)
-        except FatalJudgeError:
+            await self.ask(prompt, attempts=1, keep=False, after=failure)
+        except FatalJudgeError as error:
             self._provider.dropped = before
-            return await self.ask(prompt)
+            return await self.ask(prompt, after=getattr(error, "failure", None))
         self._provider.dropped = before
         with contextlib.suppress(_GaveUpError):  # it may have been an outage that is over
             return await self.ask(prompt, attempts=1)
@@ -359,28 +364,35 @@ class Judge:
         )
 
     async def ask(
-        self, prompt: str, *, attempts: int | None = None, keep: bool = True, tentative: bool = False
+        self,
+        prompt: str,
+        *,
+        attempts: int | None = None,
+        keep: bool = True,
+        tentative: bool = False,
+        after: RetryableError | None = None,
     ) -> Reply:
         """Return the verdict for a prompt with what the provider said about itself.
 
-        `keep=False` asks without recording the answer; `tentative` decides nothing when the attempts are used up.
+        `keep=False` asks without recording the answer; `tentative` decides nothing when the attempts are used up;
+        `after` is a failure of just now that is waited for first, as long as the server asked for.
         """
         self._check_key()
         self._follow_loop()
-        attempts = attempts or self.table.max_attempts
-        failure: RetryableError | None = None
+        patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now())
         wasted = 0
-        for attempt in range(attempts):
-            if failure is not None:
-                await self._wait(failure, attempt)
+        if after is not None:
+            await self._wait(after, 0)
+        while True:
             try:
                 answer = await self._attempt(prompt)
             except RetryableError as error:
                 failure = self._cleaned(error)
+                gone = patience.is_gone(error.status, self.pace.answers, _now())
                 is_answer = error.invalid is not None and not error.outage
-                if was_played() or (attempt == attempts - 1 and is_answer and not tentative):
+                if was_played() or (gone and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
-                    return self._gave_up(failure, attempt + 1, wasted)
+                    return self._gave_up(failure, patience, wasted)
                 drop_answer()
                 wasted += error.may_be_billed
                 if isinstance(error, RefusedError) and not self._answered:
@@ -392,36 +404,41 @@ class Judge:
                 drop_answer()
                 raise FatalJudgeError(self._said(error)) from None
             else:
-                reply = self._reply(answer, attempt, wasted)
+                reply = self._reply(answer, patience.failures, wasted)
                 self._check_probe(reply)
                 (keep_answer if keep else drop_answer)()
                 return reply
-        assert failure is not None
-        if tentative or failure.outage:
-            failure.invalid = None
-        return self._gave_up(failure, attempts, wasted)
+            if gone:  # said here, where the server's own words, keys and all, are no longer the error's context
+                failure.invalid = None if tentative or failure.outage else failure.invalid
+                return self._gave_up(failure, patience, wasted)
+            await self._wait(failure, patience.failures)
 
     def _follow_loop(self) -> None:
         """Let go of what belongs to another event loop: `asyncio.run(judge.verdict(...))` makes one each time."""
         loop = asyncio.get_running_loop()
         if self._loop is not None and self._loop is not loop:
             self._provider.forget()
-            self.pace = Pace(self.table.requests_per_minute)
         self._loop = loop
 
     async def _attempt(self, prompt: str) -> Answer:
         replayed = replaying()  # nobody is to be spared then, and recordings hold no secrets
-        async with contextlib.nullcontext() if replayed else self.pace.call():
+        async with contextlib.nullcontext(0.0) if replayed else self.pace.call() as started:
             try:
                 async with asyncio.timeout(self.table.timeout):
                     answer = _encodable(await self._provider.complete(prompt))
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
+            except RetryableError as error:
+                if error.status == RATE_LIMITED and not replayed and (error.retry_after or 0.0) <= LONGEST_WAIT:
+                    self.pace.refused(started, error.retry_after)
+                raise
+            if not replayed and answer.quota is not None and answer.quota.calls < len(self.pace.in_flight):
+                self.pace.hold(answer.quota.seconds)  # the calls in flight use it up
         self._check_served(answer.served_model)
         if replayed:
             return answer
         self._answered = self._answered or not was_played()
-        self.pace.speed_up()
+        self.pace.answered(started)
         return replace(
             answer,
             text=redacted(answer.text),
@@ -443,28 +460,32 @@ class Judge:
                 return whole, note
         return Verdict(None, "", answer.invalid, reasoning=answer.reasoning), answer.detail
 
-    def _gave_up(self, failure: RetryableError, attempts: int, wasted: int) -> Reply:
+    def _gave_up(self, failure: RetryableError, patience: _Patience, wasted: int) -> Reply:
         if failure.invalid is None:
             raise _GaveUpError(
-                f"judge {self.name!r}: gave up after {attempts} attempts; the last one: {failure}. "
+                f"judge {self.name!r}: gave up after {patience.said}; the last one: {failure}. "
                 "What was recorded is kept: run again with --judge-record missing.",
-                failure.status,
+                failure,
             )
-        return Reply(Verdict(None, "", failure.invalid), str(failure), retries=attempts - 1, wasted=wasted)
+        return Reply(Verdict(None, "", failure.invalid), str(failure), retries=patience.failures - 1, wasted=wasted)
 
-    async def _wait(self, failure: RetryableError, attempt: int) -> None:
-        """Wait as long as the server asks for, else by exponential back-off with jitter."""
+    async def _wait(self, failure: RetryableError, failures: int) -> None:
+        """Wait as long as the server asks for, else by exponential back-off with jitter.
+
+        A rate limit is waited for in the pace, which all calls keep.
+        """
         self.retries += 1
         seconds = failure.retry_after
-        if seconds is None:
-            seconds = min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1.0)
-        elif seconds > LONGEST_WAIT:
+        if seconds is not None and seconds > LONGEST_WAIT:
             raise FatalJudgeError(
                 f"judge {self.name!r}: {failure}; the server asks to wait {seconds:.0f} s, more than "
                 f"{LONGEST_WAIT:.0f} s. What was recorded is kept: run again later with --judge-record missing."
             )
         if failure.status == RATE_LIMITED:
-            self.pace.slow_down(seconds)
+            return
+        if seconds is None:
+            doublings = min(max(failures - 1, 0), 30)
+            seconds = min(FIRST_WAIT * 2.0**doublings, LONGEST_BACKOFF) * random.uniform(0.5, 1.0)
         await asyncio.sleep(seconds)
 
     def _check_key(self) -> None:
@@ -556,12 +577,44 @@ class Planner(Judge):
                      text)  # fmt: skip
 
 
-class _GaveUpError(FatalJudgeError):
-    """Every attempt failed; `status` is the last HTTP status, where there was one."""
+@dataclass(slots=True)
+class _Patience:
+    """How much longer a question is asked: what passes by itself is sat out by time, all else counts as an attempt."""
 
-    def __init__(self, message: str, status: int | None) -> None:
+    attempts: int
+    answers: int  # of the judge, to any question, when it was last seen to make progress
+    since: float  # when that was
+    failures: int = 0
+    counted: int = 0
+
+    def is_gone(self, status: int | None, answers: int, now: float) -> bool:
+        """Take note of a failure; return whether it was the last."""
+        self.failures += 1
+        if status == RATE_LIMITED and answers != self.answers:
+            self.answers, self.since = answers, now  # others are answered: this question's turn will come
+        if status in SAT_OUT:
+            return now - self.since >= LONGEST_WAIT
+        self.counted += 1
+        return self.counted >= self.attempts
+
+    @property
+    def said(self) -> str:
+        """How much was tried, in words."""
+        if self.counted >= self.attempts:
+            return f"{self.failures} attempts"
+        return f"{self.failures} attempts in {LONGEST_WAIT:.0f} s without an answer"
+
+
+class _GaveUpError(FatalJudgeError):
+    """Every attempt failed; `failure` is the last one."""
+
+    def __init__(self, message: str, failure: RetryableError) -> None:
         super().__init__(message)
-        self.status = status
+        self.failure = failure
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Judge:

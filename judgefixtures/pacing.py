@@ -1,62 +1,264 @@
-"""Pacing: how many calls of a judge may be in flight, and how soon after another, as its server allows."""
+"""Pacing: how many calls of a judge may start a second, and when, as its server allows.
+
+All calls of a judge share one pace, so that a limit that one call meets slows all of them down instead of failing
+each in turn. Workers of one run share it through a file, and with it the number of calls in flight.
+
+What a server's limit is nobody tells, so it is found out: a 429 halves the pace (once for ten calls, since those that
+were on their way say nothing of the new pace), and from there it returns along a cubic, fast at first, slowly where
+the limit was met, and faster again where none is met any more: from any depth it is back within a minute. (As TCP
+CUBIC does it: Ha, Rhee and Xu 2008, DOI 10.1145/1400097.1400105.)
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import hashlib
+import json
+import random
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 RATE_LIMITED = 429
 
+SLOWEST = 0.1  # calls a second, whatever is refused
+GENTLE = 1.0  # calls a second that are no burden: slower only where most of them are refused
+MOSTLY = 0.4  # share of answers below which most are refused
+ROUND = 10  # calls that must have come back before the pace is halved again
+WAY_BACK = 30.0  # calls until the pace is where it was when it was halved
+SHORTEST_WAY, LONGEST_WAY = 2.0, 10.0  # seconds for the way back, at least and at most
+KEPT = 0.9  # share of what the server was answering, which halving does not go below
+TRIAL = 6.0  # seconds that a round must take to tell whether halving helped: limits are often by the second
+UNHELPED = 1.1  # halving raises the share of answers by more than this, where it is the pace that is refused
+POLL = 0.02  # seconds until a place among all workers is looked for again
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known of a server's limit: plain numbers, because workers share them through a file."""
+
+    next_start: float = 0.0
+    quiet_until: float = 0.0
+    answers: int = 0
+    pace: float | None = None  # starts a second after the last cut; None: nothing was refused so far
+    target: float = 0.0  # what the pace returns to
+    cut_at: float = float("-inf")
+    answered: int = 0  # of the calls that started since the last cut
+    refused: int = 0
+    share_before: float | None = None  # of answers, before the last cut; None once that was looked at
+    usual: float | None = None  # share of answers at any pace, where halving did not raise it
+    starts: int = 0  # in the present second
+    starts_since: float = 0.0
+    starts_a_second: float = 0.0  # in the second before
+    lately: int = 0  # answers in the present span of two seconds
+    lately_since: float = 0.0
+    lately_a_second: float = 0.0  # in the span before
+
+    def started(self, now: float, spacing: float) -> None:
+        """Count a start, and say when the next one may come."""
+        if now - self.starts_since >= 1.0:
+            self.starts_a_second = self.starts / (now - self.starts_since)
+            self.starts, self.starts_since = 0, now
+        self.starts += 1
+        current = self.current(now)
+        self.next_start = now + max(spacing, 0.0 if current is None else 1.0 / current)
+
+    def current(self, now: float) -> float | None:
+        """Return the starts a second that are allowed now; None where any number is."""
+        if self.pace is None:
+            return None
+        way = self._way
+        left = (max(now - max(self.cut_at, self.quiet_until), 0.0) - way) / way  # -1 at the cut, 0 at the target
+        span = self.target - self.pace if left < 0 else self.target / 2
+        return self.target + span * left**3
+
+    @property
+    def _way(self) -> float:
+        return min(max(WAY_BACK / self.target, SHORTEST_WAY), LONGEST_WAY)
+
+    def came_back(self, now: float, started: float, *, refused: bool) -> None:
+        """Take note of how a call ended: with an answer, or with a 429."""
+        if now - self.lately_since >= 2.0:
+            self.lately_a_second = self.lately / (now - self.lately_since)
+            self.lately, self.lately_since = 0, now
+        if not refused:
+            self.answers += 1
+            self.lately += 1
+        if started < self.cut_at:
+            return  # it was on its way when the pace was cut, and says nothing of the new one
+        self.answered += not refused
+        self.refused += refused
+        self._look_whether_it_helped(now)
+        if refused and self._is_too_fast():
+            self._halve(now)
+
+    @property
+    def _share(self) -> float:
+        return self.answered / (self.answered + self.refused)
+
+    def _look_whether_it_helped(self, now: float) -> None:
+        """Find out, after a round, whether the server refuses as many calls at half the pace: then pace is not why."""
+        if self.share_before is None or self.answered + self.refused < ROUND:
+            return
+        before, self.share_before = self.share_before, None
+        long_enough = now - self.cut_at >= TRIAL
+        if long_enough and MOSTLY / 2 < self._share < 1 - MOSTLY / 2 and self._share < UNHELPED * before:
+            self.usual = self._share
+
+    def _is_too_fast(self) -> bool:
+        returned = self.answered + self.refused
+        if self.pace is None or self.usual is None:
+            return self.pace is None or returned >= ROUND
+        if returned < 1.5 * ROUND:
+            return False
+        if self._share < 0.8 * self.usual:
+            return True
+        self.answered = self.refused = 0
+        return False
+
+    def _halve(self, now: float) -> None:
+        current = self.current(now)
+        shortest = 1.0 if self.starts_a_second else 0.25  # the very first 429 comes when only few have started
+        measured = max(self.starts_a_second, self.starts / max(now - self.starts_since, shortest))
+        before = measured if current is None else min(current, measured)
+        answering = (self.lately + self.lately_a_second * 2) / (max(now - self.lately_since, 0.0) + 2)
+        pace = max(SLOWEST, before / 2, min(KEPT * answering, 0.95 * before))
+        if self._share >= MOSTLY:
+            pace = max(pace, min(before, GENTLE))
+        self.share_before = self._share if self.answered + self.refused >= ROUND else None
+        self.target = max(1.1 * pace, min(before, 2 * pace))
+        self.pace, self.cut_at, self.usual = pace, now, None
+        self.answered = self.refused = 0
+        self.next_start = max(self.next_start, now + 1.0 / pace)
+
 
 class Pace:
-    """Lets calls start: fewer at a time after a 429, more again after answers, and none while told to wait.
+    """Lets calls start: slower after a 429, faster again after answers, and none while told to wait.
 
-    All calls of a judge share one pace, so that a limit that one call meets slows all of them down instead of
-    failing each in turn. `requests_per_minute` spaces the starts evenly.
+    `requests_per_minute` spaces the starts evenly and is never exceeded, by all workers together where they share.
     """
 
     def __init__(self, requests_per_minute: float | None = None) -> None:
         self._spacing = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._limit = float("inf")
-        self._in_flight = 0
-        self._next_start = 0.0
-        self._changed: asyncio.Condition | None = None
+        self._own = _State()
+        self._file: Path | None = None
+        self._places: Places | None = None
+        self.in_flight: set[asyncio.Task[Any]] = set()
+
+    def share(self, folder: Path, judge: str, most: int) -> None:
+        """Keep pace with all processes that use this folder: one pace per judge, `most` calls in flight in all."""
+        self._file = folder / f"{hashlib.sha256(judge.encode('utf-8', 'replace')).hexdigest()[:16]}.pace"
+        self._places = Places(folder, most)
+
+    @property
+    def answers(self) -> int:
+        """How many answers arrived so far: whoever waits sees by it whether the judge makes progress."""
+        with self._state() as state:
+            return state.answers
 
     @contextlib.asynccontextmanager
-    async def call(self) -> AsyncIterator[None]:
-        """Wait until a call may start, and count it as in flight while the block runs."""
-        changed = self._condition()
-        async with changed:
-            while self._in_flight >= max(1.0, self._limit):
-                await changed.wait()
-            self._in_flight += 1
-        try:
-            await self._wait_for_turn()
-            yield
-        finally:
-            async with changed:
-                self._in_flight -= 1
-                changed.notify_all()
+    async def call(self) -> AsyncIterator[float]:
+        """Wait until a call may start, and count it as in flight while the block runs; gives the time of its start."""
+        task = asyncio.current_task()
+        async with contextlib.AsyncExitStack() as stack:
+            while True:
+                await self._wait_for_turn()
+                if self._places is not None:
+                    await stack.enter_async_context(self._places.place())
+                if self._take_turn():
+                    break
+                await stack.aclose()  # a place is not to be kept waiting
+            if task is not None:
+                self.in_flight.add(task)
+                stack.callback(self.in_flight.discard, task)
+            yield _now()
 
-    def slow_down(self, seconds: float) -> None:
-        """Halve what may be in flight and start nothing for some seconds: the server said 429."""
-        self._limit = max(1.0, min(self._limit, float(self._in_flight)) / 2)
-        self._next_start = max(self._next_start, _now() + seconds)
+    def answered(self, started: float) -> None:
+        """Take note of an answer to a call."""
+        with self._state() as state:
+            state.came_back(_now(), started, refused=False)
 
-    def speed_up(self) -> None:
-        """Allow a little more: an answer arrived. One more call per round of answers."""
-        self._limit += 1.0 / max(1.0, self._limit)
+    def refused(self, started: float, seconds: float | None = None) -> None:
+        """Slow down: the server said 429 to a call, and perhaps for how long it wants to hear nothing."""
+        with self._state() as state:
+            state.came_back(_now(), started, refused=True)
+        if seconds is not None:
+            self.hold(seconds)
+
+    def hold(self, seconds: float) -> None:
+        """Start nothing for some seconds."""
+        with self._state() as state:
+            state.quiet_until = max(state.quiet_until, _now() + seconds)
 
     async def _wait_for_turn(self) -> None:
-        while (delay := self._next_start - _now()) > 0:  # another call may push it further away
+        while (delay := self._delay()) > 0:  # another call may push it further away
             await asyncio.sleep(delay)
-        self._next_start = max(self._next_start, _now()) + self._spacing
 
-    def _condition(self) -> asyncio.Condition:
-        if self._changed is None:
-            self._changed = asyncio.Condition()
-        return self._changed
+    def _delay(self) -> float:
+        with self._state() as state:
+            return max(state.next_start, state.quiet_until) - _now()
+
+    def _take_turn(self) -> bool:
+        now = _now()
+        with self._state() as state:
+            if max(state.next_start, state.quiet_until) > now:
+                return False
+            state.started(now, self._spacing)
+        return True
+
+    @contextlib.contextmanager
+    def _state(self) -> Iterator[_State]:
+        """Give what is known, this process's own or that of all workers, and keep what the block makes of it."""
+        if self._file is None:
+            yield self._own
+            return
+        with _lock(self._file.with_suffix(".lock"), poll_interval=0.001):
+            try:
+                state = _State(**json.loads(self._file.read_bytes()))
+            except (OSError, ValueError, TypeError):  # none so far, or a worker was killed while it wrote
+                state = _State()
+            before = asdict(state)
+            yield state
+            if asdict(state) != before:
+                self._file.write_text(json.dumps(asdict(state)))
+
+
+class Places:
+    """So many places for calls in flight, for all processes that use a folder together.
+
+    Each is a file that is locked while a call is in flight: the system gives a killed worker's places back.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._files = [folder / f"{number}.place" for number in range(most)]
+
+    @contextlib.asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Wait for a free place, and keep it while the block runs."""
+        while (taken := self._take()) is None:
+            await asyncio.sleep(POLL * random.uniform(0.5, 1.5))
+        try:
+            yield
+        finally:
+            taken.release()
+
+    def _take(self) -> Any:
+        from filelock import Timeout
+
+        for file in random.sample(self._files, len(self._files)):
+            lock = _lock(file)
+            with contextlib.suppress(Timeout):
+                lock.acquire(blocking=False)
+                return lock
+        return None
+
+
+def _lock(file: Path, **more: Any) -> Any:
+    from filelock import FileLock
+
+    return FileLock(file, **more)
 
 
 def _now() -> float:

@@ -361,6 +361,7 @@ class Run:
                 ):
                     found = self.runner.run(collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
                 self._note_answers(judge, found, asking)
+                self._note_doubts(judge, found, asking)
                 return found
             finally:
                 ledger = asking.ledger
@@ -470,6 +471,13 @@ class Run:
         command = f"{self.options.command} {asking.options} --judge-record invalid"
         kinds = asking.ledger.invalid.setdefault(command, Counter())
         kinds.update(judgment.reply.invalid for arm in arms for judgment in arm if judgment.reply.invalid)
+
+    def _note_doubts(self, judge: Judge, arms: Sequence[Sequence[Judgment]], asking: Asking) -> None:
+        """Note answers that were counted although something about them is not known."""
+        doubts = Counter(judgment.reply.detail for arm in arms for judgment in arm
+                         if judgment.verdict.invalid is None and judgment.reply.detail)  # fmt: skip
+        for doubt, count in sorted(doubts.items()):
+            self.note(f"{judge.name} on {asking.dataset}: {count} answers: {doubt}")
 
     def _note_leftovers(
         self, dataset: str, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool

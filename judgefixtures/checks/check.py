@@ -132,9 +132,10 @@ class Subject:
     @property
     def options(self) -> str:
         """The options that select this and nothing else, for commands in messages."""
-        base = f" --judge-baseline {self.baseline}" if self.baseline else ""
+        if self.baseline is not None:
+            return f"--judge {self.judge} --judge-baseline {self.baseline} --judge-dataset {self.dataset} -k {self!r}"
         only = self.check.name if self.check.contrast else f"{self.dataset}-{self.check.name}"
-        return f'--judge {self.judge}{base} --judge-dataset {self.dataset} -k "{repr(self) if self.baseline else only}"'
+        return f"--judge {self.judge} --judge-dataset {self.dataset} -k {only}"
 
     @property
     def judges(self) -> tuple[str, ...]:

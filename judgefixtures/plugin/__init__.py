@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--judge-preflight", action="store_true", dest="judge_preflight",
         help="say what would run, what it could cost and whether it can decide; run nothing")  # fmt: skip
     add("--judge-force", action="store_true", dest="judge_force",
-        help="record although the preflight refuses (default: refuse what cannot pass)")  # fmt: skip
+        help="record although the preflight refuses, or the first answers are cut off (default: stop)")  # fmt: skip
     add("--judge-max-cost", type=_dollars, dest="judge_max_cost", metavar="USD", default=None,
         help="stop recording before it has cost so much, everything kept (default: no limit)")  # fmt: skip
 

@@ -80,6 +80,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Quota:
+    """What a server says is left of a rate limit: so many calls, until it is reset in so many seconds."""
+
+    calls: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
 
@@ -94,6 +102,7 @@ class Answer:
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
     unless_whole: str = ""
+    quota: Quota | None = None
 
 
 class Provider(Protocol):

@@ -176,7 +176,7 @@ def read(wire: Wire, model: str) -> Answer:
     if invalid is None and not text.strip():
         raise RetryableError("an answer without text", invalid="empty")
     if invalid == "filtered" and finish not in WITHHELD:
-        about["unless_whole"] = f"the finish reason {finish} is not known; the answer is whole and was counted"
+        about["unless_whole"] = f"the finish reason {finish[:60]} is not known; the answer is whole and was counted"
     return Answer(text, invalid, detail, reasoning, **about)
 
 

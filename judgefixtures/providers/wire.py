@@ -26,6 +26,7 @@ from judgefixtures.cassettes.replay import is_this_machine, was_played
 from judgefixtures.providers import (
     Answer,
     FatalJudgeError,
+    Quota,
     RefusedError,
     RetryableError,
     UnsupportedError,
@@ -152,7 +153,8 @@ async def exchange(call: Awaitable[Any], base_url: str | None) -> Wire:
 def understood(read: Callable[[Wire, str], Answer], wire: Wire, model: str) -> Answer:
     """Return what a reader makes of a response; one of an unexpected form counts as no answer and is asked again."""
     try:
-        return read(wire, model)
+        answer = read(wire, model)
+        return replace(answer, quota=quota(wire.headers, answer.usage))
     except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise RetryableError(f"an answer of an unexpected form ({error})", invalid="no-answer") from None
 
@@ -515,8 +517,47 @@ def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: s
     for detail in error.get("details") or ():
         if isinstance(detail, dict) and isinstance(detail.get("retryDelay"), str):
             return _seconds(detail["retryDelay"])
-    found = _TRY_AGAIN.search(message)
-    return _seconds(found[1]) if found else None
+    if found := _TRY_AGAIN.search(message):
+        return _seconds(found[1])
+    left = quota(headers, Usage())
+    return left.seconds if left is not None and left.calls < 1 else None
+
+
+LONGEST_RESET = 120.0  # a limit by the hour or day: its reset is not waited for, whatever else may be left
+
+
+def quota(headers: Mapping[str, str], usage: Usage) -> Quota | None:
+    """Return what x-ratelimit-* headers say is left, of requests and of tokens, whichever is less; None without.
+
+    >>> quota({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, Usage())
+    >>> quota({"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1.5s"}, Usage())
+    Quota(calls=3.0, seconds=1.5)
+    """
+    used = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    found = []
+    for kind, size in (("", 1), ("-requests", 1), ("-tokens", max(used, 1))):
+        left = _amount(headers.get(f"x-ratelimit-remaining{kind}", ""))
+        seconds = _until_reset(headers.get(f"x-ratelimit-reset{kind}", ""))
+        if left is not None and seconds is not None and 0 < seconds <= LONGEST_RESET:
+            found.append(Quota(left / size, seconds))
+    return min(found, key=lambda left: left.calls, default=None)
+
+
+def _amount(text: str) -> float | None:
+    try:
+        value = float(text.partition(",")[0])  # a gateway may add its own
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+def _until_reset(text: str) -> float | None:
+    """Return the seconds until a reset, told as a span ("1m2.5s"), in seconds, or as a moment since 1970 (s or ms)."""
+    value = _amount(text)
+    if value is None:
+        return _seconds(text)
+    moment = value / 1000 if value > 1e11 else value
+    return moment - time.time() if moment > 1e9 else moment
 
 
 def _seconds(span: str) -> float | None:

@@ -90,7 +90,9 @@ def project(tmp_path, server):
 
 
 def run(project, *options):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--judge-config=judges.toml", *options]
+    # Four pairs can decide nothing: what counts here is what happens on the wire.
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--judge-config=judges.toml", "--judge-force",
+               *options]  # fmt: skip
     return subprocess.run(command, cwd=project, capture_output=True, text=True)
 
 

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from judgefixtures.__main__ import main
 from judgefixtures.cassettes import files, library
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences
-from judgefixtures.cassettes.frozen import changed_fields, changed_pairs, freeze, frozen_pairs
+from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, changed_pairs, freeze, frozen_pairs
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.judges import Judge, load_judge
 from judgefixtures.pairs import Pair
@@ -1105,6 +1105,35 @@ def test_pairs_are_frozen_with_the_recording_that_needs_them(tmp_path: Path) -> 
         assert tree(tmp_path)["ours/own/pairs.jsonl"] == before, mode
     record(tmp_path, "missing", pairs=changed)
     assert frozen_pairs(tmp_path.joinpath(*FOLDER))["p0"] == changed[0]
+
+
+def test_a_sample_becomes_valid_with_the_recording_that_needs_it(tmp_path: Path) -> None:
+    """A new sample replaces the frozen one when a recording of it is complete; the first one is kept at once."""
+
+    def library(mode: RecordMode, pairs: Sequence[Pair], seed: int) -> Library:
+        sample = FrozenSample({}, seed, 4, tuple((pair.id, pair.digest) for pair in pairs), {})
+        return Library(tmp_path, mode, samples={("ours", "own"): sample})
+
+    def seed_and_pairs() -> tuple[int, int]:
+        found = Library(tmp_path).frozen_sample("ours", "own")
+        assert found is not None
+        return found.seed, len(found.pairs)
+
+    def interrupted(mode: RecordMode, pairs: Sequence[Pair], seed: int) -> None:
+        with pytest.raises(KeyboardInterrupt), library(mode, pairs, seed).open(judge(), "own", CONDITIONS, pairs):
+            raise KeyboardInterrupt
+
+    interrupted("missing", PAIRS[:2], 0)
+    assert seed_and_pairs() == (0, 2), "nothing else would say which commit these answers are of"
+    for mode in ("missing", "all"):
+        interrupted(mode, PAIRS, 0)
+        interrupted(mode, PAIRS[:1], 1)
+        assert seed_and_pairs() == (0, 2)
+    for pairs, seed in ((PAIRS, 0), (PAIRS[:3], 0), (PAIRS[:1], 1)):
+        with library("all", pairs, seed).open(judge(), "own", CONDITIONS, pairs) as cassettes:
+            for name in CONDITIONS:
+                answer(cassettes[name], pairs)
+        assert seed_and_pairs() == ((0, 4) if seed == 0 else (1, 1))
 
 
 def test_an_unfinished_renewal_is_told_when_it_is_used(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ import importlib.util
 import itertools
 import random
 import selectors
+import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgefixtures import judges, pacing
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.judges import FatalJudgeError
 from judgefixtures.pacing import Pace
 
 spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
@@ -98,7 +102,7 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-# --- the window -------------------------------------------------------------------------------------------------
+# --- the pace ---------------------------------------------------------------------------------------------------
 
 
 def test_without_a_429_all_calls_start_at_once() -> None:
@@ -112,33 +116,41 @@ def test_without_a_429_all_calls_start_at_once() -> None:
     clocked(main())
 
 
-@pytest.mark.parametrize(("before", "after"), [(16, 8), (8, 4), (3, 2), (2, 1), (1, 1)])
-def test_a_429_halves_what_may_be_in_flight(before: int, after: int) -> None:
-    """After one 429 with N calls in flight, half of N (rounded up) are in flight at a time."""
+def gaps(starts: Sequence[float]) -> list[float]:
+    """Return the seconds between starts."""
+    return [after - before for before, after in itertools.pairwise(starts)]
+
+
+@pytest.mark.parametrize("rate", [2, 8, 40])
+def test_a_429_halves_the_pace(rate: int) -> None:
+    """After a 429 the next call comes after twice the time, and those that follow sooner and sooner."""
 
     async def main() -> None:
-        calls = Calls(Pace())
-        first = [asyncio.create_task(calls.call()) for _ in range(before)]
-        await asyncio.sleep(0.5)
-        calls.pace.slow_down(0.0)
-        await asyncio.gather(*first)
-        assert calls.most == before
-        assert await calls.many(40) == after
+        calls = Calls(Pace(60 * rate))
+        await calls.many(5 * rate, seconds=0.0)
+        refused = now()
+        calls.pace.refused(refused)
+        started = len(calls.starts)
+        await calls.many(3, seconds=0.0)
+        waited = gaps([refused, *calls.starts[started:]])
+        assert waited[0] == pytest.approx(2 / rate, rel=0.1)
+        assert waited == sorted(waited, reverse=True)
+        assert waited[-1] > 1.2 / rate
 
     clocked(main())
 
 
-def test_every_429_halves_again() -> None:
-    """From 16, four of them leave one call at a time, and further ones leave that."""
+def test_one_burst_of_429s_halves_once() -> None:
+    """Calls that were on their way when the pace was halved say nothing of the new pace."""
 
     async def main() -> None:
-        calls = Calls(Pace())
-        first = [asyncio.create_task(calls.call()) for _ in range(16)]
-        await asyncio.sleep(0.5)
-        for _ in range(7):
-            calls.pace.slow_down(0.0)
-        await asyncio.gather(*first)
-        assert await calls.many(5) == 1
+        calls = Calls(Pace(600))
+        await calls.many(40, seconds=0.0)
+        for start in calls.starts[-8:]:
+            calls.pace.refused(start)
+        started = len(calls.starts)
+        await calls.many(3, seconds=0.0)
+        assert gaps(calls.starts[started:]) == pytest.approx([0.2] * 2, rel=0.25)
 
     clocked(main())
 
@@ -150,7 +162,7 @@ def test_nothing_starts_for_the_asked_time() -> None:
         calls = Calls(Pace())
         first = [asyncio.create_task(calls.call(2.0)) for _ in range(4)]
         await asyncio.sleep(1.0)
-        calls.pace.slow_down(7.0)
+        calls.pace.refused(1000.0, 7.0)
         await asyncio.gather(*first, *(calls.call() for _ in range(6)))
         assert calls.starts[:4] == [1000.0] * 4
         assert min(calls.starts[4:]) >= 1008.0
@@ -159,57 +171,130 @@ def test_nothing_starts_for_the_asked_time() -> None:
     clocked(main())
 
 
-def test_a_later_429_pushes_the_start_further_and_an_earlier_one_does_not_pull_it() -> None:
+def test_a_later_wait_pushes_the_start_further_and_an_earlier_one_does_not_pull_it() -> None:
     """Calls that wait for their turn wait for the longest of what was asked."""
 
     async def main() -> None:
         calls = Calls(Pace())
-        calls.pace.slow_down(5.0)
+        calls.pace.hold(5.0)
         waiting = asyncio.create_task(calls.call())
         await asyncio.sleep(3.0)
-        calls.pace.slow_down(10.0)
-        calls.pace.slow_down(1.0)
+        calls.pace.hold(10.0)
+        calls.pace.hold(1.0)
         await waiting
         assert calls.starts == [1013.0]
 
     clocked(main())
 
 
-def test_answers_widen_the_window_again() -> None:
-    """One more call for every round of answers: after enough of them, as many are in flight as before the 429."""
-
-    async def main() -> list[int]:
-        calls = Calls(Pace())
-        for _ in range(5):
-            calls.pace.slow_down(0.0)
-        widths = []
-        for _ in range(12):
-            widths.append(await calls.many(30))
-            for _ in range(widths[-1]):
-                calls.pace.speed_up()
-        return widths
-
-    widths = clocked(main())
-    assert widths[0] == 1
-    assert widths == sorted(widths)
-    assert all(after - before <= 1 for before, after in itertools.pairwise(widths))
-    assert 8 <= widths[-1] <= 12
-
-
-def test_an_answer_frees_a_place_at_once() -> None:
-    """With a window of two, each call starts when the one before it ends: ten calls of a second take five."""
+@pytest.mark.parametrize("limit", [0.5, 5.0])
+def test_the_pace_recovers_within_a_minute(limit: float) -> None:
+    """A server that refused nearly everything and then takes all of it is asked 20 times a second a minute later."""
 
     async def main() -> None:
-        calls = Calls(Pace())
-        first = [asyncio.create_task(calls.call(0.0)) for _ in range(4)]
-        await asyncio.sleep(0)
-        calls.pace.slow_down(0.0)
-        await asyncio.gather(*first)
-        started = now()
-        assert await calls.many(10) == 2
-        assert now() - started == pytest.approx(5.0)
+        served = Served(limiting_to(limit))
+        until = asyncio.create_task(served.ask(10_000))
+        await asyncio.sleep(90.0)
+        served.accepts = lambda _at: True
+        await asyncio.sleep(60.0)
+        before = len(served.answers)
+        await asyncio.sleep(5.0)
+        assert len(served.answers) - before >= 100
+        until.cancel()
 
     clocked(main())
+
+
+# --- servers with a limit, in no time ---------------------------------------------------------------------------
+
+
+def limiting_to(rate: float, burst: float = 1.0) -> Callable[[float], bool]:
+    """Return a limit of so many calls a second, of which `burst` may come at once."""
+    tokens, filled = burst, 0.0
+
+    def accepts(at: float) -> bool:
+        nonlocal tokens, filled
+        tokens, filled = min(burst, tokens + (at - filled) * rate), at
+        accepted = tokens >= 1.0
+        tokens -= accepted
+        return accepted
+
+    return accepts
+
+
+def by_the_second(rate: int) -> Callable[[float], bool]:
+    """Return a limit that is counted anew with each second."""
+    count: Counter[int] = Counter()
+
+    def accepts(at: float) -> bool:
+        count[int(at)] += 1
+        return count[int(at)] <= rate
+
+    return accepts
+
+
+@dataclass
+class Served:
+    """A server that refuses in 20 ms and answers in half a second, asked under a pace until everything is answered."""
+
+    accepts: Callable[[float], bool]
+    seconds: float = 0.5
+    pace: Pace = field(default_factory=Pace)
+    answers: list[float] = field(default_factory=list)
+    refusals: int = 0
+
+    async def ask(self, count: int, concurrency: int = 16) -> float:
+        """Ask so many questions and return the seconds that it took."""
+        jobs, begun = iter(range(count)), now()
+
+        async def work(after: float) -> None:
+            await asyncio.sleep(after)
+            for _ in jobs:
+                while not await self._answered():
+                    pass
+
+        await asyncio.gather(*(work(0.006 * number) for number in range(concurrency)))
+        return now() - begun
+
+    async def _answered(self) -> bool:
+        async with self.pace.call() as started:
+            accepted = self.accepts(now())
+            await asyncio.sleep(self.seconds if accepted else 0.02)
+        if accepted:
+            self.pace.answered(started)
+            self.answers.append(now())
+        else:
+            self.pace.refused(started)
+            self.refusals += 1
+        return accepted
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.5, 1.5])
+@pytest.mark.parametrize("limit", [2, 10])
+@pytest.mark.parametrize("kind", [lambda limit: limiting_to(limit, limit), by_the_second], ids=["bucket", "second"])
+def test_a_limit_is_used(kind: Callable[[int], Callable[[float], bool]], limit: int, seconds: float) -> None:
+    """200 calls to a server of 2 or 10 a second, which says no word of its limit, get four fifths of it."""
+
+    async def main() -> tuple[float, int]:
+        served = Served(kind(limit), seconds)
+        return await served.ask(200), served.refusals
+
+    took, refusals = clocked(main())
+    assert 200 / took >= 0.8 * limit
+    assert refusals < 250
+
+
+def test_refusals_that_have_nothing_to_do_with_the_pace_do_not_stop_it() -> None:
+    """Where every second call is refused, however fast they come, halving the pace ends: 200 answers in minutes."""
+
+    async def main() -> tuple[float, int]:
+        turns = itertools.count()
+        served = Served(lambda _at: next(turns) % 2 == 0)
+        return await served.ask(200), served.refusals
+
+    took, refusals = clocked(main())
+    assert took < 180.0
+    assert refusals in (199, 200)
 
 
 # --- requests_per_minute ----------------------------------------------------------------------------------------
@@ -240,12 +325,12 @@ def test_time_that_was_not_used_is_not_made_up_for() -> None:
     clocked(main())
 
 
-def test_rate_and_window_hold_together() -> None:
-    """After a 429 under a rate, starts are still spaced, and the asked time is waited for first."""
+def test_rate_and_wait_hold_together() -> None:
+    """Under a rate, starts are still spaced after a wait that a server asked for."""
 
     async def main() -> None:
         calls = Calls(Pace(60))
-        calls.pace.slow_down(10.0)
+        calls.pace.hold(10.0)
         await calls.many(3, seconds=0.1)
         assert [start - 1000.0 for start in calls.starts] == pytest.approx([10.0, 11.0, 12.0])
 
@@ -284,9 +369,9 @@ def test_whatever_happens_every_call_ends(seed: int, count: int, rate: float | N
             for _ in range(15):
                 await asyncio.sleep(chance.uniform(0.0, 3.0))
                 if chance.random() < 0.5:
-                    calls.pace.slow_down(chance.uniform(0.0, 5.0))
+                    calls.pace.refused(now() - chance.uniform(0.0, 3.0), chance.choice([None, 0.0, 5.0]))
                 else:
-                    calls.pace.speed_up()
+                    calls.pace.answered(now() - chance.uniform(0.0, 3.0))
 
         tasks = [asyncio.create_task(calls.call(chance.uniform(0.0, 3.0))) for _ in range(count)]
         disturbing = asyncio.create_task(disturb())
@@ -298,38 +383,31 @@ def test_whatever_happens_every_call_ends(seed: int, count: int, rate: float | N
         await disturbing
         assert all(end is None or task in doomed for task, end in zip(tasks, ended, strict=True))
         assert len(calls.starts) == len(calls.ends) >= count - len(doomed)
-
-        for _ in range(9):
-            calls.pace.slow_down(0.0)  # now one at a time: a place that leaked would leave none
-        assert await calls.many(3) == 1
+        assert calls.pace.in_flight == set()
 
     clocked(main())
 
 
-@pytest.mark.parametrize("when", ["waits for a place", "waits for its turn", "is in flight"])
-def test_a_cancelled_call_leaves_its_place(when: str) -> None:
-    """Whenever a call is cancelled, the next one gets its place, and is not kept waiting for it."""
+def test_a_cancelled_call_leaves_nothing(tmp_path: Path) -> None:
+    """Whenever a call is cancelled, waiting or in flight, the next one gets its place, also among workers."""
 
     async def main() -> None:
-        calls = Calls(Pace())
-        calls.pace.slow_down(3.0 if when == "waits for its turn" else 0.0)  # one at a time
-        first = asyncio.create_task(calls.call(60.0))
-        await asyncio.sleep(0.0)
-        doomed = asyncio.create_task(calls.call(60.0)) if when == "waits for a place" else first
-        await asyncio.sleep(1.0)
-        doomed.cancel()
-        if when == "waits for a place":
-            await asyncio.sleep(0.0)
-            first.cancel()
-        await asyncio.gather(first, doomed, return_exceptions=True)
+        calls = Calls(Pace(60))
+        calls.pace.share(tmp_path, "mine", 1)
+        doomed = [asyncio.create_task(calls.call(60.0)) for _ in range(3)]
+        await asyncio.sleep(5.0)
+        for task in doomed:
+            task.cancel()
+        await asyncio.gather(*doomed, return_exceptions=True)
+        assert calls.pace.in_flight == set()
+        assert len(calls.starts) == 1
         await calls.call(0.0)
-        assert calls.starts[-1] <= 1003.0
-        assert calls.in_flight == 0
+        assert len(calls.ends) == 2
 
     clocked(main())
 
 
-def test_an_error_in_a_call_leaves_its_place() -> None:
+def test_an_error_in_a_call_leaves_its_place(tmp_path: Path) -> None:
     """A call that raises frees its place like one that returns, and the error arrives."""
 
     async def failing(pace: Pace) -> None:
@@ -338,11 +416,71 @@ def test_an_error_in_a_call_leaves_its_place() -> None:
 
     async def main() -> None:
         calls = Calls(Pace())
-        calls.pace.slow_down(0.0)
+        calls.pace.share(tmp_path, "mine", 1)
         for _ in range(3):
             with pytest.raises(JudgeFixturesError, match="no such thing"):
                 await failing(calls.pace)
         assert await calls.many(2) == 1
+
+    clocked(main())
+
+
+# --- workers ----------------------------------------------------------------------------------------------------
+
+
+def test_workers_share_places_and_pace(tmp_path: Path) -> None:
+    """However many keep pace in one folder, so many calls are in flight in all, and starts are spaced as for one."""
+
+    async def main() -> None:
+        workers = [Calls(Pace(600)) for _ in range(3)]
+        for worker in workers:
+            worker.pace.share(tmp_path, "mine", 4)
+        in_flight: list[int] = []
+
+        async def watch() -> None:
+            while True:
+                in_flight.append(sum(worker.in_flight for worker in workers))
+                await asyncio.sleep(0.05)
+
+        watching = asyncio.create_task(watch())
+        await asyncio.gather(*(worker.many(5) for worker in workers))
+        watching.cancel()
+        assert max(in_flight) == 4
+        starts = sorted(itertools.chain(*(worker.starts for worker in workers)))
+        assert len(starts) == 15
+        assert min(gaps(starts)) >= 0.1 - 1e-6
+
+    clocked(main())
+
+
+def test_a_429_of_one_worker_slows_the_others_down(tmp_path: Path) -> None:
+    """What one learns of the server's limit holds for all of the same judge, and for no other judge."""
+
+    async def main() -> None:
+        one, two, other = Calls(Pace()), Calls(Pace()), Calls(Pace())
+        for calls, judge in ((one, "mine"), (two, "mine"), (other, "yours")):
+            calls.pace.share(tmp_path, judge, 16)
+        await one.many(1)
+        one.pace.refused(1000.0, 20.0)
+        await asyncio.gather(two.many(1), other.many(1))
+        assert two.starts == [1021.0]
+        assert other.starts == [1001.0]
+
+    clocked(main())
+
+
+@pytest.mark.parametrize("torn", ["", "{", '{"next_start": 1.0', "[]", '{"no_such": 1}'])
+def test_a_worker_that_was_killed_stops_nobody(torn: str, tmp_path: Path) -> None:
+    """What a worker left half written is no news of the server: the others begin anew."""
+
+    async def main() -> None:
+        calls = Calls(Pace())
+        calls.pace.share(tmp_path, "mine", 2)
+        await calls.many(2)
+        (state,) = tmp_path.glob("*.pace")
+        state.write_text(torn)
+        await calls.many(2)
+        assert len(calls.ends) == 4
 
     clocked(main())
 
@@ -368,16 +506,16 @@ def limiting(sdk: str, most: int, seconds: float, **headers: str) -> Callable[[A
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("headers", [{"retry_after_ms": "30"}, {}], ids=["named", "unnamed"])
 def test_a_server_with_a_limit_in_flight_is_adapted_to(sdk: str, headers: dict[str, str], tmp_path: Path) -> None:
-    """100 pairs at 16 in flight against a server that takes 4: all are answered, once, with few 429s on the way."""
+    """60 pairs at 16 in flight against a server that takes 4: all are answered, once, with few 429s on the way."""
     servers: list[Any] = []
-    with serving(by=limiting(sdk, 4, 0.01, **headers)(lambda: servers[0])) as server:
+    with serving(by=limiting(sdk, 4, 0.3, **headers)(lambda: servers[0])) as server:
         servers.append(server)
         judge = a_judge(sdk, server.url, max_attempts=6)
-        judgments = run(judge, tmp_path, some_pairs(100), concurrency=16)
-    assert [judgment.verdict.selected_response for judgment in judgments] == [2] * 100
-    assert len({row["pair"] for row in rows(tmp_path)}) == len(rows(tmp_path)) == 100
-    assert len(server.asked) == 100 + judge.retries
-    assert 0 < judge.retries < 100
+        judgments = run(judge, tmp_path, some_pairs(60), concurrency=16)
+    assert [judgment.verdict.selected_response for judgment in judgments] == [2] * 60
+    assert len({row["pair"] for row in rows(tmp_path)}) == len(rows(tmp_path)) == 60
+    assert len(server.asked) == 60 + judge.retries
+    assert 0 < judge.retries < 60
 
 
 def test_a_429_holds_the_other_calls_too(tmp_path: Path) -> None:
@@ -416,20 +554,85 @@ def test_other_faults_hold_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sdk", SDKS)
-def test_answers_widen_the_window_on_the_wire(sdk: str, tmp_path: Path) -> None:
-    """A server that refuses a whole burst and then takes everything has several requests in flight again soon."""
-    count, in_flight = itertools.count(), []
+@pytest.mark.parametrize("refuses", ["above 40 a second", "every second call"])
+def test_answers_that_keep_arriving_keep_the_run_alive(sdk: str, refuses: str, tmp_path: Path,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """200 calls to a server that refuses without a word of when: all are answered, though one had no second attempt.
 
-    def answering(_asked: Asked) -> Answer:
-        if 1 <= next(count) <= 16:
-            return wire(problem("Too many requests."), 429, retry_after_ms="10")
-        time.sleep(0.05)
-        in_flight.append(server.in_flight)
-        return good(sdk)
+    The times are a twentieth of the real ones.
+    """
+    quick(monkeypatch)
+    accepts, turns = limiting_to(40, 2), itertools.count()
+    lock = threading.Lock()
+
+    def answering(asked: Asked) -> Answer:
+        with lock:
+            accepted = accepts(asked.at) if refuses.startswith("above") else next(turns) % 2 == 0
+        return good(sdk) if accepted else wire(problem("Too many requests."), 429)
 
     with serving(by=answering) as server:
-        judge = a_judge(sdk, server.url)
-        run(judge, tmp_path, some_pairs(60), concurrency=16)
-    assert judge.retries == 16
-    assert len(in_flight) == 60
-    assert max(in_flight[-30:]) >= 4
+        judge = a_judge(sdk, server.url, max_attempts=1)
+        judgments = run(judge, tmp_path, some_pairs(200))
+    assert [judgment.verdict.selected_response for judgment in judgments] == [2] * 200
+    assert len(server.asked) == 200 + judge.retries
+    assert len(rows(tmp_path)) == 200
+
+
+def quick(monkeypatch: pytest.MonkeyPatch, by: float = 20.0) -> None:
+    """Let the pace recover and give up so much sooner."""
+    for name in ("SHORTEST_WAY", "LONGEST_WAY", "TRIAL"):
+        monkeypatch.setattr(pacing, name, getattr(pacing, name) / by)
+    for name in ("SLOWEST", "GENTLE"):
+        monkeypatch.setattr(pacing, name, getattr(pacing, name) * by)
+
+
+@pytest.mark.parametrize("status", [429, 503, 529])
+def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that loads its model, or answers nobody, is waited for longer than max_attempts, by the probe too."""
+    quick(monkeypatch)
+    monkeypatch.setattr(judges, "LONGEST_BACKOFF", 0.05)
+    loading = [wire(problem("Loading model"), status)] * 9
+    with serving(*loading, good("openai")) as server:
+        judgments = run(a_judge("openai", server.url, max_attempts=2), tmp_path, some_pairs(3))
+    assert [judgment.verdict.selected_response for judgment in judgments] == [2] * 3
+    assert len(server.asked) == 9 + 3
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_outage_that_stays_ends_the_run(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody is answered for as long as a run can wait, it ends once, and says how long it waited."""
+    quick(monkeypatch)
+    monkeypatch.setattr(judges, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(judges, "LONGEST_WAIT", 1.0)
+    with (
+        serving(wire(problem("Not now."), status)) as server,
+        pytest.raises(FatalJudgeError, match=r"attempts in 1 s without an answer.*Not now.*--judge-record missing"),
+    ):
+        run(a_judge("openai", server.url, max_attempts=2), tmp_path, some_pairs(3))
+    assert server.asked[-1].at - server.asked[0].at >= 0.9
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_the_probe_waits_as_asked(status: int, tmp_path: Path) -> None:
+    """However often the first question is refused with a time, none follows before that time."""
+    later = wire(problem("Later."), status, retry_after="0.4")
+    with serving(later, later, later, good("openai")) as server:
+        run(a_judge("openai", server.url), tmp_path, some_pairs(1))
+    assert len(server.asked) >= 4
+    assert min(gaps([asked.at for asked in server.asked[:4]])) >= 0.4
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("kind", ["", "_requests", "_tokens"])
+def test_a_quota_that_is_used_up_is_waited_for(sdk: str, kind: str, tmp_path: Path) -> None:
+    """An answer that says that nothing is left until a reset is followed by no question before it, and by no 429."""
+
+    def answering(asked: Asked) -> Answer:
+        left = {f"x_ratelimit_remaining{kind}": "0" if asked.number == 2 else "90000",
+                f"x_ratelimit_reset{kind}": "600ms"}  # fmt: skip
+        answer = good(sdk)
+        return Answer(answer.status, answer.body, {**answer.headers, **left})
+
+    with serving(by=answering) as server:
+        run(a_judge(sdk, server.url), tmp_path, some_pairs(6), concurrency=1)
+    assert [gap >= 0.6 for gap in gaps([asked.at for asked in server.asked])] == [False, False, True, False, False]

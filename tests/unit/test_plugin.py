@@ -568,7 +568,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     before = bare.tree()
     said = refused(bare.run(), "nothing is recorded", "judge 'faithful'", "dataset 'own'",
                    "condition 'recency-new-old'", str(bare.cassette()),
-                   '--judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
+                   '--judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
     assert any(f"pair '{row['id']}'" in said for row in bare.pairs())
     assert bare.tree() == before
 
@@ -624,7 +624,7 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
     refused(project.run("-k", "recency"), *words, str(project.cassette()), "[judges.faithful]",
-            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record all')  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record all')  # fmt: skip
     assert project.tree() == before
 
 
@@ -646,7 +646,7 @@ def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
     project.write("pairs.jsonl", json_lines(rows))
     before = project.tree()
     refused(project.run("-k", "recency"), f"pair '{rows[3]['id']}'", "the pair's question changed since the recording",
-            'pytest --judge faithful --judge-dataset own -k "recency-new-old" --judge-record missing')  # fmt: skip
+            'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
     assert project.tree() == before
 
 
@@ -793,6 +793,24 @@ def test_a_judge_whose_first_answers_are_cut_off_is_stopped(bare: Project, serve
     assert 21 <= server.requests <= 22
     refused(bare.run("--judge-record", "missing", "--judge-force", "-k", "recency"), "truncated")
     assert 2 * PAIRS <= server.requests <= 22 + 2 * PAIRS
+
+
+def test_an_unknown_finish_reason_is_in_the_summary(
+    bare: Project, server: SimulatorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole answers of Gemini's with a new finish reason count, and the summary says how many there are."""
+    handler = server.RequestHandlerClass
+    send = handler._send  # type: ignore[attr-defined]
+
+    def with_another_reason(self: Any, status: int, body: dict[str, Any]) -> None:
+        send(self, status, json.loads(json.dumps(body).replace('"STOP"', '"A_REASON_TO_COME"')))
+
+    monkeypatch.setattr(handler, "_send", with_another_reason)
+    gem = f'[judges.gem]\nprovider = "google"\nmodel = "simulated-faithful"\nbase_url = "{server.url}"'
+    bare.configure(server.url, more=gem)
+    result = bare.run("--judge", "gem", "--judge-record", "missing")
+    result.assert_outcomes(passed=1)
+    assert f"gem on own: {2 * PAIRS} answers: the finish reason A_REASON_TO_COME is not known" in told(result)
 
 
 def test_an_interrupted_renewal_keeps_the_old_recordings(project: Project, server: SimulatorServer) -> None:
@@ -1047,6 +1065,20 @@ def test_a_file_that_is_no_cassette_is_left_alone(
     refused(project.run("-k", "recency", "--judge-record", mode), str(project.cassette()), *words)
     assert server.requests == 0
     assert project.tree() == before
+
+
+@pytest.mark.parametrize("mode", ["none", "missing", "all"])
+def test_an_unresolved_merge_is_told(project: Project, server: SimulatorServer, mode: str) -> None:
+    """Both versions of a merge in a cassette: neither wins, nothing is asked, and the command that joins is named."""
+    project.configure(server.url)
+    header, first, rest = project.cassette().read_text().split("\n", 2)
+    other = first.replace('"selected_response', '"SELECTED_response')
+    marked = "\n".join([header, "<<<<<<< HEAD", first, "=======", other, ">>>>>>> theirs", rest])
+    project.cassette().write_text(marked)
+    refused(project.run("-k", "recency", "--judge-record", mode), f"{project.cassette()}:2 ",
+            f"python -m judgefixtures cassettes merge {project.cassette()}")  # fmt: skip
+    assert server.requests == 0
+    assert project.cassette().read_text() == marked
 
 
 def test_cues_that_would_share_recordings_are_told(project: Project) -> None:

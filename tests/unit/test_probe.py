@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,9 @@ from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import request_digest
 from judgefixtures.config import judge_table
 from judgefixtures.contrasts import NO_CUE, contrasts
+from judgefixtures.costs import Meter
 from judgefixtures.judges import FatalJudgeError
+from judgefixtures.plans import PLAN
 from judgefixtures.providers.openai import parameters
 
 spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
@@ -506,6 +509,59 @@ def test_the_first_pair_has_as_many_attempts_as_the_others(tmp_path: Path) -> No
         judgments = run(a_judge("openai", server.url, max_attempts=4), tmp_path, PAIRS)
     assert [judgment.verdict.invalid for judgment in judgments] == [None] * 5
     assert len(server.asked) == 5 + 2
+
+
+# --- answers that are cut off -----------------------------------------------------------------------------------
+
+CUT = {"openai": wire(loopback.chat("{", "length")), "google": wire(loopback.gemini("{", finish="MAX_TOKENS"))}
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_probe_that_is_cut_off_ends_the_recording(sdk: str, tmp_path: Path) -> None:
+    """One call is paid and counted; the error names the key and another remedy; nothing stands in the way of either."""
+    meter = Meter(a_judge(sdk, "http://127.0.0.1:9").table)
+    with serving(CUT[sdk]) as server, pytest.raises(FatalJudgeError) as caught:
+        run(a_judge(sdk, server.url), tmp_path, some_pairs(40), conditions=BOTH, meter=meter)
+    for words in ("judge 'mine'", "max_output_tokens = 512", {"openai": "reasoning_effort", "google": "thinking"}[sdk]):
+        assert words in str(caught.value)
+    assert (len(server.asked), meter.total.calls) == (1, 1)
+    with serving(good(sdk)) as server:
+        judge = a_judge(sdk, server.url, max_output_tokens=4096)
+        judgments = run(judge, tmp_path, some_pairs(40), conditions=BOTH)
+    assert {judgment.verdict.selected_response for judgment in judgments} == {2}
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_twenty_first_answers_that_are_cut_off_end_the_recording(sdk: str, tmp_path: Path) -> None:
+    """A whole probe is not enough: twenty that are cut off after it end the recording, and are kept."""
+    with (
+        serving(by=lambda asked: CUT[sdk] if asked.number else good(sdk)) as server,
+        pytest.raises(FatalJudgeError, match=r"first 20 answers .*max_output_tokens = 512"),
+    ):
+        run(a_judge(sdk, server.url), tmp_path, some_pairs(140), concurrency=4)
+    assert 21 <= len(server.asked) <= 21 + 4
+    assert len(rows(tmp_path)) >= 21
+
+
+def test_a_whole_answer_among_the_first_keeps_a_recording_going(tmp_path: Path) -> None:
+    """A judge that is cut off often is recorded as that: its answers are invalid, item by item."""
+    with serving(by=lambda asked: CUT["openai"] if asked.number % 20 else good("openai")) as server:
+        judgments = run(a_judge("openai", server.url), tmp_path, some_pairs(60), concurrency=1)
+    assert Counter(judgment.verdict.invalid for judgment in judgments) == {None: 3, "truncated": 57}
+
+
+def test_a_planner_that_is_cut_off_is_told_its_own_key(tmp_path: Path) -> None:
+    """A plan goes by plan_max_output_tokens: the remedy names that."""
+    with serving(CUT["openai"]) as server, pytest.raises(FatalJudgeError, match="Raise plan_max_output_tokens"):
+        run(a_judge("openai", server.url, strategy="plan-self").planner, tmp_path, PAIRS, conditions=[PLAN])
+    assert len(server.asked) == 1
+
+
+def test_a_single_verdict_that_is_cut_off_is_invalid() -> None:
+    """Without a recording nothing is stopped: each verdict is what it is."""
+    with serving(CUT["openai"]) as server:
+        judge = a_judge("openai", server.url)
+        assert {ask(judge).verdict.invalid for _ in range(22)} == {"truncated"}
 
 
 # --- what was dropped is remembered -----------------------------------------------------------------------------

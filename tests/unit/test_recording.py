@@ -57,6 +57,8 @@ LABELS = {
 def key_of(prompt: str) -> Key:
     """Return which condition and pair a prompt of the test's template is about."""
     lines = prompt.split("\n")
+    if lines[3] not in LABELS:
+        return "no-cue", lines[0].removeprefix("About ").partition(":")[0]
     (family, x), (_, y) = LABELS[lines[3]], LABELS[lines[4]]
     return f"{family}-{x}-{y}", lines[0].removeprefix("About ").partition(":")[0]
 
@@ -618,6 +620,93 @@ def test_a_renewal_that_is_killed_keeps_the_old_recording_and_goes_on(
         assert all(b"new" in line for line in whole_lines(project.cassette(condition))[1:])
 
 
+Answered = dict[tuple[str, str, int], int]  # condition, pair and repeat, and the edition of the answer
+
+
+def answered(project: Project, kind: str = "") -> Answered:
+    """Return what is recorded, with the number that the server's edition ends with; whole lines, parsed here."""
+    found: Answered = {}
+    for condition in (*RECENCY, "no-cue"):
+        for line in whole_lines(project.cassette(f"{condition}{kind}"))[1:]:
+            row = json.loads(line)
+            key = (condition, row["pair"], row.get("repeat", 0))
+            assert key not in found, "two answers to one question"
+            content = row["json"]["choices"][0]["message"]["content"]
+            found[key] = int(json.loads(content)["reason"].rpartition("-")[2])
+    return found
+
+
+WHOLE = ("--judge-repeats", "3")
+RENEWALS = (WHOLE, (), ("--judge-pairs", "5", *WHOLE))  # what a renewal asks: all, no repeats, some pairs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kills"),
+    [
+        pytest.param((), KILLS - KILLS // 4, id="one-process"),
+        pytest.param(("-n", "2"), KILLS // 4, id="two-workers"),
+    ],
+)
+def test_a_renewal_that_is_killed_loses_no_older_answer(
+    arguments: tuple[str, ...], kills: int, new_project: Callable[..., Project]
+) -> None:
+    """Killed at random moments, `all` loses nothing, whether it asks everything, no repeats, or some of the pairs.
+
+    Every older answer stays until a newer one stands in its place, every newer one stays, at most those that were in
+    flight are gone, the frozen pairs are those of the recordings, and what is there replays.
+    """
+    project = new_project(pairs=10, families=(("recency", "repeat"),))
+    with serving(edition="-0") as server:
+        assert project.run(server.url, "--judge-record", "missing", *WHOLE).code in (0, 1)
+    whole = answered(project)
+    assert len(whole) == 10 * (2 + 3)
+    frozen = {name: project.tree()[name] for name in ("ours/own/pairs.jsonl", "ours/own/sample.json")}
+    chance, done, edition = random.Random(20261122), 0, 0
+    while done < kills:
+        edition += 1
+        before = {**answered(project), **answered(project, ".part")}
+        with serving(jitter(chance.randrange(10**6)), f"-{edition}") as server:
+            run = project.start(server.url, "--judge-record", "all", *chance.choice(RENEWALS), *arguments)
+            server.wait_for(chance.randint(1, len(whole)), run)
+            time.sleep(chance.random() * 0.03)
+            done += run.kill()
+            assert run.code in (-signal.SIGKILL, 0, 1)
+        recorded, part = answered(project), answered(project, ".part")
+        after = {**recorded, **part}
+        assert recorded.keys() == whole.keys(), "an older answer is gone"
+        assert all(after[key] >= number for key, number in before.items()), "a newer answer is gone"
+        new = sum(number == edition for number in after.values())
+        lost = len(server.asked) - new
+        assert 0 <= lost <= CONCURRENCY * (2 if arguments else 1), "answers that had arrived were not written"
+        assert frozen.items() <= project.tree().items()
+    end = project.run("http://127.0.0.1:9", *WHOLE)
+    assert "ERROR" not in end.said, end.said
+    with serving(edition=f"-{edition + 1}") as server:
+        end = project.run(server.url, "--judge-record", "all", *WHOLE)
+    assert end.code in (0, 1), end.said
+    assert ("that did not end" in end.said) == bool(part), end.said
+    assert answered(project).keys() == whole.keys()
+    assert not list(project.path.rglob("*.part*"))
+
+
+@pytest.mark.parametrize("some", RENEWALS[1:], ids=["without-repeats", "fewer-pairs"])
+def test_a_renewal_keeps_what_it_does_not_ask(some: tuple[str, ...], new_project: Callable[..., Project]) -> None:
+    """`all` without repeats, or with fewer pairs, asks what it asks once, and every other answer stays as it was."""
+    project = new_project(pairs=10, families=(("recency", "repeat", "position"),))
+    with serving(edition="-0") as server:
+        project.run(server.url, "--judge-record", "missing", *WHOLE)
+    before, frozen = answered(project), project.tree()["ours/own/sample.json"]
+    with serving(edition="-1") as server:
+        end = project.run(server.url, "--judge-record", "all", *some)
+    assert end.code in (0, 1), end.said
+    after = answered(project)
+    assert after.keys() == before.keys()
+    renewed = {key for key, edition in after.items() if edition}
+    assert len(renewed) == (10 * 3 if not some else 5 * (2 + 3))
+    assert project.tree()["ours/own/sample.json"] == frozen
+    assert "ERROR" not in project.run("http://127.0.0.1:9", *WHOLE).said
+
+
 # --- a full disk ------------------------------------------------------------------------------------------
 
 # Files may not grow beyond this, as on a full disk: the kernel takes a part of a line, and then no more.
@@ -845,7 +934,7 @@ def test_a_folder_of_locks_that_cannot_be_made_is_told(project: Project) -> None
 
 
 def test_recordings_of_removed_pairs_are_reported(project: Project) -> None:
-    """Recordings that no pair asks for any more are named; `all` leaves them out, `missing` does not."""
+    """Recordings that no pair asks for any more are named, and stay, in `all` as well: another run may ask for them."""
     removed = project.rows.pop(3)["id"]
     project.write_pairs()
     before = project.tree()
@@ -854,11 +943,12 @@ def test_recordings_of_removed_pairs_are_reported(project: Project) -> None:
         line = next(line for line in end.said.splitlines() if str(project.cassette(condition)) in line)
         assert "recordings of 1 pairs were not used" in line
         assert removed in line
+        assert "they stay until their lines are deleted" in line
     assert project.record("missing") == Counter()
     sample = "ours/own/sample.json"  # what is said of the sample is said of the pairs that there are now
     assert project.tree() | {sample: b""} == before | {sample: b""}
     assert project.record("all") == project.everything
-    complete(project)
+    assert project.tree() | {sample: b""} == before | {sample: b""}
 
 
 def test_a_run_of_some_pairs_reports_no_others_as_unused(project: Project) -> None:

@@ -1330,7 +1330,7 @@ def test_a_miss_passes_through_the_sdks(
 
 
 COMMAND = "pytest --judge ours --judge-dataset own --judge-record {}"
-ONLY = 'pytest --judge ours --judge-dataset own -k "recency-new-old" --judge-record {}'  # of a test item
+ONLY = "pytest --judge ours --judge-dataset own -k recency-new-old --judge-record {}"  # of a test item
 
 
 def missed(judge: Judge, root: Path, pairs: Sequence[Pair] = PAIRS) -> str:
@@ -2354,13 +2354,13 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
 @pytest.mark.parametrize(
     ("item", "options"),
     [
-        (Item("j", "own", RECENCY), '--judge j --judge-dataset own -k "recency-new-old"'),
-        (Item("j", "own"), '--judge j --judge-dataset own -k "own-accuracy"'),
-        (Item("j", "own", plan=True), '--judge j --judge-dataset own -k "own-plan"'),
+        (Item("j", "own", RECENCY), "--judge j --judge-dataset own -k recency-new-old"),
+        (Item("j", "own"), "--judge j --judge-dataset own -k own-accuracy"),
+        (Item("j", "own", plan=True), "--judge j --judge-dataset own -k own-plan"),
         (Item("j", "own", RECENCY, "old"),
-         '--judge j --judge-baseline old --judge-dataset own -k "j-against-old-own-recency-new-old"'),
+         "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-recency-new-old"),
         (Item("j", "own", None, "old"),
-         '--judge j --judge-baseline old --judge-dataset own -k "j-against-old-own-accuracy"'),
+         "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-accuracy"),
     ],
 )  # fmt: skip
 def test_the_options_of_an_item_select_it(item: Item, options: str) -> None:
