@@ -20,8 +20,9 @@ from judgefixtures.config import build_config
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.pairs import Pair, as_row
 from judgefixtures.sources import Sample, Source, load_pairs, load_sample
-from judgefixtures.sources.named import JUDGEBENCH, NAMED, REWARDBENCH
+from judgefixtures.sources.named import NAMED
 from judgefixtures.sources.sample import describe
+from judgefixtures.sources.tables import read_tables
 
 pytest_plugins = ["pytester"]
 
@@ -138,7 +139,8 @@ LITBENCH = Features({
 
 
 def rewardbench_table() -> Table:
-    subsets = [subset for group in REWARDBENCH.values() for subset in group]
+    subsets = [subset for group in read_tables()["rewardbench"].category["domains"].values()
+               for subset in group]  # fmt: skip
     return [
         {"prompt": f"Do {i}", "chosen": f"good {i}", "chosen_model": "gpt-4", "rejected": f"bad {i}",
          "rejected_model": "llama", "subset": subset, "id": i}
@@ -382,7 +384,7 @@ def test_an_id_that_is_used_for_several_pairs(copy: Callable[..., Source]) -> No
 def test_judgebench(copy: Callable[..., Source]) -> None:
     """Gold and responses are as in the data; the category is the authors' group, or the source as it is."""
     pairs = unbalanced(copy("judgebench"))
-    assert [pairs[f"What {i}?"].category for i in range(5)] == [*JUDGEBENCH.values(), "a new one"]
+    assert [pairs[f"What {i}?"].category for i in range(5)] == ["knowledge", "reasoning", "math", "coding", "a new one"]
     assert pairs["What 1?"] == Pair("1-uuid", "What 1?", "A 1", "B 1", 2, "reasoning")
     table = [{**row, "label": "A=B"} for row in judgebench_table()]
     assert "label is 'A=B', which is not known" in refusal(copy("judgebench", table))
@@ -462,6 +464,31 @@ def test_mt_bench_conversations_of_the_other_form(copy: Callable[..., Source]) -
         for column in ("conversation_a", "conversation_b"):
             row[column] = {key: [message[key] for message in row[column]] for key in ("content", "role")}
     assert load_sample(copy("mt-bench-human", table)) == load_sample(copy("mt-bench-human"))
+
+
+WRONG_TABLES = {
+    'hubb = "o/n"': 'has a key .hubb. that is not known: did you mean "hub"',
+    'texts = ["a", "b"]': r"texts = \['a', 'b'\] is not valid: it must be the columns of question, response 1",
+    'many_per_question = "yes"': "many_per_question = 'yes' is not valid: it must be true or false",
+    'gold = {column = "g", values = {a = 3}}': "gold values = .* is not valid: it must be values mapped to 1, 2 or 0",
+    'gold = "g"': r"gold must be a table, got 'g'",
+    'gold = {column = "g"}': "gold has no 'values'",
+    'category = {column = "c", domain = {}}': "category has a key 'domain' that is not known",
+    'only = {column = "c", left_out = "others"}': "only must hold one of equals and begins",
+    'votes = ["a"]': "votes must be the columns of the better and the worse",
+    'hub = "o/n"\naddress = "there"': "must say either where it is on the hub",
+}
+
+
+@pytest.mark.parametrize(("said", "refused"), WRONG_TABLES.items())
+def test_a_wrong_table_of_columns_is_refused(said: str, refused: str, tmp_path: Path) -> None:
+    """A key or a value of the shipped tables that cannot be used is an error that names file, table and key."""
+    own = {line.partition(" = ")[0] for line in said.splitlines()}
+    rest = {"hub": '"o/n"', "columns": '["a", "b", "c"]', "texts": '["a", "b", "c"]'}
+    lines = [f"{key} = {value}" for key, value in rest.items() if key not in own]
+    (tmp_path / "own.toml").write_text("\n".join(["[x]", *lines, said]))
+    with pytest.raises(JudgeFixturesError, match=rf"^own\.toml: \[x\].* {refused}"):
+        read_tables(tmp_path / "own.toml")
 
 
 LLMBAR_ROW = {"input": "Say it.", "output_1": "It.", "output_2": "Not it.", "label": 1}

@@ -60,7 +60,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
                if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
     suite = {f"judgefixtures/starter/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
     assert contents(wheel) == package | suite
-    for name in ("builtin.toml", "py.typed", "data/house-qa.jsonl", "templates/silent-judge.txt",
+    for name in ("builtin.toml", "py.typed", "data/house-qa.jsonl", "sources/named.toml", "templates/silent-judge.txt",
                  "starter/configuration.toml"):  # fmt: skip
         assert f"judgefixtures/{name}" in package
 

@@ -1,0 +1,288 @@
+"""The known sources that are tables of columns: named.toml, read and checked, and a row of one made a pair.
+
+What every known source needs of a row is here too: a number, the objects in a column, a pair whose texts are whole.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.pairs import Pair
+from judgefixtures.sources.mapping import identifier, text, text_id
+from judgefixtures.sources.rows import Row, listed
+from judgefixtures.sources.source import Source
+
+TABLES = Path(__file__).with_name("named.toml")
+MIN_RATIO = 2.0
+DELETED = ("[deleted]", "[removed]")
+"""What stands on Reddit where a text was."""
+
+Texts = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What the rows of a source look like: named.toml says what each key means."""
+
+    columns: tuple[str, ...]
+    texts: Texts
+    hub: str | None = None
+    data_dir: str | None = None
+    split: str | None = None
+    address: str = ""
+    licence: str | None = None
+    content_type: str = "Response"
+    many_per_question: bool = False
+    first_turns: bool = False
+    gold: Mapping[str, Any] = field(default_factory=dict)
+    category: Mapping[str, Any] = field(default_factory=dict)
+    id: tuple[str, ...] = ()
+    only: Mapping[str, Any] = field(default_factory=dict)
+    ratio: str | None = None
+    votes: tuple[str, ...] = ()
+
+    def pairs(self, rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
+        """Yield the pair of every row, in their order; what the rules leave out is counted by rule."""
+        for row in rows:
+            if not self._is_wanted(row):
+                left_out[self.only["left_out"]] += 1
+                continue
+            gold = self._gold(row)
+            if gold == 0:
+                left_out["ties"] += 1
+            elif self._is_decided(row, source, left_out):
+                parts = [row.fields.get(column) for column in self.id]
+                name = "" if any(part is None or part == "" for part in parts) else "-".join(map(str, parts))
+                texts = self._texts(row)
+                yield from whole(name, texts, self._category(row), source, row, left_out, self.content_type, gold)
+
+    def _is_wanted(self, row: Row) -> bool:
+        """Tell whether a row is one of those that the table is about; one without the column is."""
+        if not self.only or (value := row.fields.get(self.only["column"])) is None:
+            return True
+        if "equals" in self.only:
+            return number(value, self.only["column"], row) == float(self.only["equals"])
+        return value == "" or str(value).startswith(self.only["begins"])
+
+    def _gold(self, row: Row) -> Literal[0, 1, 2]:
+        if not self.gold:
+            return 1
+        column, values = self.gold["column"], self.gold["values"]
+        value = row.fields[column]
+        key = value
+        if all(map(str.isdecimal, values)):
+            found = number(value, column, row)
+            key = str(int(found)) if found.is_integer() else None
+        if not isinstance(key, str) or key not in values:
+            raise unexpected(row, column, value, values)
+        return values[key]  # type: ignore[no-any-return]
+
+    def _is_decided(self, row: Row, source: Source, left_out: Counter[str]) -> bool:
+        """Tell, and count, whether the better response is better by the ratio that the source's table asks for."""
+        least = least_ratio(source)
+        if self.ratio:
+            if number(row.fields[self.ratio], self.ratio, row) < least:
+                left_out[f"pairs with a ratio of upvotes below {least:g}"] += 1
+                return False
+            return True
+        if any(row.fields.get(column) is None for column in self.votes):
+            if source.min_ratio is None:
+                return True
+            raise JudgeFixturesError(
+                f"{row.where}: min_ratio is set, but the row has no upvotes ({listed(self.votes)}); it has "
+                f"{listed(row.fields)}. Leave min_ratio out."
+            )
+        votes = [number(row.fields[column], column, row) for column in self.votes]
+        return not votes or not is_close(votes[0], votes[1], least, left_out)
+
+    def _category(self, row: Row) -> str | None:
+        if not self.category:
+            return None
+        column = self.category["column"]
+        value = row.fields[column]
+        if "domains" in self.category:
+            found = text(value, column, row.where)
+            domains = {part: domain for domain, parts in self.category["domains"].items() for part in parts}
+            if found not in domains:
+                raise unexpected(row, column, found, domains)
+            return str(domains[found])
+        if "begins" in self.category:
+            found = text(value, column, row.where)
+            return next((name for start, name in self.category["begins"].items() if found.startswith(start)), found)
+        return None if value is None else identifier(value, column, row.where)
+
+    def _texts(self, row: Row) -> list[tuple[str, Any]]:
+        if not self.first_turns:
+            return [(column, row.fields[column]) for column in self.texts]
+        turns = [_first_turn(row, column) for column in self.texts]
+        return [(column, turn[place]) for column, turn, place in zip(self.texts, turns, (0, 1, 1), strict=True)]
+
+
+# --- reading the tables -----------------------------------------------------------------------------------------
+
+
+def read_tables(path: Path = TABLES) -> Mapping[str, Table]:
+    """Return the tables of a file by name; raises JudgeFixturesError naming the file, the table and the key.
+
+    >>> read_tables()["judgebench"].split
+    'gpt'
+    """
+    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    return MappingProxyType({name: _table(f"{path.name}: [{name}]", table) for name, table in found.items()})
+
+
+def _table(where: str, table: Any) -> Table:
+    table = {key: _checked(where, key, value, SHAPES) for key, value in _object(where, table).items()}
+    if missing := [key for key in ("columns", "texts") if key not in table]:
+        raise JudgeFixturesError(f"{where} has no {listed(missing)}: add it.")
+    if ("hub" in table) == ("address" in table):
+        raise JudgeFixturesError(f"{where} must say either where it is on the hub (hub) or where to get it (address).")
+    if len(table.get("votes", (1, 2))) != 2:
+        raise JudgeFixturesError(f"{where} votes must be the columns of the better and the worse response's votes.")
+    for key, needed in (("gold", ("column", "values")), ("category", ("column",)), ("only", ("column", "left_out"))):
+        if lacking := [name for name in needed if key in table and name not in table[key]]:
+            raise JudgeFixturesError(f"{where} {key} has no {listed(lacking)}: add it.")
+    if "only" in table and ("equals" in table["only"]) == ("begins" in table["only"]):
+        raise JudgeFixturesError(f"{where} only must hold one of equals and begins.")
+    return Table(**table)
+
+
+def _checked(where: str, key: str, value: Any, shapes: Mapping[str, Any]) -> Any:
+    """Return a value as it is to be kept, frozen; raises JudgeFixturesError for a wrong key or value."""
+    if key not in shapes:
+        raise JudgeFixturesError(f"{where} has a key {key!r} that is not known: {choices(key, shapes)}.")
+    shape = shapes[key]
+    if isinstance(shape, Mapping):
+        where = f"{where} {key}"
+        found = _object(where, value)
+        return MappingProxyType({name: _checked(where, name, each, shape) for name, each in found.items()})
+    fits, wanted = shape
+    if not fits(value):
+        raise JudgeFixturesError(f"{where} {key} = {value!r} is not valid: it must be {wanted}.")
+    if isinstance(value, dict):
+        return MappingProxyType({name: tuple(v) if isinstance(v, list) else v for name, v in value.items()})
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _object(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise JudgeFixturesError(f"{where} must be a table, got {value!r}.")
+    return value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_text, value))
+
+
+def _maps_to(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and bool(value) and all(map(fits, value.values()))
+
+
+_TEXT = (_is_text, "a text")
+_COLUMNS = (_are_texts, "a list of columns")
+_SWITCH = (lambda value: isinstance(value, bool), "true or false")
+SHAPES: Mapping[str, Any] = MappingProxyType({
+    **dict.fromkeys(("hub", "data_dir", "split", "address", "licence", "content_type", "ratio"), _TEXT),
+    **dict.fromkeys(("columns", "id", "votes"), _COLUMNS),
+    **dict.fromkeys(("many_per_question", "first_turns"), _SWITCH),
+    "texts": (lambda value: _are_texts(value) and len(value) == 3, "the columns of question, response 1, response 2"),
+    "gold": {"column": _TEXT, "values": (_maps_to(lambda each: type(each) is int and each in (0, 1, 2)),
+                                         "values mapped to 1, 2 or 0")},
+    "category": {"column": _TEXT, "domains": (_maps_to(_are_texts), "domains with lists of values"),
+                 "begins": (_maps_to(_is_text), "beginnings mapped to names")},
+    "only": {"column": _TEXT, "begins": _TEXT, "left_out": _TEXT,
+             "equals": (lambda value: type(value) in (int, float), "a number")},
+})  # fmt: skip
+
+
+# --- what every known source needs of a row -----------------------------------------------------------------------
+
+
+def whole(
+    name: str, texts: Sequence[tuple[str, Any]], category: str | None, source: Source, row: Row, left_out: Counter[str],
+    content_type: str = "Response", gold: Literal[1, 2] = 1,
+) -> Iterator[Pair]:  # fmt: skip
+    """Yield the pair of a question and two responses, each with its column, unless one is blank or was deleted."""
+    if any(is_blank(value) for _, value in texts):
+        left_out["pairs with an empty text"] += 1
+        return
+    if any(isinstance(value, str) and value.strip() in DELETED for _, value in texts):
+        left_out["pairs with a deleted text"] += 1
+        return
+    question, first, second = (text(value, column, row.where) for column, value in texts)
+    pair = Pair("", question, first, second, gold, category, source.content_type or content_type)
+    yield replace(pair, id=identifier(name or text_id(pair), "id", row.where))
+
+
+def is_blank(value: Any) -> bool:
+    """Tell whether there is no text."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def least_ratio(source: Source) -> float:
+    """Return the least ratio of upvotes that counts as a preference."""
+    return MIN_RATIO if source.min_ratio is None else source.min_ratio
+
+
+def is_close(better: float, worse: float, ratio: float, left_out: Counter[str]) -> bool:
+    """Tell, and count, whether upvotes differ too little; fewer than one counts as one, or no ratio makes sense."""
+    if better > worse and better / max(worse, 1) >= ratio:
+        return False
+    left_out[f"pairs with a ratio of upvotes below {ratio:g}" if better > worse else "pairs with equal upvotes"] += 1
+    return True
+
+
+def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, Any]]:
+    """Return the objects in a column; a list of dicts and a dict of lists, as `datasets` has them, are the same."""
+    held = row.fields[column]
+    if isinstance(held, Mapping) and all(isinstance(held.get(key), list) for key in keys):
+        lengths = {key: len(held[key]) for key in keys}
+        if len(set(lengths.values())) > 1:
+            raise JudgeFixturesError(f"{row.where}: the lists of {column} must be of one length, got {lengths!r}.")
+        held = [dict(zip(keys, values, strict=True)) for values in zip(*(held[key] for key in keys), strict=True)]
+    for each in held if isinstance(held, list) else () if held is None else (held,):
+        if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
+            found = listed(each) if isinstance(each, Mapping) else repr(each)
+            raise JudgeFixturesError(f"{row.where}: {column} have no {listed(missing)}: found {found}; expected "
+                                     f"{listed(keys)}.")  # fmt: skip
+    if not isinstance(held, list | None):
+        raise JudgeFixturesError(f"{row.where}: {column} must be a list of objects or an object of lists with "
+                                 f"{listed(keys)}.")  # fmt: skip
+    return held or []
+
+
+def _first_turn(row: Row, column: str) -> tuple[Any, Any]:
+    """Return the first question and answer of a conversation."""
+    first = objects(row, column, ("role", "content"))[:2]
+    if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
+        raise JudgeFixturesError(f"{row.where}: {column} must begin with a message of the user and one of the "
+                                 f"assistant, got {roles!r}.")  # fmt: skip
+    return first[0]["content"], first[1]["content"]
+
+
+def number(value: Any, field: str, row: Row) -> float:
+    """Return a number, also one of a format without types; raises JudgeFixturesError for any other value."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise JudgeFixturesError(f"{row.where}: {field} must be a number, got {value!r}.") from None
+
+
+def unexpected(row: Row, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
+    """Return the error of a value that a source is not known to hold."""
+    return JudgeFixturesError(
+        f"{row.where}: {field} is {value!r}, which is not known: {choices(str(value), accepted)}."
+    )
