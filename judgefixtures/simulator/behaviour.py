@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
@@ -394,8 +394,3 @@ def _uniform(*texts: str) -> float:
     """Return a number in [0, 1) that the texts decide."""
     digest = hashlib.sha256("\0".join(texts).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
-
-
-def all_labels() -> list[Labels]:
-    """Return every pair of labels of one family, and none."""
-    return [NO_LABELS, *(pair for labels in FAMILIES.values() for pair in permutations(labels, 2))]

@@ -160,8 +160,9 @@ def _checked(where: str, key: str, value: Any, shapes: Mapping[str, Any]) -> Any
         raise JudgeFixturesError(f"{where} has a key {key!r} that is not known: {choices(key, shapes)}.")
     shape = shapes[key]
     if isinstance(shape, Mapping):
-        inner = {name: _checked(f"{where} {key}", name, each, shape) for name, each in _object(where, value).items()}
-        return MappingProxyType(inner)
+        where = f"{where} {key}"
+        found = _object(where, value)
+        return MappingProxyType({name: _checked(where, name, each, shape) for name, each in found.items()})
     fits, wanted = shape
     if not fits(value):
         raise JudgeFixturesError(f"{where} {key} = {value!r} is not valid: it must be {wanted}.")
