@@ -105,15 +105,14 @@ class _Recordings:
     def cost(self, judge_name: str, dataset: str, arm: Arm) -> Cost:
         """Return what an arm costs at most: every pair that no recording answers, or not as is wanted."""
         judge, (condition, _) = self.run.judge(judge_name), arm
-        asked = judge.planner or judge if condition is PLAN else judge
-        pairs = self.run.pairs(judge_name, dataset)
-        plans = {} if condition is PLAN else self._plans_of(judge, dataset, pairs)
-        recorded = self.run.recorded(asked, dataset, arm, pairs, plans)
+        pairs, planner = self.run.pairs(judge_name, dataset), judge.planner
+        if condition is PLAN and planner is not None:
+            known = self.run.recorded(planner, dataset, arm, pairs, {})
+            # Pairs of one question have one plan.
+            return most_of(planner.table, {planner.about(pair): None for pair in pairs if pair.id not in known})
+        recorded = self.run.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
         wanted = [pair for pair in pairs if pair.id not in recorded]
-        prompts = [asked.longest_prompt(pair, condition) for pair in wanted]
-        if condition is PLAN:  # pairs of one question have one plan
-            prompts = list(dict.fromkeys(prompts))
-        return most_of(asked.table, prompts)
+        return most_of(judge.table, [judge.longest_prompt(pair, condition) for pair in wanted])
 
     def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
         """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""
@@ -128,4 +127,4 @@ class _Recordings:
         if planner is None:
             return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
         recorded = self.run.recorded(planner, dataset, (PLAN, 0), pairs, {})
-        return {pair.id: Planned(planner.read(pair, recorded[pair.id].reply)) for pair in pairs if pair.id in recorded}
+        return {pair.id: Planned(planner.read(pair, recorded[pair.id])) for pair in pairs if pair.id in recorded}

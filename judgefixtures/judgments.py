@@ -7,17 +7,18 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Generic, Literal
 
+from judgefixtures.asking import Asker, CutOffError, R
 from judgefixtures.cassettes.library import Cassette
 from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError, Call, CassetteMissError, NetworkBlockedError
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import CutOffError, FatalJudgeError, Judge, Reply
+from judgefixtures.judges import FatalJudgeError, Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
-from judgefixtures.providers import Usage
+from judgefixtures.providers import Answer, Usage
 from judgefixtures.verdicts import Verdict
 
 
@@ -59,7 +60,6 @@ UNTOLD = ("too-large", "filtered")  # an answer that was never made
 # Seconds between the first calls. Those that start together are answered together, and then each waits until the
 # event loop has dealt with all of them, again and again: that cost a tenth of the throughput.
 APART = 0.006
-Ask = Callable[[str], Awaitable[Reply]]
 
 
 async def collect(
@@ -69,17 +69,43 @@ async def collect(
     cassettes: Mapping[str, Cassette],
     concurrency: int,
     meter: Meter | None = None,
-    answered: Callable[[Judgment], None] | None = None,
+    answered: Callable[[Reply], None] | None = None,
     plans: Mapping[str, Planned] | None = None,
 ) -> list[tuple[Judgment, ...]]:
-    """Return every arm's judgments in the order of the pairs, with `concurrency` calls in flight.
+    """Return every arm's judgments in the order of the pairs; as `ask_all`, whose errors it raises."""
+    replies = await ask_all(judge, pairs, arms, cassettes, concurrency, meter, answered, plans)
+    return judgments(pairs, arms, replies, plans or {})
+
+
+def judgments(
+    pairs: Sequence[Pair], arms: Sequence[Arm], replies: Sequence[Sequence[Reply]], plans: Mapping[str, Planned]
+) -> list[tuple[Judgment, ...]]:
+    """Return the replies of every arm as judgments of the pairs that they are about."""
+    return [
+        tuple(Judgment(pair, condition, reply, repeat, plans.get(pair.id))
+              for pair, reply in zip(pairs, arm, strict=True))
+        for (condition, repeat), arm in zip(arms, replies, strict=True)
+    ]  # fmt: skip
+
+
+async def ask_all(
+    asker: Asker[R],
+    pairs: Sequence[Pair],
+    arms: Sequence[Arm],
+    cassettes: Mapping[str, Cassette],
+    concurrency: int,
+    meter: Meter | None = None,
+    answered: Callable[[R], None] | None = None,
+    plans: Mapping[str, Planned] | None = None,
+) -> list[tuple[R, ...]]:
+    """Return what is made of every arm's answers, in the order of the pairs, with `concurrency` calls in flight.
 
     The window slides over all arms; the first error cancels what is in flight and is raised as it
     is. A meter that admits no further call lets those in flight finish and then raises BudgetError. What was
-    answered until then is in the cassettes. `answered` is called with each judgment as it arrives. `plans` are
+    answered until then is in the cassettes. `answered` is called with each reply as it arrives. `plans` are
     those of a judge that plans first, by pair id.
     """
-    run = _Run(judge, cassettes, meter or Meter(judge.table), answered or (lambda _judgment: None), plans or {})
+    run = _Run(asker, cassettes, meter or Meter(asker.table), answered or (lambda _reply: None), plans or {})
     jobs = iter([(condition, repeat, pair) for condition, repeat in arms for pair in pairs])
     await run.probe(jobs)
     try:
@@ -90,12 +116,12 @@ async def collect(
         raise _first(errors) from None
     if run.meter.stopped:
         raise run.meter.exhausted()
-    return [tuple(run.judgments[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
+    return [tuple(run.replies[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
 
 
 async def recorded(
-    judge: Judge, pairs: Sequence[Pair], arm: Arm, cassette: Cassette, plans: Mapping[str, Planned] | None = None
-) -> dict[str, Judgment]:
+    asker: Asker[R], pairs: Sequence[Pair], arm: Arm, cassette: Cassette, plans: Mapping[str, Planned] | None = None
+) -> dict[str, R]:
     """Return what a cassette that is open for replay answers in an arm, by pair id: found as a replay finds it.
 
     What it does not answer, or not so that it can be read, is left out.
@@ -103,21 +129,21 @@ async def recorded(
     condition, repeat = arm
     if not len(cassette.file):
         return {}
-    run = _Run(judge, {condition.name: cassette}, Meter(judge.table), lambda _judgment: None, plans or {})
+    run = _Run(asker, {condition.name: cassette}, Meter(asker.table), lambda _reply: None, plans or {})
     for pair in pairs:
         with contextlib.suppress(CassetteMissError, NetworkBlockedError, JudgeFixturesError):
-            await run.ask((condition, repeat, pair), judge.ask)
-    return {pair: judgment for (_, _, pair), judgment in run.judgments.items()}
+            await run.ask((condition, repeat, pair), asker.ask)
+    return {pair: reply for (_, _, pair), reply in run.replies.items()}
 
 
 @dataclass(slots=True)
-class _Run:
-    judge: Judge
+class _Run(Generic[R]):
+    asker: Asker[R]
     cassettes: Mapping[str, Cassette]
     meter: Meter
-    answered: Callable[[Judgment], None]
+    answered: Callable[[R], None]
     plans: Mapping[str, Planned]
-    judgments: dict[tuple[str, int, str], Judgment] = field(default_factory=dict)
+    replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
 
     async def probe(self, jobs: Iterator[Job]) -> None:
@@ -125,33 +151,33 @@ class _Run:
         if all(cassette.mode == "none" for cassette in self.cassettes.values()):
             return
         self.meter.check()
-        if not self.judge.probed:
-            await self.judge.look_up_shutdown()
-        while not self.judge.probed and not self.meter.stopped and (job := next(jobs, None)) is not None:
-            recorded = await self.ask(job, self.judge.probe)
+        if not self.asker.probed:
+            await self.asker.look_up_shutdown()
+        while not self.asker.probed and not self.meter.stopped and (job := next(jobs, None)) is not None:
+            recorded = await self.ask(job, self.asker.probe)
             condition, repeat, pair = job
-            answered = self.judgments.get((condition.name, repeat, pair.id))
+            answered = self.replies.get((condition.name, repeat, pair.id))
             # An error that concerns this pair alone says nothing of the parameters.
-            self.judge.probed = recorded and answered is not None and answered.verdict.invalid not in UNTOLD
+            self.asker.probed = recorded and answered is not None and answered.invalid not in UNTOLD
 
     async def work(self, jobs: Iterator[Job], after: float) -> None:
         """Take the next job, which all workers share, until there is none or the budget is used up."""
         if after:
             await asyncio.sleep(after)
         while not self.meter.stopped and (job := next(jobs, None)) is not None:
-            if await self.ask(job, self.judge.ask):
+            if await self.ask(job, self.asker.ask):
                 condition, repeat, pair = job
-                self.judge.count_cut_off(self.judgments[condition.name, repeat, pair.id].reply)
+                self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
 
-    async def ask(self, job: Job, ask: Ask) -> bool:
+    async def ask(self, job: Job, ask: Callable[[str], Awaitable[R]]) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
         cassette = self.cassettes[condition.name]
         planned = self.plans.get(pair.id)
         plan = None if planned is None else planned.plan
         # A judge of the user's own making need not know of plans.
-        prompt = self.judge.prompt(pair, condition) if plan is None else self.judge.prompt(pair, condition, plan)
-        make = partial(cassette.call, pair, repeat, eager=self.judge.is_python,
+        prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
+        make = partial(cassette.call, pair, repeat, eager=self.asker.is_python,
                        plan="" if plan is None else plan.digest)  # fmt: skip
         call = make()
         reply = await self._reply(prompt, ask, call)
@@ -161,15 +187,14 @@ class _Run:
         if reply is None:
             return False
         cassette.used_by(call)
-        judgment = Judgment(pair, condition, reply, repeat, planned)
-        self.judgments[condition.name, repeat, pair.id] = judgment
-        self.answered(judgment)
-        if (mixture := self.judge.other_than_before(reply, self.first)) is not None:
+        self.replies[condition.name, repeat, pair.id] = reply
+        self.answered(reply)
+        if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             raise FatalJudgeError(mixture) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 
-    async def _reply(self, prompt: str, ask: Ask, call: Call) -> Reply | None:
+    async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
         while not self.meter.admits(prompt):
             if self.meter.stopped:
@@ -185,7 +210,7 @@ class _Run:
             raise
         except AnswerTooLargeError as error:
             call.failure = None  # an answer all the same, if an invalid one
-            reply = Reply(Verdict(None, "", "too-long"), str(error))
+            reply = self.asker.made_of(Answer("", "too-long", str(error)))
             usage = reply.usage if call.recorded else None
         finally:
             CALL.reset(token)

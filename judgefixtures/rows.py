@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from judgefixtures.asking import Said
 from judgefixtures.findings import Row
-from judgefixtures.judgments import Judgment
+from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import acknowledged
 from judgefixtures.plans import Plan
 
@@ -50,11 +51,13 @@ def plan_text_row(judge: str, dataset: str, pair: str, plan: Plan) -> Row:
             "rejected": plan.rejected}  # fmt: skip
 
 
-def served_rows(judge: str, dataset: str, arms: Sequence[Sequence[Judgment]]) -> list[Row]:
+def served_rows(
+    judge: str, dataset: str, arms: Sequence[Arm], replies: Sequence[Sequence[Said]]
+) -> list[Row]:
     """Return a row for each model and fingerprint that answered in each arm, with the number of answers."""
     counts = Counter(
-        (judgment.condition.name, judgment.repeat, judgment.reply.served_model, judgment.reply.fingerprint)
-        for arm in arms for judgment in arm
+        (condition.name, repeat, reply.served_model, reply.fingerprint)
+        for (condition, repeat), arm in zip(arms, replies, strict=True) for reply in arm
     )  # fmt: skip
     return [
         {"judge": judge, "dataset": dataset, "condition": condition, "repeat": repeat, "model": model,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from judgefixtures.asking import Asker, R, Said
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
@@ -27,7 +28,7 @@ from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.judgments import Arm, Judgment, Planned, collect, recorded
+from judgefixtures.judgments import Arm, Planned, ask_all, judgments, recorded
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
@@ -41,7 +42,7 @@ from judgefixtures.texts import shown
 DEFAULT_CONCURRENCY = 16
 REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
 
-Answered = Callable[[Judgment], None]
+Answered = Callable[[Any], None]
 # Shows how far a recording is: gets what the calls cost so far and how many there are.
 Progress = Callable[[Meter, int], AbstractContextManager[Answered | None]]
 
@@ -143,7 +144,7 @@ class Run:
         self.budget = Budget(None if cap is None else cap / self.options.workers)
         self.progress = progress
         self._judges: dict[str, Judge] = {}
-        self._asked: dict[int, Judge] = {}  # every judge that was asked, also one that a user's code made
+        self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
         self._runner: asyncio.Runner | None = None
 
@@ -297,8 +298,8 @@ class Run:
         plans = self._plans(judge, pairs, asking)
         if not arms:
             return Answers((), plans)
-        answered = self._collect(judge, judge, pairs, pairs, arms, plans, asking)
-        return Answers(tuple(answered), plans)
+        replies = self._collect(judge, judge, pairs, pairs, arms, plans, asking)
+        return Answers(tuple(judgments(pairs, arms, replies, plans)), plans)
 
     def _plans(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> dict[str, Planned]:
         """Return the plans for some pairs by pair id: made or replayed once per run, for all of its checks."""
@@ -325,21 +326,21 @@ class Run:
         for pair in sorted(pairs, key=lambda pair: pair.id):
             tasks.setdefault(planner.about(pair), pair)
         asked = list(tasks.values())
-        (answered,) = self._collect(planner, judge, asked, pairs, [(PLAN, 0)], {}, asking)
-        replies = {task: judgment.reply for task, judgment in zip(tasks, answered, strict=True)}
+        (written,) = self._collect(planner, judge, asked, pairs, [(PLAN, 0)], {}, asking)
+        replies = dict(zip(tasks, written, strict=True))
         made = ((pair, replies[planner.about(pair)]) for pair in pairs)
         return {(pair.id, pair.digest): Planned(planner.read(pair, reply), reply.usage) for pair, reply in made}
 
     def _collect(
         self,
-        asked: Judge,
+        asked: Asker[R],
         judge: Judge,
         pairs: Sequence[Pair],
         frozen: Sequence[Pair],
         arms: Sequence[Arm],
         plans: Mapping[str, Planned],
         asking: Asking,
-    ) -> list[tuple[Judgment, ...]]:
+    ) -> list[tuple[R, ...]]:
         """Ask a judge, or its planner, through its recordings; `frozen` are the pairs that they are kept with."""
         offline = self.options.record == "none"
         conditions = list(dict.fromkeys(condition.name for condition, _ in arms))
@@ -359,9 +360,8 @@ class Run:
                     shown_as(meter, len(arms) * len(pairs)) as answered,
                     recording(only_httpx2=not judge.is_python, offline=offline, programs=judge.table.allow_programs),
                 ):
-                    found = self.runner.run(collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
-                self._note_answers(judge, found, asking)
-                self._note_doubts(judge, found, asking)
+                    found = self.runner.run(ask_all(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
+                self._note_answers(judge, arms, found, asking)
                 return found
             finally:
                 ledger = asking.ledger
@@ -374,14 +374,15 @@ class Run:
                 self._note(judge, pairs, arms, list(cassettes.values()), asking)
 
     def recorded(
-        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
-    ) -> Mapping[str, Judgment]:
-        """Return the recorded judgments of an arm that this run would not ask for, by pair id: nothing is asked."""
+        self, judge: Asker[R], dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
+    ) -> Mapping[str, R]:
+        """Return what is recorded of an arm and would not be asked for by this run, by pair id: nothing is asked."""
         condition, _ = arm
         if self.options.record == "all":
             return {}
-        known = [pair for pair in pairs if not judge.plans_first or condition is PLAN or pair.id in plans]
-        found: Mapping[str, Judgment] = {}
+        direct = condition is PLAN or judge.table.strategy == "direct"
+        known = [pair for pair in pairs if direct or pair.id in plans]
+        found: Mapping[str, R] = {}
         library = replace(self.library, mode="none")
         self._asked[id(judge)] = judge  # what the look-up opens is closed with the run
         with (
@@ -391,7 +392,7 @@ class Run:
         ):
             found = self.runner.run(recorded(judge, known, arm, cassettes[condition.name], plans))
         again = self.library.invalid if self.options.record == "invalid" else frozenset[str]()
-        return {pair: judgment for pair, judgment in found.items() if judgment.reply.invalid not in again}
+        return {pair: reply for pair, reply in found.items() if reply.invalid not in again}
 
     @property
     def runner(self) -> asyncio.Runner:
@@ -465,17 +466,15 @@ class Run:
                 f"Switch the cache off for this judge and record anew: {command}"
             )
 
-    def _note_answers(self, judge: Judge, arms: Sequence[Sequence[Judgment]], asking: Asking) -> None:
-        """Keep what the provider said of itself, and how many answers are invalid."""
-        asking.ledger.served += served_rows(judge.name, asking.dataset, arms)
+    def _note_answers(
+        self, judge: Judge, arms: Sequence[Arm], replies: Sequence[Sequence[Said]], asking: Asking
+    ) -> None:
+        """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
+        asking.ledger.served += served_rows(judge.name, asking.dataset, arms, replies)
         command = f"{self.options.command} {asking.options} --judge-record invalid"
         kinds = asking.ledger.invalid.setdefault(command, Counter())
-        kinds.update(judgment.reply.invalid for arm in arms for judgment in arm if judgment.reply.invalid)
-
-    def _note_doubts(self, judge: Judge, arms: Sequence[Sequence[Judgment]], asking: Asking) -> None:
-        """Note answers that were counted although something about them is not known."""
-        doubts = Counter(judgment.reply.detail for arm in arms for judgment in arm
-                         if judgment.verdict.invalid is None and judgment.reply.detail)  # fmt: skip
+        kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
+        doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
             self.note(f"{judge.name} on {asking.dataset}: {count} answers: {doubt}")
 

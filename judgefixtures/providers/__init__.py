@@ -6,6 +6,7 @@ HTML, an empty body or an error inside a 200 is seen as what it is, whatever the
 
 from __future__ import annotations
 
+import importlib
 import os
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -17,7 +18,7 @@ from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
 
 __all__ = ["PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
-           "UnsupportedError", "Usage", "api_key", "know_credentials", "sent_as"]  # fmt: skip
+           "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "sent_as"]  # fmt: skip
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -172,3 +173,18 @@ VERDICT_SCHEMA: dict[str, Any] = {
     "required": ["selected_response", "reason"],
     "additionalProperties": False,
 }
+
+
+# Who answers, by the `provider` of a judge's table: imported when a judge of it is made.
+PROVIDERS = {
+    "openai": "judgefixtures.providers.openai:OpenAIProvider",
+    "google": "judgefixtures.providers.google:GoogleProvider",
+    "python": "judgefixtures.providers.python:PythonProvider",
+}
+
+
+def load_provider(table: JudgeTable) -> Provider:
+    """Return the provider of a judge's table; nothing is sent, and no SDK imported, before the first question."""
+    room, _, name = PROVIDERS[table.provider].partition(":")
+    provider: Provider = getattr(importlib.import_module(room), name)(table)
+    return provider

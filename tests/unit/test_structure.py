@@ -15,9 +15,9 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 FLOW = (
     "texts", "errors", "secrets", "statistics", "pairs", "sources", "cues", "edits", "contrasts", "prompts", "plans",
     "config", "verdicts", "acknowledgment",
-    "cassettes", "samples", "providers", "pacing", "retirements", "judges", "costs", "judgments", "metrics", "validity",
-    "swap", "expenses", "ranking", "side_by_side", "power", "served", "findings", "checks", "rows", "report", "run",
-    "forecast",
+    "cassettes", "samples", "providers", "pacing", "retirements", "asking", "strategies", "judges", "costs",
+    "judgments", "metrics", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "served", "findings",
+    "checks", "rows", "report", "run", "forecast",
     "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.
