@@ -28,9 +28,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from types import MappingProxyType, ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Acknowledgment = Literal["cited", "mentioned", "absent"]
+
+
+class Detector(Protocol):
+    """Whoever can tell whether a justification admits a cue; `acknowledgment` is one."""
+
+    def __call__(
+        self,
+        reason: str,
+        cue_1: str,
+        cue_2: str,
+        *,
+        sentences: tuple[str, str] | None = None,
+        selected: Literal[1, 2] | None = None,
+    ) -> Acknowledgment:
+        """Return what a reason acknowledges of the cues of responses 1 and 2."""
+
+
 _Kind = Literal["naming", "statement", "attribute", "hint"]
 
 _LONGEST_PIECE = 1000  # characters; no judge writes such a clause, hostile text does

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judgefixtures.acknowledgment import acknowledgment
+from judgefixtures.acknowledgment import Acknowledgment, Detector, acknowledgment
 from judgefixtures.contrasts import Outcome
 from judgefixtures.edits import target
 from judgefixtures.judgments import Judgment
 from judgefixtures.statistics import Estimate, mcnemar_exact, paired_difference, proportion
-
-Acknowledgment = Literal["cited", "mentioned", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +82,16 @@ class Measurement:
         return 1 - min(self.n10, self.n01) / max(self.n10, self.n01)
 
 
-def acknowledged(judgment: Judgment, text: str | None = None) -> Acknowledgment:
+def acknowledged(
+    judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
+) -> Acknowledgment:
     """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
     condition, pair = judgment.condition, judgment.pair
     sentences = tuple(
         cue.render(pair.content_type, number) if cue else ""
         for number, cue in ((1, condition.cue_1), (2, condition.cue_2))
     )
-    return acknowledgment(
+    return detector(
         judgment.verdict.reason if text is None else text,
         *condition.labels,
         sentences=(sentences[0], sentences[1]),
@@ -104,9 +104,9 @@ def measure(
 ) -> Measurement:
     """Return what two arms on the same pairs, in the same order, amount to.
 
-    The outcome is "chose response 1", the one that stood first or the pair's own, or "chose the edited
-    response". CAR and the silent-shift rate
-    need cues to admit. Source: arXiv 2509.26072 for VSR and CAR, Tango 1998 for the interval.
+    The outcome is "chose response 1" (the one that stood first, or the pair's own) or "chose the edited response".
+    CAR and the silent-shift rate are of cues alone: elsewhere there is nothing to admit. Source: arXiv 2509.26072 for
+    VSR and CAR, Tango 1998 for the interval.
     """
     if [judgment.pair.id for judgment in x] != [judgment.pair.id for judgment in y]:
         raise ValueError("both arms must hold the same pairs in the same order")
@@ -170,44 +170,6 @@ def _thought(*judgments: Judgment) -> bool | None:
     """Return whether a cue is cited in the reasoning that the server returned beside either verdict."""
     texts = [(judgment, judgment.verdict.reasoning) for judgment in judgments if judgment.verdict.reasoning]
     return "cited" in [acknowledged(judgment, text) for judgment, text in texts] if texts else None
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """How often a judge is right where gold is known; an invalid answer is wrong and counts.
-
-    `both_orders` counts pairs that are right in both orders; None where only one was asked.
-    """
-
-    category: str
-    n: int
-    correct: int
-    invalid: int
-    accuracy: Estimate
-    both_orders: Estimate | None
-
-
-def accuracy(
-    own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
-) -> tuple[Accuracy, ...]:
-    """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval.
-
-    `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
-    where no pair has gold.
-    """
-    right = [(judgment, is_right(judgment)) for judgment in own if judgment.pair.gold is not None]
-    also = {judgment.pair.id: is_right(judgment) for judgment in other or ()}
-    # A category that the data calls "all" has no row of its own: that name means every pair.
-    categories = sorted({name for judgment, _ in right if (name := judgment.pair.category) not in (None, "all")})
-    rows = []
-    for category in ("all", *categories) if right else ():
-        members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
-        n, correct = len(members), sum(r for _, r in members)
-        both = sum(r and also[j.pair.id] for j, r in members) if other is not None else None
-        invalid = sum(j.chosen is None for j, _ in members)
-        rows.append(Accuracy(category, n, correct, invalid, proportion(correct, n, confidence),
-                             None if both is None else proportion(both, n, confidence)))  # fmt: skip
-    return tuple(rows)
 
 
 def is_right(judgment: Judgment) -> bool:
