@@ -266,7 +266,12 @@ def _location(response: Any) -> str:
 
 
 def _found(call: Call, request: Any) -> Row | None:
-    return call.find(_digest(call, request, call.asked[_plain_digest(call, request)]))
+    """Return the row that answers a request, remembered on it: vcrpy asks whether there is one, then for it."""
+    digest = _digest(call, request, call.asked[_plain_digest(call, request)])
+    known: dict[str, Row] = request.__dict__.setdefault("_judgefixtures_rows", {})
+    if digest not in known and (row := call.find(digest)) is not None:
+        known[digest] = row
+    return known.get(digest)
 
 
 def _plain_digest(call: Call, request: Any) -> str:
