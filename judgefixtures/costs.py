@@ -132,13 +132,14 @@ class Meter:
 
         `wasted` attempts came to nothing and may have been billed: each counts as the most that it can have cost.
         """
-        cost = cost_of(self.table, [] if usage is None else [usage])
-        self.total += cost
+        cost = None if usage is None else cost_of(self.table, [usage])
+        if cost is not None:
+            self.total += cost
         if self.budget.cap is None:
             return
         most = self._most(prompt)
         self.budget.reserved -= most
-        if usage is not None:
+        if cost is not None:
             self.budget.spent += (most if cost.usd is None else cost.usd) + wasted * most
 
     def check(self) -> None:

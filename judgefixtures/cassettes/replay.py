@@ -349,11 +349,17 @@ def _location(response: Any) -> str:
 
 
 def _found(call: Call, request: Any) -> Row | None:
+    """Return the row that answers a request, remembered on it: vcrpy asks whether there is one, then for it."""
     occurrence = call.asked[_plain_digest(call, request)]
-    row = call.find(_digest(call, request, occurrence))
-    for host in _earlier_hosts(request.uri) if row is None else ():
-        row = row or call.find(_digest(call, request, occurrence, host))
-    return row
+    digest = _digest(call, request, occurrence)
+    known: dict[str, Row] = request.__dict__.setdefault("_judgefixtures_rows", {})
+    if digest not in known:
+        row = call.find(digest)
+        for host in _earlier_hosts(request.uri) if row is None else ():
+            row = row or call.find(_digest(call, request, occurrence, host))
+        if row is not None:
+            known[digest] = row
+    return known.get(digest)
 
 
 def _plain_digest(call: Call, request: Any) -> str:

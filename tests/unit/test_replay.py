@@ -443,6 +443,24 @@ def test_both_sdks_are_recorded_and_replayed(provider: str, tmp_path: Path) -> N
         )
 
 
+@pytest.mark.parametrize("provider", ["openai", "google"])
+def test_a_replayed_row_is_read_once(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """vcrpy asks whether there is an answer and then for it: the row is looked up and read once for both."""
+    with loopback() as server:
+        recorded = ask(sdk_judge(provider, server.url), tmp_path, "missing")
+    found: Counter[str] = Counter()
+    find = CassetteFile.find
+
+    def counted(self: CassetteFile, digest: str) -> Row | None:
+        found[digest] += 1
+        return find(self, digest)
+
+    monkeypatch.setattr(CassetteFile, "find", counted)
+    assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
+    assert set(found.values()) == {1}
+    assert len(found) == 2 * len(PAIRS)
+
+
 @pytest.mark.parametrize(
     ("provider", "model"), [("openai", "simulated-silent"), ("google", "simulated-candid")]
 )
