@@ -123,6 +123,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     config.pluginmanager.register(Results(config), "judgefixtures-results")
     option = config.option
+    if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
+        from judgefixtures.plugin.interruption import Workers
+
+        config.pluginmanager.register(Workers(), "judgefixtures-workers")
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")

@@ -333,15 +333,19 @@ class Gate:
         # Replaying waits for nobody: calls in flight would only cost switching.
         concurrency = 1 if offline else setup.options.judge_concurrency
         setup.asked[id(judge)] = judge
+        if setup.shared is not None:
+            asked.pace.share(setup.shared, asked.name, concurrency)
         meter, retries = Meter(asked.table, setup.budget), asked.retries
         with library.open(asked, self._dataset, conditions, frozen) as cassettes:
             try:
                 with (
                     self._progress(offline, meter, len(arms) * len(pairs)) as answered,
                     recording(only_httpx2=not judge.is_python, offline=offline),
+                    contextlib.nullcontext() if offline else setup.interruption.heeded(),
                 ):
+                    urgency = None if offline else lambda: setup.interruption.urgency
                     return setup.runner.run(
-                        collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans)
+                        collect(asked, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
                     )
             finally:
                 self._result["judges"][judge.name] = judge.identity

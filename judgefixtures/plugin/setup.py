@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from judgefixtures.judges import Judge
     from judgefixtures.judgments import Planned
     from judgefixtures.pairs import Pair
+    from judgefixtures.plugin.interruption import Interruption
     from judgefixtures.plugin.samples import Samples
 
 
@@ -59,6 +60,9 @@ class Setup:
         worker = getattr(config, "workerinput", {})
         self.run = str(worker.get("testrunuid", ""))
         self.workers = int(worker.get("workercount", 1))
+        # What the workers of a recording share: the pace of each judge, places for calls in flight, the word to stop.
+        self.shared = Path(worker[SHARED]) if SHARED in worker else None
+        self._interruption: Interruption | None = None
         self._library: Library | None = None
         self._runner: asyncio.Runner | None = None
 
@@ -147,13 +151,25 @@ class Setup:
             self._runner = asyncio.Runner()
         return self._runner
 
+    @property
+    def interruption(self) -> Interruption:
+        """How urgently the run is asked to stop; from the first use on, signals are taken."""
+        if self._interruption is None:
+            from judgefixtures.plugin.interruption import Interruption
+
+            self._interruption = Interruption(self.shared)
+            self._interruption.listen()
+        return self._interruption
+
     def close(self) -> None:
-        """Close the judges' connections and the event loop."""
+        """Close the judges' connections and the event loop, and give the signals back."""
         if self._runner is not None:
             for judge in self.asked.values():
                 self._runner.run(judge.close())
             self._runner.close()
             self._runner = None
+        if self._interruption is not None:
+            self._interruption.close()
 
     def judge(self, name: str) -> Judge:
         """Return a judge, made once a session."""
@@ -184,6 +200,7 @@ class Setup:
 
 
 REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
+SHARED = "judgefixtures_folder"  # the key of a worker's input under which xdist's controller names a folder to it
 SETUP = pytest.StashKey[Setup]()
 
 
