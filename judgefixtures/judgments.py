@@ -60,6 +60,11 @@ UNTOLD = ("too-large", "filtered")  # an answer that was never made
 # Seconds between the first calls. Those that start together are answered together, and then each waits until the
 # event loop has dealt with all of them, again and again: that cost a tenth of the throughput.
 APART = 0.006
+GRACE = 5.0  # seconds for the answers in flight when the run is asked to stop: they are paid for
+
+
+class StoppedError(Exception):
+    """The run was asked to stop, and no question was asked since; what arrived is in the cassettes."""
 
 
 async def collect(
@@ -71,9 +76,10 @@ async def collect(
     meter: Meter | None = None,
     answered: Callable[[Reply], None] | None = None,
     plans: Mapping[str, Planned] | None = None,
+    urgency: Callable[[], int] | None = None,
 ) -> list[tuple[Judgment, ...]]:
     """Return every arm's judgments in the order of the pairs; as `ask_all`, whose errors it raises."""
-    replies = await ask_all(judge, pairs, arms, cassettes, concurrency, meter, answered, plans)
+    replies = await ask_all(judge, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
     return judgments(pairs, arms, replies, plans or {})
 
 
@@ -97,23 +103,32 @@ async def ask_all(
     meter: Meter | None = None,
     answered: Callable[[R], None] | None = None,
     plans: Mapping[str, Planned] | None = None,
+    urgency: Callable[[], int] | None = None,
 ) -> list[tuple[R, ...]]:
     """Return what is made of every arm's answers, in the order of the pairs, with `concurrency` calls in flight.
 
     The window slides over all arms; the first error cancels what is in flight and is raised as it
     is. A meter that admits no further call lets those in flight finish and then raises BudgetError. What was
     answered until then is in the cassettes. `answered` is called with each reply as it arrives. `plans` are
-    those of a judge that plans first, by pair id.
+    those of a judge that plans first, by pair id. Where `urgency` returns 1 nothing further is asked, and what is in
+    flight has some seconds; where it returns 2, none. Both end in StoppedError.
     """
     run = _Run(asker, cassettes, meter or Meter(asker.table), answered or (lambda _reply: None), plans or {})
     jobs = iter([(condition, repeat, pair) for condition, repeat in arms for pair in pairs])
-    await run.probe(jobs)
+    asking = asyncio.create_task(run.ask_all(jobs, concurrency))
+    heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
     try:
-        async with asyncio.TaskGroup() as group:
-            for number in range(concurrency):
-                group.create_task(run.work(jobs, after=number * APART))
+        await asking
     except BaseExceptionGroup as errors:
         raise _first(errors) from None
+    except asyncio.CancelledError:
+        if not run.stopped:
+            raise
+    finally:
+        if heeding is not None:
+            heeding.cancel()
+    if run.stopped:
+        raise StoppedError
     if run.meter.stopped:
         raise run.meter.exhausted()
     return [tuple(run.replies[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
@@ -145,6 +160,29 @@ class _Run(Generic[R]):
     plans: Mapping[str, Planned]
     replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
+    workers: set[asyncio.Task[None]] = field(default_factory=set)
+    stopped: bool = False
+
+    async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
+        """Ask one question alone, then the others, so many at a time."""
+        await self.probe(jobs)
+        async with asyncio.TaskGroup() as group:
+            self.workers |= {group.create_task(self.work(jobs, after=number * APART)) for number in range(concurrency)}
+
+    async def heed(self, urgency: Callable[[], int], asking: asyncio.Task[None]) -> None:
+        """Stop when asked to: at once what waits for its turn, after some seconds what is in flight."""
+        while not urgency():
+            await asyncio.sleep(0.1)
+        self.stopped = True
+        end = asyncio.get_running_loop().time() + GRACE
+        while urgency() < 2 and asyncio.get_running_loop().time() < end:
+            in_flight = self.asker.pace.in_flight & {asking, *self.workers}
+            if not in_flight:
+                break
+            for task in self.workers - in_flight:
+                task.cancel()
+            await asyncio.sleep(0.05)
+        asking.cancel()
 
     async def probe(self, jobs: Iterator[Job]) -> None:
         """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call."""
@@ -153,7 +191,7 @@ class _Run(Generic[R]):
         self.meter.check()
         if not self.asker.probed:
             await self.asker.look_up_shutdown()
-        while not self.asker.probed and not self.meter.stopped and (job := next(jobs, None)) is not None:
+        while not (self.asker.probed or self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
             recorded = await self.ask(job, self.asker.probe)
             condition, repeat, pair = job
             answered = self.replies.get((condition.name, repeat, pair.id))
@@ -164,7 +202,7 @@ class _Run(Generic[R]):
         """Take the next job, which all workers share, until there is none or the budget is used up."""
         if after:
             await asyncio.sleep(after)
-        while not self.meter.stopped and (job := next(jobs, None)) is not None:
+        while not (self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
             if await self.ask(job, self.asker.ask):
                 condition, repeat, pair = job
                 self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
@@ -197,7 +235,7 @@ class _Run(Generic[R]):
     async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
         while not self.meter.admits(prompt):
-            if self.meter.stopped:
+            if self.meter.stopped or self.stopped:
                 return None
             await asyncio.sleep(0.01)  # until a call in flight has cost less than was set aside for it
         token = CALL.set(call)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from judgefixtures.asking import Asker, R, Said
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
@@ -47,6 +47,17 @@ Answered = Callable[[Any], None]
 Progress = Callable[[Meter, int], AbstractContextManager[Answered | None]]
 
 
+class Stop(Protocol):
+    """Somebody who may ask a recording to stop, as Ctrl-C does."""
+
+    @property
+    def urgency(self) -> int:
+        """0: go on; 1: ask nothing further; 2: drop what is in flight, too."""
+
+    def heeded(self) -> AbstractContextManager[None]:
+        """Let the block look at `urgency` itself, and end it in the asker's own way where it stopped."""
+
+
 def _unseen(_meter: Meter, _total: int) -> AbstractContextManager[None]:
     return contextlib.nullcontext()
 
@@ -57,8 +68,8 @@ class RunOptions:
 
     `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
     positions the others' are to be where their own are not recorded.
-    `command` begins the commands in messages. `session` and `workers` are of a run that several processes share: its
-    name, and how many they are.
+    `command` begins the commands in messages. `session`, `workers` and `shared` are of a run that several processes
+    share: its name, how many they are, and a folder for their pace.
     """
 
     record: RecordMode = "none"
@@ -73,6 +84,7 @@ class RunOptions:
     command: str = "pytest"
     session: str = ""
     workers: int = 1
+    shared: Path | None = None
 
 
 @dataclass(slots=True)
@@ -127,6 +139,7 @@ class Run:
         cassettes: Path = Path("cassettes"),
         options: RunOptions | None = None,
         progress: Progress = _unseen,
+        stop: Callable[[], Stop] | None = None,
     ) -> None:
         self.config = config
         self.options = options or RunOptions()
@@ -142,7 +155,8 @@ class Run:
             know_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
         cap = self.options.max_cost
         self.budget = Budget(None if cap is None else cap / self.options.workers)
-        self.progress = progress
+        self._progress = progress
+        self._stop = stop
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
@@ -348,8 +362,12 @@ class Run:
         concurrency = 1 if offline else self.options.concurrency
         self._asked[id(judge)] = judge
         asked.stops_when_cut_off = not self.options.force
+        if self.options.shared is not None:
+            asked.pace.share(self.options.shared, asked.name, concurrency)
+        stop = None if offline or self._stop is None else self._stop()
+        urgency = None if stop is None else lambda: stop.urgency
         meter, retries = Meter(asked.table, self.budget), asked.retries
-        shown_as = _unseen if offline else self.progress
+        shown_as = _unseen if offline else self._progress
         with (
             self._files_noted() as opened,
             self.library.open(asked, asking.dataset, conditions, frozen, asking.options) as cassettes,
@@ -359,8 +377,11 @@ class Run:
                 with (
                     shown_as(meter, len(arms) * len(pairs)) as answered,
                     recording(only_httpx2=not judge.is_python, offline=offline, programs=judge.table.allow_programs),
+                    contextlib.nullcontext() if stop is None else stop.heeded(),
                 ):
-                    found = self.runner.run(ask_all(asked, pairs, arms, cassettes, concurrency, meter, answered, plans))
+                    found = self.runner.run(
+                        ask_all(asked, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
+                    )
                 self._note_answers(judge, arms, found, asking)
                 return found
             finally:

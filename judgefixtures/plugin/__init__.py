@@ -146,6 +146,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Results(config), "judgefixtures-results")
     config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
+    if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
+        from judgefixtures.plugin.interruption import Workers
+
+        config.pluginmanager.register(Workers(), "judgefixtures-workers")
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
@@ -289,4 +293,4 @@ def pytest_runtest_makereport(
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close what the session opened."""
     if SETUP in config.stash:
-        config.stash[SETUP].run.close()
+        config.stash[SETUP].close()

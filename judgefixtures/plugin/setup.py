@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from judgefixtures.config import Config
     from judgefixtures.costs import Meter
     from judgefixtures.judgments import Judgment
+    from judgefixtures.plugin.interruption import Interruption
     from judgefixtures.run import Run
 
 
@@ -56,9 +57,11 @@ class Setup:
             command=self.command_start,
             session=str(worker.get("testrunuid", "")),
             workers=int(worker.get("workercount", 1)),
+            shared=Path(worker[SHARED]) if SHARED in worker else None,
         )
         folder = self.folder / "cassettes" if cassettes is None else cassettes.absolute()
-        self.run: Run = Run(self.config, folder, options, progress=Bar(config))
+        self._interruption: Interruption | None = None
+        self.run: Run = Run(self.config, folder, options, progress=Bar(config), stop=self._stop)
         if self.baseline_name is not None:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
@@ -95,6 +98,21 @@ class Setup:
                     f"{choices(waiver.contrast, known)}."
                 )
 
+    def _stop(self) -> Interruption:
+        """Return how urgently the run is asked to stop; from the first use on, signals are taken."""
+        if self._interruption is None:
+            from judgefixtures.plugin.interruption import Interruption
+
+            self._interruption = Interruption(self.run.options.shared)
+            self._interruption.listen()
+        return self._interruption
+
+    def close(self) -> None:
+        """Close the run, and give the signals back."""
+        self.run.close()
+        if self._interruption is not None:
+            self._interruption.close()
+
     @property
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
@@ -130,6 +148,7 @@ class Bar:
             yield answered
 
 
+SHARED = "judgefixtures_folder"  # the key of a worker's input under which xdist's controller names a folder to it
 SETUP = pytest.StashKey[Setup]()
 
 

@@ -818,6 +818,83 @@ def test_ctrl_c_says_how_many_under_xdist(new_project: Callable[..., Project]) -
     assert set(NOTE.findall(end.said)) == {("9", "40", "9", "31")}
 
 
+def stopped(
+    project: Project, *arguments: str, signals: Sequence[tuple[str, int]], opens: bool
+) -> tuple[Ended, set[Key]]:
+    """Record until the first answers are kept and more are in flight, send signals; return the end and what was asked.
+
+    A signal goes to "all", as from a terminal, or to the process that was started alone. Where the server `opens`, it
+    answers what is in flight after that.
+    """
+    gate = Gate(9)
+    with serving(gate) as server:
+        run = project.start(server.url, "--judge-record", "missing", *arguments)
+        try:
+            server.wait_for(9 + CONCURRENCY, run)
+            while len(project.kept()) < 9 and run.poll() is None:
+                time.sleep(0.01)
+            for whom, number in signals:
+                (os.killpg if whom == "all" else os.kill)(run.pid, number)
+                time.sleep(1.0)
+            if opens:
+                gate.open()
+            return project.ended(run), set(server.asked)
+        finally:
+            gate.open()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_answers_in_flight_are_kept(
+    number: int, arguments: Sequence[str], new_project: Callable[..., Project]
+) -> None:
+    """After a signal to the process that was started what was asked is kept and said, and nothing more is asked."""
+    project = new_project(pairs=20)
+    end, asked = stopped(project, *arguments, signals=[("one", number)], opens=True)
+    assert end.code == 2
+    assert project.kept() == asked
+    assert len(asked) == 9 + CONCURRENCY
+    assert set(NOTE.findall(end.said)) == {("25", "40", "25", "15")}
+    assert project.record() == project.everything - Counter(asked)
+    complete(project)
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("signals", [[("all", signal.SIGINT)] * 2, [("one", signal.SIGTERM)] * 2], ids=["int", "term"])
+def test_a_second_signal_ends_the_run_at_once(
+    signals: Sequence[tuple[str, int]], arguments: Sequence[str], new_project: Callable[..., Project]
+) -> None:
+    """Twice Ctrl-C, or SIGTERM, drops what is in flight, and still says what is kept, with pytest's exit code."""
+    project = new_project(pairs=20)
+    end, asked = stopped(project, *arguments, signals=signals, opens=False)
+    assert end.code == 2
+    assert len(asked) == 9 + CONCURRENCY
+    assert set(NOTE.findall(end.said)) == {("9", "40", "9", "31")}
+    assert len(project.kept()) == 9
+
+
+def test_concurrency_holds_over_all_workers(new_project: Callable[..., Project]) -> None:
+    """Two workers that record two judges' conditions have as many calls in flight as one process would."""
+    project = new_project(pairs=6, families=(("recency",), ("provenance",)))
+    in_flight: list[int] = []
+    present: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def hold(_key: Key) -> None:
+        with lock:
+            present["now"] += 1
+            in_flight.append(present["now"])
+        time.sleep(0.05)
+        with lock:
+            present["now"] -= 1
+
+    with serving(hold) as server:
+        end = project.run(server.url, "--judge-record", "missing", "--judge-concurrency", "3", "-n", "2")
+    assert end.code in (0, 1)
+    assert server.counted == project.everything
+    assert max(in_flight) == 3
+
+
 # --- what has to be asked again ---------------------------------------------------------------------------
 
 
