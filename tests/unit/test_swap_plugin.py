@@ -278,7 +278,7 @@ TESTS = ("accuracy", "noise", "position", "provenance", "recency", "swap")
 def _imported() -> None:
     """What is imported for the first time inside of a run of pytester's is imported anew for each: a second a run."""
     for name in ("openai.resources.chat", "vcr", "statsmodels.stats.inter_rater", "statsmodels.stats.multitest",
-                 "judgefixtures.providers.openai", "judgefixtures.plugin.gate", "judgefixtures.plugin.forecast",
+                 "judgefixtures.providers.openai", "judgefixtures.plugin.gating", "judgefixtures.forecast",
                  "judgefixtures.ranking", "judgefixtures.judgments", "judgefixtures.cassettes.library"):  # fmt: skip
         importlib.import_module(name)
 

@@ -1,0 +1,116 @@
+"""What the documentation says: every configuration key with its default, and Python that runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+import judgefixtures
+from judgefixtures import config
+
+REPOSITORY = Path(__file__).parents[2]
+DOCS = REPOSITORY / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), REPOSITORY / "README.md", REPOSITORY / "examples" / "support-judge" / "README.md"])
+TABLES: dict[str, type[BaseModel]] = {
+    "Top level": config._Root,
+    "[judges.NAME]": config.JudgeTable,
+    "[datasets.NAME]": config.DatasetTable,
+    "[gate] and [gate.FAMILY]": config.GateTable,
+    "[swap]": config.SwapTable,
+    "[[waivers]]": config.Waiver,
+    "[security]": config.SecurityTable,
+}
+LINK = re.compile(r"\]\(([^)#]+?)(?:#[^)]*)?\)")
+
+
+def documented() -> dict[str, dict[str, str]]:
+    """Return, by section of configuration.md, the default that is given for each key."""
+    found: dict[str, dict[str, str]] = {}
+    title = ""
+    for line in (DOCS / "configuration.md").read_text().splitlines():
+        title = line[3:] if line.startswith("## ") else title
+        if row := re.match(r"\| `(\w+)` \| (.+?) \|", line):
+            found.setdefault(title, {})[row[1]] = row[2].strip("`")
+    return found
+
+
+def default_of(table: type[BaseModel], key: str) -> str:
+    """Return a key's default as configuration.md writes it."""
+    value: Any = table.model_fields[key].get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "required"
+    if value is None or value == "" or isinstance(value, BaseModel):
+        return "-"
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+@pytest.mark.parametrize("section", TABLES)
+def test_every_key_is_documented_with_its_default(section: str) -> None:
+    """configuration.md has the keys of each table, no other, and for each the default that holds."""
+    table = TABLES[section]
+    assert documented()[section] == {key: default_of(table, key) for key in table.model_fields}
+
+
+def python_of(page: Path) -> Iterator[str]:
+    """Yield the blocks of Python on a page."""
+    yield from re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("code", list(python_of(DOCS / "python.md")), ids=["gate", "judgments", "parts"])
+def test_python_of_the_docs_runs(code: str) -> None:
+    """Every block of python.md runs as it stands in a clone, offline."""
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=REPOSITORY, capture_output=True, text=True,
+                         check=False)  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.strip()
+
+
+@pytest.mark.whole
+def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
+    """`Run.gate` finds the rows that the pytest item of that name reports, to the digit."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "house-qa and recency or house-qa "
+               "and accuracy", "--judge", "simulated-gpt-4o", "--judge-report", str(tmp_path)]  # fmt: skip
+    subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
+    report = json.loads((tmp_path / "report.json").read_text())
+    with judgefixtures.Run.from_config(REPOSITORY / "pyproject.toml") as run:
+        shift = run.gate("recency-new-old", judge="simulated-gpt-4o", dataset="house-qa")
+        right = run.gate("accuracy", judge=run.judge("simulated-gpt-4o"), dataset="house-qa")
+    (row,) = report["contrasts"]
+    assert shift.estimate is not None
+    assert shift.estimate.value == row["vsr"]["value"]
+    assert shift.estimate.low == pytest.approx(row["vsr"]["low"], rel=1e-11)
+    assert (str(shift.status), shift.rows["contrasts"][0]["message"]) == (row["status"], row["message"])
+    assert right.rows["accuracy"][0]["correct"] == report["accuracy"][0]["correct"]
+
+
+def test_an_unknown_check_is_told() -> None:
+    """A name that no item has is an error that lists the names there are."""
+    with (
+        judgefixtures.Run.from_config(None) as run,
+        pytest.raises(judgefixtures.JudgeFixturesError, match="there is no check 'recency-old-new'"),
+    ):
+        run.gate("recency-old-new", judge="simulated-faithful", dataset="house-qa")
+
+
+@pytest.mark.parametrize("name", judgefixtures.__all__)
+def test_the_package_offers_its_names(name: str) -> None:
+    """Every name of __all__ can be had from the package, and is the one of its own room."""
+    assert getattr(judgefixtures, name) is not None
+    assert name in dir(judgefixtures)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_point_at_what_is_there(page: Path) -> None:
+    """Every relative link of a page leads to a file of the repository."""
+    targets = [target for target in LINK.findall(page.read_text()) if "://" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
