@@ -43,7 +43,7 @@ record-paper: $(READY)  ## the paper's experiment, with two API keys and the hub
 
 bench: $(READY)  ## replay, recording and start-up, as ratios measured in one run (needs the package cassetter, installed here)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[bench]'
-	$(RUN) python benchmarks/replay.py && python benchmarks/recording.py && python benchmarks/startup.py
+	$(RUN) python benchmarks/replay.py && python benchmarks/gate.py && python benchmarks/recording.py && python benchmarks/startup.py
 
 operating-characteristics: $(READY)  ## error rates of the swap decision, simulated through the same code
 	$(RUN) python benchmarks/operating_characteristics.py

@@ -75,9 +75,12 @@ class Secrets:
             while len(self._recent) > MOST_RECENT:
                 del self._recent[next(iter(self._recent))]
 
+    def __bool__(self) -> bool:
+        return bool(self._lasting or self._recent)
+
     def redacted(self, text: str) -> str:
         """Return a text in which every known secret, and every longer part of one, is replaced."""
-        if not self._lasting and not self._recent:
+        if not self:
             return text
         with self._lock:
             if self._index is None:
@@ -233,12 +236,16 @@ def presentable(text: str) -> str:
 
 def redacted_json(value: Any) -> Any:
     """Return JSON values without any known secret in texts, names and numbers."""
+    return _redacted_json(value) if _KNOWN else value
+
+
+def _redacted_json(value: Any) -> Any:
     if isinstance(value, str):
         return redacted(value)
     if isinstance(value, Mapping):
-        return {redacted_json(key): redacted_json(each) for key, each in value.items()}
+        return {_redacted_json(key): _redacted_json(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(redacted_json, value))
+        return type(value)(map(_redacted_json, value))
     if type(value) in (int, float) and redacted(str(value)) != str(value):
         return type(value)()  # a secret of digits alone, repeated as a number
     return value

@@ -154,7 +154,7 @@ def understood(read: Callable[[Wire, str], Answer], wire: Wire, model: str) -> A
     """Return what a reader makes of a response; one of an unexpected form counts as no answer and is asked again."""
     try:
         answer = read(wire, model)
-        return replace(answer, quota=quota(wire.headers, answer.usage))
+        return answer if was_played() else replace(answer, quota=quota(wire.headers, answer.usage))
     except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise RetryableError(f"an answer of an unexpected form ({error})", invalid="no-answer") from None
 
