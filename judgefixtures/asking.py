@@ -285,7 +285,7 @@ class Asker(ABC, Generic[R]):
                 answer = await self._attempt(prompt)
             except RetryableError as error:
                 failure = self._cleaned(error)
-                gone = patience.is_gone(error.status, self.pace.answers, _now())
+                gone = patience.is_gone(error, self.pace.answers, _now())
                 is_answer = error.invalid is not None and not error.outage
                 if was_played() or (gone and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
@@ -412,12 +412,13 @@ class _Patience:
     failures: int = 0
     counted: int = 0
 
-    def is_gone(self, status: int | None, answers: int, now: float) -> bool:
+    def is_gone(self, error: RetryableError, answers: int, now: float) -> bool:
         """Take note of a failure; return whether it was the last."""
         self.failures += 1
-        if status == RATE_LIMITED and answers != self.answers:
-            self.answers, self.since = answers, now  # others are answered: this question's turn will come
-        if status in SAT_OUT:
+        if error.status == RATE_LIMITED and answers != self.answers:
+            self.answers, self.since = answers, now
+            return False  # others are answered: this question's turn will come
+        if error.status in SAT_OUT and error.retry_after != 0:  # 0: it wants no pause, so there is nothing to sit out
             return now - self.since >= LONGEST_WAIT
         self.counted += 1
         return self.counted >= self.attempts

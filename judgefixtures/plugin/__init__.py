@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--judge-cassettes", type=Path, dest="judge_cassettes", metavar="DIR", default=None,
         help="folder of the recordings (default: cassettes, beside the configuration)")  # fmt: skip
     add("--judge-concurrency", type=_positive, dest="judge_concurrency", metavar="N", default=DEFAULT_CONCURRENCY,
-        help=f"calls in flight while recording (default: {DEFAULT_CONCURRENCY})")  # fmt: skip
+        help=f"calls in flight while recording, over all workers (default: {DEFAULT_CONCURRENCY})")  # fmt: skip
     add("--judge-repeats", type=_positive, dest="judge_repeats", metavar="N", default=1,
         help="ask the cue-free condition N times: how far does a judge disagree with itself (default: 1)")  # fmt: skip
     add("--judge-preflight", action="store_true", dest="judge_preflight",

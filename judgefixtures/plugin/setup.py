@@ -57,7 +57,7 @@ class Setup:
             command=self.command_start,
             session=str(worker.get("testrunuid", "")),
             workers=int(worker.get("workercount", 1)),
-            shared=Path(worker[SHARED]) if SHARED in worker else None,
+            shared=_shared_by(worker),
         )
         folder = self.folder / "cassettes" if cassettes is None else cassettes.absolute()
         self._interruption: Interruption | None = None
@@ -120,6 +120,12 @@ class Setup:
                  "pairs": self.options.judge_pairs,
                  "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None}  # fmt: skip
         return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
+
+
+def _shared_by(worker: dict[str, Any]) -> Path | None:
+    """Return the folder that the workers of a recording share; a worker may be on another machine, and shares none."""
+    folder = Path(worker[SHARED]) if SHARED in worker else None
+    return folder if folder is not None and folder.is_dir() else None
 
 
 class Bar:
