@@ -2,7 +2,7 @@
 
     python benchmarks/rate_limits.py [--latency 0.5] [--only 10]
 
-Servers of 2 and 10 calls a second, as a token bucket that holds one second's calls and counted by the second, and one
+Servers of 2 and 10 calls per second, as a token bucket that holds one second's calls and counted by the second, and one
 that refuses every second call whatever the pace. Real time, the real SDK; takes four minutes. Time runs from the
 first question to the last answer, so more than 1 of a limit is the burst that a bucket holds at first.
 """

@@ -2,7 +2,7 @@
 
     python benchmarks/recording.py [--rounds 3]
 
-The ideal is 16 / 0.2 s = 80 calls a second. 199 calls, after the probe, are 13 rounds of 16, so .96 of it is the most
+The ideal is 16 / 0.2 s = 80 calls per second. 199 calls, after the probe, are 13 rounds of 16, so .96 of it is the most
 that any client can reach. The server is a process of its own; time runs from its first question after the
 probe to its last answer.
 """

@@ -194,7 +194,7 @@ def load_figures(ours: Ours, size: int) -> str:
         "print(tracemalloc.get_traced_memory()[1] // 1024)"
     )
     shown = subprocess.run([sys.executable, "-c", code, str(ours.file)], capture_output=True, text=True, check=True)
-    return f"load {statistics.median(times):.3f} s, {int(shown.stdout) / size:.1f} KB peak memory a recording"
+    return f"load {statistics.median(times):.3f} s, {int(shown.stdout) / size:.1f} KB peak memory per recording"
 
 
 def rows(sizes: list[int]) -> Iterator[str]:

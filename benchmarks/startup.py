@@ -1,6 +1,6 @@
 """Wall time of `pytest --collect-only` in an empty repository with and without the plugin, in turns.
 
-    python benchmarks/startup.py
+python benchmarks/startup.py
 """
 
 from __future__ import annotations

@@ -121,9 +121,7 @@ _STANDING = _any(
 _STATED = _any("stated | claimed | alleged | purported | reported | supposed | given")
 
 _YEAR = r"(?:1[5-9]|20)\d\ds?"
-_PERIOD = _any(
-    "century | centuries | eras? | periods? | decades? | age | fifties | times? | past | present | years?"
-)
+_PERIOD = _any("century | centuries | eras? | periods? | decades? | age | fifties | times? | past | present | years?")
 _AGO = _any(
     "recently | now | this (?:year|decade|century) | last year | (?:(?:very|so|too) )?long ago "
     f"| in (?:(?:the|a) )?(?:(?:year|early|late|distant) |mid-?)?(?:{_YEAR}|past|last century"
@@ -509,12 +507,8 @@ _MINOR = re.compile(
     r"\b(?:minor|small|slight(?:ly)?|secondary|little|modest|marginal(?:ly)?|partly|not the (?:main|only"
     r"|sole))\b"
 )
-_ADDS = re.compile(
-    r"(?:i |it |there |resp[12] )?(?:\w+ )?(?:also|above all|more importantly|mainly|the main)\b"
-)
-_OVERRULING = re.compile(
-    r"\b(?:outweigh\w*|overrid\w+|insufficient|not (?:enough|compensate|make up|replace))\b"
-)
+_ADDS = re.compile(r"(?:i |it |there |resp[12] )?(?:\w+ )?(?:also|above all|more importantly|mainly|the main)\b")
+_OVERRULING = re.compile(r"\b(?:outweigh\w*|overrid\w+|insufficient|not (?:enough|compensate|make up|replace))\b")
 _HELD_AGAINST = re.compile(
     r"\b(?:(?:may|might) (?!have|well|be by|come)|outdated\b|obsolete|less|doubt\w*|risk\w*|lacks?|limits?"
     r"|unreliable|questionable|can not|uncertain|generic|not|against)\b"
@@ -573,7 +567,7 @@ _NUMBERED = re.compile(
 )
 _TYPOGRAPHY = str.maketrans(
     {
-        **dict.fromkeys("“”\"*`"),  # None: deleted
+        **dict.fromkeys('“”"*`'),  # None: deleted
         **dict.fromkeys("’‘", "'"),
         **dict.fromkeys("–—", " - "),
         **dict.fromkeys("‑‐", "-"),

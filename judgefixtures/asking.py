@@ -46,7 +46,6 @@ SAT_OUT = frozenset({RATE_LIMITED, 503, 529})
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{2}-\d{4}|\d{3,4})\Z")
 
 
-
 class Said(Protocol):
     """What was made of an answer, whatever it was an answer to."""
 
@@ -225,7 +224,7 @@ class Asker(ABC, Generic[R]):
             remedy = (f"Raise {self.limit_key} in [judges.{self.name}] (what a reasoning model thinks counts: 4096 is "
                       f"a start), or let the model think less ({less})")  # fmt: skip
         return CutOffError(
-            f"judge {self.name!r}: {which} cut off{limit}, and asking on would pay for answers that are no verdicts. "
+            f"judge {self.name!r}: {which} cut off{limit}, and asking on would pay for answers that are not verdicts. "
             f"{remedy}, and run the same command again; what was recorded before has to be recorded anew, with "
             "--judge-record all. To record cut-off answers all the same, add --judge-force.",
             usage,

@@ -464,11 +464,11 @@ def read_toml(file: Path) -> Table:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         if both_allowed == text:
-            raise JudgeFixturesError(f"{file} is no valid TOML: {error}.") from None
+            raise JudgeFixturesError(f"{file} is not valid TOML: {error}.") from None
     try:
         return tomllib.loads(both_allowed)
     except (ValueError, RecursionError) as error:
-        raise JudgeFixturesError(f"{file} is no valid TOML: {error}.") from None
+        raise JudgeFixturesError(f"{file} is not valid TOML: {error}.") from None
 
 
 def _root(written_as: Table, file: str) -> _Root:
@@ -519,7 +519,7 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], file: str) ->
         return table
     if not isinstance(parent, str) or parent not in tables:
         raise JudgeFixturesError(
-            f"{file}: [judges.{chain[-1]}] extends {parent!r}, which is no judge: {choices(str(parent), tables)}."
+            f"{file}: [judges.{chain[-1]}] extends {parent!r}, which is not a judge: {choices(str(parent), tables)}."
         )
     if parent in chain:
         circle = " -> ".join((*chain, parent))
@@ -568,7 +568,7 @@ def _check_names(file: str, **kinds: Mapping[str, Any]) -> None:
             if not NAME.match(name):
                 raise JudgeFixturesError(
                     f"{file}: the name {name!r} under [{kind}] cannot be a folder: use letters, digits, "
-                    'dot, underscore and hyphen, and begin with a letter or a digit.'
+                    "dot, underscore and hyphen, and begin with a letter or a digit."
                 )
 
 

@@ -99,7 +99,7 @@ class Contrast:
 
 
 def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) -> tuple[Contrast, ...]:
-    """Return the contrasts of a family that is no cue: "position", "four-cell", "repeat" for each repeat, edits.
+    """Return the contrasts of a family that is not a cue: "position", "four-cell", "repeat" for each repeat, edits.
 
     >>> [contrast.id for contrast in other_contrasts("repeat", repeats=3)]
     ['repeat-no-cue-1', 'repeat-no-cue-2']
@@ -122,8 +122,7 @@ def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:
     6
     """
     found = tuple(
-        Contrast(name, Condition(x, y), Condition(y, x))
-        for x, y in itertools.combinations(family(name, families), 2)
+        Contrast(name, Condition(x, y), Condition(y, x)) for x, y in itertools.combinations(family(name, families), 2)
     )
     _check_names(name, found, families)
     return found

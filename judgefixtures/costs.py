@@ -1,7 +1,7 @@
 """Costs: what calls will cost at most, what they did cost, and when to stop.
 
 Prices come from genai-prices, or from the judge's own table. An unknown price is None and is shown as unknown,
-never as 0. Token estimates before a call take 4 characters a token, with a margin that is stated.
+never as 0. Token estimates before a call take 4 characters per token, with a margin that is stated.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from judgefixtures.pairs import Pair
 SLOT = re.compile(r"\{(content_type|number|letter)\}")
 SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)")
 LINE_END = re.compile(r"\r?\n|\r|\Z")
-# Code, headings and tables are no prose, and the full stop after a list's number ends no sentence.
+# Code, headings and tables are not prose, and the full stop after a list's number ends no sentence.
 NO_PROSE = re.compile(
     r"^[ \t]*(?:```.*?(?:^[ \t]*```|\Z)|[#|][^\n]*|(?:\d{1,3}|[A-Za-z])\.(?=\s))|`[^`\n]+`", re.MULTILINE | re.DOTALL
 )

@@ -75,9 +75,7 @@ def calls_a_verdict(arms: Arms) -> int:
     return 1 + any(judgment.planned is not None and judgment.planned.usage is not None for judgment in arms[0])
 
 
-def _per_pair(
-    arms: Arms, table: JudgeTable, price: Callable[[JudgeTable, Usage], float | None]
-) -> list[float | None]:
+def _per_pair(arms: Arms, table: JudgeTable, price: Callable[[JudgeTable, Usage], float | None]) -> list[float | None]:
     """Return what a verdict about each pair costs, averaged over the arms; None where that is not known."""
     costs: list[float | None] = []
     for judgments in zip(*arms, strict=True):

@@ -82,9 +82,7 @@ class Measurement:
         return 1 - min(self.n10, self.n01) / max(self.n10, self.n01)
 
 
-def acknowledged(
-    judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment
-) -> Acknowledgment:
+def acknowledged(judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment) -> Acknowledgment:
     """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
     condition, pair = judgment.condition, judgment.pair
     sentences = tuple(
@@ -153,9 +151,7 @@ def chosen(judgment: Judgment, outcome: Outcome) -> Literal[1, 2] | None:
     return judgment.chosen if outcome == "chose-own-first" else judgment.verdict.selected_response
 
 
-def _moved(
-    x: Sequence[Judgment], y: Sequence[Judgment], n10: int, n01: int, outcome: Outcome
-) -> tuple[Moved, ...]:
+def _moved(x: Sequence[Judgment], y: Sequence[Judgment], n10: int, n01: int, outcome: Outcome) -> tuple[Moved, ...]:
     towards = 1 if n10 > n01 else 2 if n01 > n10 else None
     found = []
     for a, b in zip(x, y, strict=True):

@@ -24,7 +24,7 @@ from typing import Any
 RATE_LIMITED = 429
 
 SLOWEST = 0.1  # calls a second, whatever is refused
-GENTLE = 1.0  # calls a second that are no burden: slower only where most of them are refused
+GENTLE = 1.0  # calls per second that are not a burden: slower only where most of them are refused
 MOSTLY = 0.4  # share of answers below which most are refused
 ROUND = 10  # calls that must have come back before the pace is halved again
 WAY_BACK = 30.0  # calls until the pace is where it was when it was halved

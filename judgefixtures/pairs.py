@@ -67,9 +67,7 @@ def sampled(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
     return tuple(pair for _, _, pair in sorted(placed, key=lambda each: each[:2]))
 
 
-def balanced(
-    pairs: Sequence[Pair], seed: int, kept: Mapping[str, Pair] = MappingProxyType({})
-) -> tuple[Pair, ...]:
+def balanced(pairs: Sequence[Pair], seed: int, kept: Mapping[str, Pair] = MappingProxyType({})) -> tuple[Pair, ...]:
     """Return the pairs with as many responses swapped (seeded) as make gold even over positions, +-1.
 
     Pairs that are among `kept` (by id, with the same texts in either order) have the order that they have there,

@@ -60,7 +60,7 @@ PLAN = _Planning()
 class Plan:
     """The plan that a judge carries out for a pair: the same one in every condition, order and repeat.
 
-    A `fault` is why the answer to the planning prompt was no plan: then `text` is the hand-made plan of the kind,
+    A `fault` is why the answer to the planning prompt was not a plan: then `text` is the hand-made plan of the kind,
     `origin` is "fallback", `rejected` is what was answered, and `detail` says what is wrong with it.
     """
 
@@ -377,7 +377,7 @@ def fault_of(text: str, pair: Pair) -> tuple[Fault | None, str]:
     (in English, which planning prompts ask for). No rule reads what a plan is about: it may be a poor one.
     """
     if sum(1 for _, _ in zip(_WORD.finditer(text), range(LEAST_WORDS), strict=False)) < LEAST_WORDS:
-        return "empty", f"{text[:80]!r} is no plan"
+        return "empty", f"{text[:80]!r} is not a plan"
     if len(text) > LONGEST_PLAN:
         return "failed", f"it has {len(text)} characters: a loop"
     verdicts = {*_VERDICT_JSON.findall(text)} or {*_VERDICT_BRACKETS.findall(text)}
@@ -430,7 +430,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+")  # scripts that set no s
 
 
 def _named(pattern: re.Pattern[str], text: str, pair: Pair, unless: re.Pattern[str] | None = None) -> Iterator[str]:
-    """Yield what matches and is no phrase of the question itself, but in statements where `unless` matches."""
+    """Yield what matches and is not a phrase of the question itself, but in statements where `unless` matches."""
     asked = pair.question.casefold()
     for statement in _statements(text):
         if unless is None or not unless.search(statement):

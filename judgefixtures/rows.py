@@ -45,15 +45,13 @@ def _plan_of(plan: Plan) -> Row:
 
 
 def plan_text_row(judge: str, dataset: str, pair: str, plan: Plan) -> Row:
-    """Return the row of a plan for plans.jsonl: what is carried out, and what was answered where that is no plan."""
+    """Return the row of a plan for plans.jsonl: what is carried out, and what was answered where that is not a plan."""
     return {"judge": judge, "dataset": dataset, "pair": pair, "origin": plan.origin, "kind": plan.kind,
             "fault": plan.fault, "detail": plan.detail, "digest": plan.digest, "text": plan.text,
             "rejected": plan.rejected}  # fmt: skip
 
 
-def served_rows(
-    judge: str, dataset: str, arms: Sequence[Arm], replies: Sequence[Sequence[Said]]
-) -> list[Row]:
+def served_rows(judge: str, dataset: str, arms: Sequence[Arm], replies: Sequence[Sequence[Said]]) -> list[Row]:
     """Return a row for each model and fingerprint that answered in each arm, with the number of answers."""
     counts = Counter(
         (condition.name, repeat, reply.served_model, reply.fingerprint)

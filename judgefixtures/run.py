@@ -242,9 +242,7 @@ class Run:
         about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
         return self.check(check, Case(who, dataset, about, self.config, other))
 
-    def check(
-        self, check: Check, case: Case, ledger: Ledger | None = None, beside: Iterable[Subject] = ()
-    ) -> Finding:
+    def check(self, check: Check, case: Case, ledger: Ledger | None = None, beside: Iterable[Subject] = ()) -> Finding:
         """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR.
 
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass.
@@ -283,7 +281,7 @@ class Run:
         if self.options.record == "none" or self.options.force:
             return
         own = check.need(self.config, case.judge.table, case.dataset, case.pairs)
-        # attack_tolerance is the tightest gate by far: too few pairs for it are no reason to record nothing.
+        # attack_tolerance is the tightest gate by far: too few pairs for it are not a reason to record nothing.
         others = () if own else self.hopeless(
             each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit
         )  # fmt: skip
@@ -327,7 +325,7 @@ class Run:
             if fallback := [str(plan.fault) for plan in plans if plan.origin == "fallback"]:
                 faults = ", ".join(f"{fault} {fallback.count(fault)}" for fault in sorted(set(fallback)))
                 self.note(
-                    f"{judge.name} on {asking.dataset}: {len(fallback)} of {len(plans)} plans were no plans "
+                    f"{judge.name} on {asking.dataset}: {len(fallback)} of {len(plans)} plans were not plans "
                     f"({faults}): the hand-made plan of the kind of task was carried out in their place"
                 )
         return {pair.id: known[pair.id, pair.digest] for pair in pairs}

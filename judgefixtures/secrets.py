@@ -34,7 +34,7 @@ SHORTEST = 8
 SHORTEST_OF_SIGNS = 6
 WINDOW = 8  # a part so long of a secret is one, too, unless it could be a word
 LONG_WINDOW = 12  # in which case it has to be so long
-LONGEST_WORD = 16  # what is so long and without a space is no word that anybody says
+LONGEST_WORD = 16  # what is so long and without a space is not a word that anybody says
 MOST_RECENT = 128  # requests that are signed have new secrets each time: the latest are known
 
 SEPARATORS = re.compile(r"[\s;,=&|:\"']+")
@@ -318,7 +318,7 @@ def _of_user_info(url: str) -> list[str]:
 
 
 def _of_user(user: str, password: str) -> list[str]:
-    """Return what is secret of a user: the password, both together; a name without one, or one that is no word."""
+    """Return what is secret of a user: the password, both together; a name without one, or one that is not a word."""
     pair = f"{user}:{password}"
     alone = [user] if not password or any(map(str.isdigit, user)) else []
     return [password, pair, *alone, base64.b64encode(pair.encode()).decode()]

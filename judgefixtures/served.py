@@ -15,7 +15,7 @@ ARM = ("judge", "dataset", "condition", "repeat", "model", "fingerprint")
 
 
 def served(rows: Iterable[Row]) -> list[Row]:
-    """Return a row a judge, model and fingerprint: how many answers each gave; items that share an arm count it once.
+    """Return a row per judge, model and fingerprint: how many answers each gave; items that share an arm count it once.
 
     >>> row = {"judge": "j", "dataset": "d", "condition": "no-cue", "repeat": 0, "model": "m", "fingerprint": None}
     >>> served([row | {"answers": 3}, row | {"answers": 5}, row | {"answers": 2, "condition": "no-cue-21"}])

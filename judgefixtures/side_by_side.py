@@ -57,9 +57,13 @@ def side_by_side(rows: Iterable[Mapping[str, Any]], confidence: float = 0.90) ->
     tables = []
     for dataset, judges in sorted(by_dataset.items()):
         if len(judges) > 1:
-            tables += [{"dataset": dataset, **row} for row in _table(
-                {name: judges[name] for name in sorted(judges, key=lambda name: (name in baselines, name))}, confidence
-            )]
+            tables += [
+                {"dataset": dataset, **row}
+                for row in _table(
+                    {name: judges[name] for name in sorted(judges, key=lambda name: (name in baselines, name))},
+                    confidence,
+                )
+            ]
     return tables
 
 

@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Literal
 
-# A sample size beyond this multiple of the present one is no advice: the estimate sits on the tolerance.
+# A sample size beyond this multiple of the present one is not advice: the estimate sits on the tolerance.
 LARGEST_ADVICE = 20
 
 # The level, as a share of alpha, at which a baseline's bias may be taken to lie against the declared direction. It
@@ -97,9 +97,7 @@ def paired_difference(n10: int, n01: int, n: int, confidence: float = 0.90) -> E
     return Estimate(value, low, high, confidence, n)
 
 
-def proportion(
-    k: int, n: int, confidence: float = 0.90, method: Literal["wilson", "exact"] = "wilson"
-) -> Estimate:
+def proportion(k: int, n: int, confidence: float = 0.90, method: Literal["wilson", "exact"] = "wilson") -> Estimate:
     """Return k / n with Wilson's interval, or with Clopper and Pearson's (`method="exact"`).
 
     A one-sided bound at level 1 - alpha is an end of the interval at confidence 1 - 2 alpha.
@@ -161,9 +159,7 @@ def gate_shift(n10: int, n01: int, n: int, tolerance: float, alpha: float = 0.05
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
-def needed_pairs(
-    n10: int, n01: int, n: int, tolerance: float, power: float = 0.8, alpha: float = 0.05
-) -> int | None:
+def needed_pairs(n10: int, n01: int, n: int, tolerance: float, power: float = 0.8, alpha: float = 0.05) -> int | None:
     """Return how many pairs would settle `gate_shift` with this power if the flip rates are as seen.
 
     Settling means PASS where the (smoothed) shift is within the tolerance, FAIL where it is beyond.
@@ -254,9 +250,7 @@ def mean_interval(
     return Estimate(value, low, high, confidence, n)
 
 
-def gate_abs_shift(
-    candidate: Sequence[int], baseline: Sequence[int], margin: float, alpha: float = 0.05
-) -> GateResult:
+def gate_abs_shift(candidate: Sequence[int], baseline: Sequence[int], margin: float, alpha: float = 0.05) -> GateResult:
     """Decide whether a candidate's abs(VSR) exceeds its baseline's by no more than `margin`, on the same pairs.
 
     Each sequence has a +1, 0 or -1 per pair: the verdict followed the label that is expected to win, did not

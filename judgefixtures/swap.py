@@ -229,9 +229,7 @@ def compare_car(candidate: Arms, baseline: Arms, contrast: Contrast, confidence:
     return (Comparison("car", Status.NOT_APPLICABLE, message, n, estimate),)
 
 
-def agreement(
-    candidate: Sequence[Judgment], baseline: Sequence[Judgment], confidence: float
-) -> tuple[Comparison, ...]:
+def agreement(candidate: Sequence[Judgment], baseline: Sequence[Judgment], confidence: float) -> tuple[Comparison, ...]:
     """Return the share of equal verdicts and Cohen's kappa; neither decides anything. Kappa: statsmodels."""
     choices = [(c.chosen, b.chosen) for c, b in zip(candidate, baseline, strict=True)]
     valid = [(c, b) for c, b in choices if c is not None and b is not None]

@@ -2,7 +2,7 @@
 
 Text goes in and a `Verdict` comes out. Syntax is repaired here, meaning never is: nothing in this room
 may guess a choice that the text does not state. What a provider says about its own answer (a refusal, a
-finish reason, a status code) is read where it arrives and is no business of the parser.
+finish reason, a status code) is read where it arrives and is not the parser's business.
 
 Judges quote their candidates, and candidates write JSON too. So the text is read once, from left to
 right, and no character is parsed as part of two objects: that keeps time linear for hostile input, and it
@@ -122,7 +122,7 @@ def _mended(verdict: Verdict, *repairs: str) -> Verdict:
 
 
 def _split_thinking(text: str) -> tuple[str, str]:
-    """Return (reasoning, answer); a thought that is never closed is no answer."""
+    """Return (reasoning, answer); a thought that is never closed is not an answer."""
     thought, _, answer = text.rpartition("</think>")
     if answer.lstrip().startswith("<think>"):
         thought, answer = text, ""
@@ -378,9 +378,7 @@ _ESCAPE = re.compile(r"""(?P<json>\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})|\\(?P<quote>[
 
 def _repaired(text: str) -> str:
     """Return the text with JSON's quotes, escapes and literals, and without trailing commas and comments."""
-    return _MENDABLE.sub(
-        lambda part: _json_string(part[0]) if part["string"] else _SPELLINGS.get(part[0], " "), text
-    )
+    return _MENDABLE.sub(lambda part: _json_string(part[0]) if part["string"] else _SPELLINGS.get(part[0], " "), text)
 
 
 def _json_string(quoted: str) -> str:

@@ -1,4 +1,4 @@
-"""One cassette on disk: a header line and one JSON object a line, appended as answers arrive.
+"""One cassette on disk: a header line and one JSON object per line, appended as answers arrive.
 
 Every line is checked when the file is opened, and a row found by the digest of its request. The file is data from
 outside: nothing in it is executed, names a path, or is trusted to be whole. docs/cassettes.md describes the format.
@@ -21,9 +21,8 @@ from judgefixtures.errors import JudgeFixturesError
 
 FORMAT = 1
 JSON = "application/json"
-# A row begins with its digest, so that an index is made without parsing JSON.
-ROW_PREFIX = b'{"digest":"'
 HEADER_START = b'{"judgefixtures":'
+# A row begins with its digest.
 ROW_START = re.compile(rb'\{"digest":"([0-9a-f]{32})",')
 # What git writes between the two versions of a file that it could not merge.
 MERGE_MARK = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
@@ -139,7 +138,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(number: str) -> float:
     value = float(number)
     if value in (float("inf"), float("-inf")):
-        raise ValueError(f"{number} is no number that can be written again")
+        raise ValueError(f"{number} is not a number that can be written again")
     return value
 
 
@@ -157,7 +156,7 @@ def dump(fields: Any) -> bytes:
 class CassetteFile:
     """A cassette's file: its header, an index of its rows, and a way to append to it.
 
-    Raises CassetteError for a file that is no cassette, is too large, or comes from a later version; DamagedError
+    Raises CassetteError for a file that is not a cassette, is too large, or comes from a later version; DamagedError
     where a line is not a row, or two rows answer one question differently. A torn last line is ignored.
     """
 
@@ -252,7 +251,7 @@ class CassetteFile:
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
             raise CassetteError(
-                f"{self.path} is no cassette of judgefixtures: its first line is not a header. "
+                f"{self.path} is not a cassette of judgefixtures: its first line is not a header. "
                 "Move the file away and record again with --judge-record missing."
             ) from None
         if version != FORMAT:

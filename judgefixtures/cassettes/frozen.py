@@ -153,11 +153,6 @@ def changed_fields(old: Pair, new: Pair) -> list[str]:
     return [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
 
 
-def changed_pairs(frozen: Mapping[str, Pair], pairs: Iterable[Pair]) -> list[str]:
-    """Return the ids of pairs whose text is not what the recordings were made on."""
-    return [pair.id for pair in pairs if pair.id in frozen and frozen[pair.id].digest != pair.digest]
-
-
 def _write(path: Path, text: str) -> None:
     """Write a file whole, and only where it changes."""
     content = text.encode()

@@ -79,9 +79,7 @@ class Cassette:
     _seen: set[tuple[str, int, str]] | None = None
     _recorded: dict[Key, Row] | None = None
 
-    def call(
-        self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False
-    ) -> Call:
+    def call(self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False) -> Call:
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 
         `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded

@@ -158,7 +158,7 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _rows(path: Path, content: bytes, both: Callable[[bytes, bytes], bytes]) -> Lines:
     rows: Lines = {}
-    whole = content[: content.rfind(b"\n") + 1]  # a torn last line was no answer
+    whole = content[: content.rfind(b"\n") + 1]  # a torn last line was not an answer
     for number, line in list(_lines(whole))[1:]:
         start = ROW_START.match(line)
         try:

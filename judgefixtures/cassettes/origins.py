@@ -37,7 +37,7 @@ def origin_of(body: bytes, request: str) -> Origin | None:
 class Origins:
     """The responses that a run has received so far.
 
-    An id alone is no evidence: some servers draw it from a few hundred numbers, others have only one. The same id
+    An id alone is not evidence: some servers draw it from a few hundred numbers, others have only one. The same id
     for the same request is, and so is the same id with the same body to the last character.
     """
 

@@ -29,7 +29,7 @@ __all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "NetworkB
            "drop_answer", "is_recorded", "is_this_machine", "keep_answer", "recording", "replaying", "request_digest",
            "was_played"]  # fmt: skip
 
-# /v1/, /v1beta/: SDKs move between them for the same call, so a version is no part of what was asked.
+# /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
 # What servers say about the account or the single request, and the credentials that they hand out: never stored.
 PRIVATE_FIELDS = frozenset({"id", "responseId", "response_id", "request_id", "user", "user_id", "metadata",
@@ -372,9 +372,7 @@ def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) 
     known: dict[tuple[int, str | None], str] = request.__dict__.setdefault("_judgefixtures", {})
     if (key := (occurrence, host)) not in known:
         body = _body_of(request)
-        known[key] = request_digest(
-            request.method, request.uri, body, call.repeat, occurrence, host, call.unsaid
-        )
+        known[key] = request_digest(request.method, request.uri, body, call.repeat, occurrence, host, call.unsaid)
     return known[key]
 
 
@@ -398,9 +396,7 @@ def _without_private(found: Any) -> Any:
         return [_without_private(item) for item in found]
     if not isinstance(found, dict):
         return found
-    return {
-        key: _emptied(value) if key in PRIVATE_FIELDS else _without_private(value) for key, value in found.items()
-    }
+    return {key: _emptied(value) if key in PRIVATE_FIELDS else _without_private(value) for key, value in found.items()}
 
 
 def _emptied(value: Any) -> Any:

@@ -209,7 +209,7 @@ def _order(row: Row) -> tuple[str, str, bool, str]:
 
 
 def _side_by_side_lines(report: Row, _alpha: float) -> list[str]:
-    """Return a table a dataset, a column a judge, and the paired tests over all of its pairs.
+    """Return a table per dataset, a column per judge, and the paired tests over all of its pairs.
 
     Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
     """

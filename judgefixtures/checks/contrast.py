@@ -225,9 +225,7 @@ def _decide_silent(measured: Measurement, gate: GateTable) -> tuple[Status, str]
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def contrast_row(
-    judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision
-) -> Row:
+def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> Row:
     """Return the report's row of a contrast, as plain JSON values."""
     n = measured.n
     return {
@@ -336,7 +334,7 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
 
 
 def _lines(report: Row, alpha: float) -> list[str]:
-    """Return a line a contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
+    """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
     rows = report["contrasts"]
     text: list[str] = []
     if rows:

@@ -160,9 +160,7 @@ def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
     return fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
 
 
-def four_cell_row(
-    judge: str, dataset: str, contrast: Contrast, measured: FourCells | None, decision: Decision
-) -> Row:
+def four_cell_row(judge: str, dataset: str, contrast: Contrast, measured: FourCells | None, decision: Decision) -> Row:
     """Return the row of a cue contrast asked in both orders."""
     return {
         "judge": judge,

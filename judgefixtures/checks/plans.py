@@ -65,7 +65,7 @@ def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision,
     """Return the decision on a judge's plans with the share of degenerate ones, None for hand-made plans.
 
     FAIL for any leak. PASS when the one-sided exact upper bound of the share is below max_degenerate, FAIL when the
-    lower one exceeds it, else INCONCLUSIVE. Hand-made plans (`made` False) are no sample: without a leak they PASS.
+    lower one exceeds it, else INCONCLUSIVE. Hand-made plans (`made` False) are not a sample: without a leak they PASS.
     """
     shown = f"{counted.planned} of {counted.n} plans are used as they were made"
     if counted.leaks:

@@ -100,9 +100,16 @@ class SwapCheck:
         contrast = self.contrast.id if self.contrast else None
         differing = _differences(judge, baseline, case.dataset, ours, theirs)
         expenses = compare_expenses(ours, theirs, (case.judge.table, case.baseline.table))
-        evidence: Row = {} if self.contrast else {
-            "rights": [rights(judge, case.dataset, ours[0]), rights(baseline, case.dataset, theirs[0], baseline=True)]
-        }
+        evidence: Row = (
+            {}
+            if self.contrast
+            else {
+                "rights": [
+                    rights(judge, case.dataset, ours[0]),
+                    rights(baseline, case.dataset, theirs[0], baseline=True),
+                ]
+            }
+        )
         if any(each.status is Status.INCONCLUSIVE for each in comparisons):
             evidence["prices"] = [self._price(case)]
         status = worst(*(each.status for each in comparisons if each.decides))
@@ -345,7 +352,7 @@ def _settling(rows: Sequence[Row], needed: int, prices: Sequence[Row]) -> str:
 
 
 def _expense_lines(report: Row, _alpha: float) -> list[str]:
-    """Return what a verdict costs, a table a candidate: of accuracy, or of the first contrast (report.json: all)."""
+    """Return what a verdict costs, a table per candidate: of accuracy, or of the first contrast (report.json: all)."""
     first: dict[tuple[str, str], dict[str, Row]] = {}
     for row in report["expenses"]:
         first.setdefault((row["judge"], row["baseline"]), {}).setdefault(row["dataset"], row)
@@ -380,7 +387,7 @@ def _expense_cells(dataset: str, row: Row) -> list[tuple[str, ...]]:
 
 
 def _lines(report: Row, _alpha: float) -> list[str]:
-    """Return a table a candidate, the decision on each where there are several, and the decision on the whole."""
+    """Return a table per candidate, the decision on each where there are several, and the decision on the whole."""
     if not (decision := report.get("decision")):
         return []
     lines, several = [], len(report["decisions"]) > 1

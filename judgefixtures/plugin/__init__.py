@@ -67,8 +67,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="stop recording before it has cost so much, everything kept (default: no limit)")  # fmt: skip
 
 
-
-
 def _positive(text: str) -> int:
     import argparse
 
@@ -164,9 +162,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(masked(str(error))) from None
 
 
-def pytest_pycollect_makeitem(
-    collector: pytest.Module | pytest.Class, name: str
-) -> list[pytest.Item] | None:
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str) -> list[pytest.Item] | None:
     """Check the configuration when the first judge test is met: one clear collection error, not one per item.
 
     Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats.

@@ -81,9 +81,7 @@ class Gate:
 
         self.run(PlanCheck(), judge, pairs)
 
-    def check_swap(
-        self, judge: Judge, baseline: Judge, pairs: Sequence[Pair], comparison: Contrast | None
-    ) -> None:
+    def check_swap(self, judge: Judge, baseline: Judge, pairs: Sequence[Pair], comparison: Contrast | None) -> None:
         """Check that a candidate is no worse than its baseline on the same pairs: in a contrast, or in accuracy."""
         from judgefixtures.checks import SwapCheck
 

@@ -93,13 +93,14 @@ class Results:
         folder = self._config.option.judge_report
         if folder is None:
             return
+        again = (folder / "report.json").exists()
         try:
             write_report(folder, self._report, findings, self._of("judgments"), self._of("plans"))
         except JudgeFixturesError as error:
             self._written = f"ERROR: {error}"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         else:
-            self._written = f"report: {folder / 'report.json'}"
+            self._written = f"report: {folder / 'report.json'}" + (", in place of the one that was there" * again)
 
     def _lost_items(self, session: pytest.Session) -> str:
         """Say which judge items were to run and were never reported; nothing where -x, Ctrl-C and the like stopped it.
@@ -136,7 +137,7 @@ class Results:
         return [name for name in missing if any(f"{judge}-" in name.partition("[")[2] for judge in judges)]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print what recording cost, what was noted, a line a contrast, and where the report is."""
+        """Print what recording cost, what was noted, a line per contrast, and where the report is."""
 
         def write(lines: Iterable[str]) -> None:
             for line in lines:
@@ -164,7 +165,7 @@ class Results:
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
-        """Yield what recording cost, a line a judge."""
+        """Yield what recording cost, a line per judge."""
         if not any(result["spent"] for result in self._attempts):
             return
         from judgefixtures.costs import Cost

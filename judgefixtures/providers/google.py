@@ -151,7 +151,7 @@ def read(wire: Wire, model: str) -> Answer:
         return failure(wire, model)
     body = wire.json()
     if not isinstance(body, dict):
-        raise RetryableError("an answer that is no JSON object", invalid="empty", outage=True)
+        raise RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
     about: dict[str, Any] = {
         "served_model": (text_or_none(body.get("modelVersion")) or "").removeprefix("models/") or None,
         "usage": _usage(body.get("usageMetadata")),

@@ -110,7 +110,7 @@ class OpenAIProvider:
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
         call = create(model=self._model, messages=[], extra_body={"messages": messages, **said})
-        find_with(unsaid)  # which of the two names was sent is no part of what was asked
+        find_with(unsaid)  # which of the two names was sent is not part of what was asked
         return understood(read, await exchange(call, self._table.base_url), self._model)
 
     async def shutdown_date(self) -> str | None:
@@ -138,7 +138,7 @@ class OpenAIProvider:
             from openai import AsyncOpenAI
 
             key = api_key(self._table) or PLACEHOLDER_KEY
-            # The account goes with the key to OpenAI itself: it is no other server's business.
+            # The account goes with the key to OpenAI itself: it is not another server's business.
             own = os.environ if self._table.base_url is None else {}
             organization, project = own.get("OPENAI_ORG_ID"), own.get("OPENAI_PROJECT_ID")
             with without_switches():
@@ -216,10 +216,8 @@ def read(wire: Wire, model: str) -> Answer:
     )
 
 
-def _fault(
-    finish: Any, message: dict[str, Any], text: str, reasoning: str
-) -> tuple[InvalidKind | None, str]:
-    """Return why a message is no answer, with what to do, or (None, "")."""
+def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> tuple[InvalidKind | None, str]:
+    """Return why a message is not an answer, with what to do, or (None, "")."""
     if refusal := message.get("refusal") or _text(message.get("content"), "refusal"):
         return "refusal", redacted(str(refusal))[:400]
     if finish in FINISH:
@@ -241,7 +239,7 @@ def _without_choices(wire: Wire, body: Any, model: str) -> Answer:
     if isinstance(body, dict) and (body.get("error") or body.get("object") == "error"):
         error = error_object(wire)
         return error_answer(status_in(error), error, wire.headers, model)
-    # A model that has nothing to say sends its envelope empty; what is no envelope is no word of the model's.
+    # A model that has nothing to say sends its envelope empty; what is not an envelope is not the model's word.
     outage = not (isinstance(body, dict) and body.keys() & ENVELOPE)
     raise RetryableError("an answer without choices", invalid="empty", outage=outage)
 

@@ -51,7 +51,7 @@ class Wire:
     status: int
     headers: Mapping[str, str]
     body: str
-    garbled: bool = False  # bytes that are no text of JSON's encodings were replaced in the body
+    garbled: bool = False  # bytes that are not text in JSON's encodings were replaced in the body
 
     def json(self) -> Any:
         """Return the body as JSON; raises RetryableError or FatalJudgeError for what is none."""
@@ -70,7 +70,7 @@ class Wire:
                     "the server answered with an event stream although none was asked for: base_url points at a "
                     "gateway that forces streaming; use one that does not."
                 ) from None
-            raise RetryableError(f"HTTP {self.status} with a body that is cut off or no JSON") from None
+            raise RetryableError(f"HTTP {self.status} with a body that is cut off or is not JSON") from None
         if self.garbled:
             raise RetryableError(f"HTTP {self.status} with a body that is not UTF-8")
         return found
@@ -429,8 +429,11 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
 _TOPICS = [
     (name, re.compile(words, re.IGNORECASE))
     for name, words in (
-        ("response_format", r"response[_ ]?(?:format|mime|json|schema)|json mode|\bschema\b|grammar|guided|"
-                            r"structured[_ ]outputs?"),
+        (
+            "response_format",
+            r"response[_ ]?(?:format|mime|json|schema)|json mode|\bschema\b|grammar|guided|"
+            r"structured[_ ]outputs?",
+        ),
         ("thinking_config", r"thinking[_ ]?(?:config|budget|level|mode)|reasoning[_ ]?effort|\bthink(?:ing)?\b"),
         ("max_tokens", r"max[_ ]?tokens"),  # the older one goes first, where a server takes only one of the two
         ("max_completion_tokens", r"max[_ ]?completion[_ ]?tokens"),

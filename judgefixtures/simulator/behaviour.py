@@ -243,7 +243,7 @@ def read(prompt: str, separation: float = 1.0) -> Seen:
 
 
 def _lean(first: str | None, second: str | None) -> float:
-    """Return the lean to the first of two responses that are no house pair; None is one without content."""
+    """Return the lean to the first of two responses that are not a house pair; None is one without content."""
     if first is None or second is None:
         return 0.5 if first is second else 1.0 if first is None else 0.0
     lean = _uniform(*sorted((first, second)))
@@ -330,9 +330,7 @@ def _refuse_unknown_labels(prompt: str, first: str, second: str) -> None:
             raise UnreadablePromptError(f"the labels in it are not built-in ones: {lines.splitlines()[0][:100]!r}")
 
 
-_SECTION = re.compile(
-    r"^\[?(?:Assistant [AB], )?(response|story) ([12])\]?:?$", re.MULTILINE | re.IGNORECASE
-)
+_SECTION = re.compile(r"^\[?(?:Assistant [AB], )?(response|story) ([12])\]?:?$", re.MULTILINE | re.IGNORECASE)
 
 
 def _sections(prompt: str) -> tuple[str, str, str] | None:
@@ -362,9 +360,7 @@ def _leans(separation: float) -> Mapping[str, list[tuple[Pair, float]]]:
     """Return the house pairs by their question's first line, each with its lean: its rank in its set, gold 1 first."""
     leans: dict[str, list[tuple[Pair, float]]] = {}
     for pairs in _house_sets():
-        ranked = sorted(
-            pairs, key=lambda pair: (pair.gold == 2) * separation + _uniform("rank", pair.question) * 0.999
-        )
+        ranked = sorted(pairs, key=lambda pair: (pair.gold == 2) * separation + _uniform("rank", pair.question) * 0.999)
         for rank, pair in enumerate(ranked):
             leans.setdefault(pair.question.partition("\n")[0], []).append((pair, (rank + 0.5) / len(pairs)))
     return leans

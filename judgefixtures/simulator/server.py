@@ -104,8 +104,10 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 self._send(404, {"error": {"message": f"no such path: {self.path}", "code": 404}})
         except UnreadablePromptError as error:
-            message = f"A simulated judge cannot read this prompt: {error}. It knows the built-in templates, or own " \
-                      "ones of their form, and the built-in labels: ask a real judge about others."
+            message = (
+                f"A simulated judge cannot read this prompt: {error}. It knows the built-in templates, or own "
+                "ones of their form, and the built-in labels: ask a real judge about others."
+            )
             self._send(400, {"error": {"message": message, "code": 400}})
         except (ValueError, KeyError, TypeError, IndexError) as error:
             self._send(400, {"error": {"message": f"not a request of this API: {error!r}", "code": 400}})

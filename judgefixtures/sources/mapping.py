@@ -101,7 +101,7 @@ def text(value: Any, field: str, where: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise JudgeFixturesError(
-            f"{where}: field {field!r} holds half of a surrogate pair: it is no valid Unicode text."
+            f"{where}: field {field!r} holds half of a surrogate pair: it is not valid Unicode text."
         ) from None
     return value
 

@@ -141,7 +141,7 @@ def promptfoo_rows(source: Source) -> Rows:
     cells = summary.get("results") if isinstance(summary, dict) else None
     if not isinstance(cells, list):
         raise JudgeFixturesError(
-            f"{where} is no export of promptfoo: results.results is no list. Write one with "
+            f"{where} is not an export of promptfoo: results.results is not a list. Write one with "
             "`promptfoo eval -o results.json`."
         )
     tests: dict[int, dict[int, Mapping[str, Any]]] = {}
@@ -165,7 +165,7 @@ def deepeval_rows(source: Source) -> Rows:
     held = exported.get("testCases") if isinstance(exported, dict) else exported
     if not isinstance(held, list):
         raise JudgeFixturesError(
-            f"{where} is no export of deepeval: neither a list nor an object with a list testCases. Write one with "
+            f"{where} is not an export of deepeval: neither a list nor an object with a list testCases. Write one with "
             '`dataset.save_as(file_type="json", include_test_cases=True)`, or with DEEPEVAL_RESULTS_FOLDER.'
         )
     return Rows([row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
@@ -256,7 +256,7 @@ def _at(cell: Mapping[str, Any], path: str) -> Any:
 
 
 def _output(value: Any) -> str | None:
-    """Return an answer as text; one that is no text is written as JSON, as promptfoo shows it."""
+    """Return an answer as text; one that is not text is written as JSON, as promptfoo shows it."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

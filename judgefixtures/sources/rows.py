@@ -294,9 +294,9 @@ def _table(loaded: Any, where: str, revision: str | None = None) -> Rows:
 
 
 def _values(loaded: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a dataset, labels by their names, without what is no text: images and sounds."""
+    """Yield the rows of a dataset, labels by their names, without what is not text: images and sounds."""
     labels = _labels(loaded)
-    # What is decoded by a library of its own, and is no text; a column of JSON is no more than of mixed types.
+    # What is decoded by a library of its own, and is not text; a column of JSON is no more than of mixed types.
     unread = [column for column, feature in loaded.features.items()
               if hasattr(feature, "decode") and type(feature).__name__ != "Json"]  # fmt: skip
     for row in loaded.remove_columns(unread):
@@ -379,8 +379,9 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
     elif "OfflineModeIsEnabled" in kinds or "OfflineModeIsEnabled" in said:
         problem = "is not in the cache of this machine, and HF_HUB_OFFLINE forbids to fetch it"
     elif "GatedRepoError" in kinds or "is a gated dataset" in said:
-        problem, remedy = "is gated", (
-            f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"
+        problem, remedy = (
+            "is gated",
+            (f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"),
         )
     elif "RevisionNotFoundError" in kinds or said.startswith("Revision "):
         problem, remedy = f"has no revision {source.revision!r}", "Correct `revision`, or leave it out."

@@ -87,7 +87,7 @@ def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
     """Return the pairs of a JSON-lines file in file order; raises JudgeFixturesError naming the line."""
     pairs = tuple(mapped_pairs(json_lines(path, source), replace(source, path=path), Counter()))
     if not pairs:
-        raise JudgeFixturesError(f"dataset {source.name!r}: {path} holds no pairs: one JSON object a line.")
+        raise JudgeFixturesError(f"dataset {source.name!r}: {path} holds no pairs: one JSON object per line.")
     return pairs
 
 
@@ -248,7 +248,7 @@ def _renamed(groups: Iterable[Mapping[tuple[str, int | None], Pair]]) -> Iterato
 def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     where = source.file if source.path is not None or source.is_built_in else source.origin
     if not any(left_out.values()):
-        hint = "one JSON object a line" if str(where).endswith(".jsonl") else "there is no row that gives one"
+        hint = "one JSON object per line" if str(where).endswith(".jsonl") else "there is no row that gives one"
         return f"dataset {source.name!r}: {where} holds no pairs: {hint}."
     return (
         f"dataset {source.name!r}: no pair of {where} is left; left out: "

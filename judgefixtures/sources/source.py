@@ -44,9 +44,11 @@ class Source:
     @property
     def file(self) -> Path:
         """The file or folder to read. KeyError for a source that is not read from a file."""
-        return self.path if self.path is not None else {name: DATA / f"{name}.jsonl" for name in BUILT_IN_SOURCES}[
-            self.origin
-        ]
+        return (
+            self.path
+            if self.path is not None
+            else {name: DATA / f"{name}.jsonl" for name in BUILT_IN_SOURCES}[self.origin]
+        )
 
     @property
     def selection(self) -> dict[str, Any]:

@@ -62,7 +62,9 @@ def start(folder: Path) -> Start:
     Everything is read and checked before the first file is written.
     """
     if not folder.is_dir():
-        raise JudgeFixturesError(f"{folder} is no folder: name the root of the repository whose judge is to be gated.")
+        raise JudgeFixturesError(
+            f"{folder} is not a folder: name the root of the repository whose judge is to be gated."
+        )
     done = Start()
     table = _table(folder)
     taken = _taken(folder)
@@ -154,7 +156,7 @@ def _parsed(text: str, folder: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise JudgeFixturesError(f"{folder / 'pyproject.toml'} is no valid TOML: {error}.") from None
+        raise JudgeFixturesError(f"{folder / 'pyproject.toml'} is not valid TOML: {error}.") from None
 
 
 def _at(table: Any, *keys: str) -> Any:
@@ -192,7 +194,7 @@ def _next(folder: Path) -> list[str]:
     where = "" if _is_collected(folder) else f" {SUITE.as_posix()}"
     lines = [
         "say who your judge is: [tool.judgefixtures.judges.production] in pyproject.toml",
-        f"write your pairs to {PAIRS.as_posix()} and set dataset = [\"own\"]; until then it is asked about house-qa",
+        f'write your pairs to {PAIRS.as_posix()} and set dataset = ["own"]; until then it is asked about house-qa',
         f"pytest{where} -k recency --judge-preflight         # what it asks and costs; runs nothing",
         f"pytest{where} -k recency --judge-record missing    # asks the judge, with its key; commit cassettes/",
         f"pytest{where} -k recency                           # the gate: replays, without network and key",

@@ -1,6 +1,6 @@
 """What must hold for a house set, checked from its files: run it, or let test_house_sets.py run it.
 
-    python tests/unit/house_sets.py
+python tests/unit/house_sets.py
 """
 
 from __future__ import annotations

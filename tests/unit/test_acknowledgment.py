@@ -57,9 +57,7 @@ def answer(case: dict[str, Any]) -> Acknowledgment:
     ("half", "precision", "recall", "accuracy"),
     [("development", 0.97, 0.97, 0.97), ("held-out", 0.89, 0.91, 0.89)],
 )
-def test_cited_is_told_apart_as_well_as_measured(
-    half: str, precision: float, recall: float, accuracy: float
-) -> None:
+def test_cited_is_told_apart_as_well_as_measured(half: str, precision: float, recall: float, accuracy: float) -> None:
     """Precision and recall of *cited*, and accuracy over the classes, must stay where they were measured."""
     counts = Counter[tuple[str, str]]((case["label"], answer(case)) for case in cases(half))
     right = counts["cited", "cited"]

@@ -50,9 +50,7 @@ def refusal(file: Path, text: str, table: tuple[str, ...] = ()) -> str:
     """The message with which this text is refused: it names the file."""
     with pytest.raises(JudgeFixturesError) as caught:
         load(file, text, table)
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None, (
-        "a cause would be shown, too"
-    )
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None, "a cause would be shown, too"
     assert str(file) in str(caught.value)
     return str(caught.value)
 
@@ -190,9 +188,7 @@ def test_keys_of_a_dataset(file: Path) -> None:
         source = "house-stories"
     """)  # fmt: skip
     columns = {"question": "prompt", "response_1": "a", "response_2": "b"}
-    assert config.source("support") == Source(
-        "support", file.parent / "support.jsonl", None, "Email", columns, False
-    )
+    assert config.source("support") == Source("support", file.parent / "support.jsonl", None, "Email", columns, False)
     assert load_pairs(config.source("again"))
     assert config.source("again").path is None
 
@@ -263,9 +259,7 @@ def test_pyproject_without_our_table(file: Path, text: str) -> None:
 
 def test_other_tools_are_none_of_our_business(file: Path) -> None:
     """What stands beside our table in pyproject.toml is not looked at."""
-    config = load(
-        file, "[tool.other]\npairs = 'x'\ndatasets = [1]\n[tool.judgefixtures]\npairs = 4", PYPROJECT
-    )
+    config = load(file, "[tool.other]\npairs = 'x'\ndatasets = [1]\n[tool.judgefixtures]\npairs = 4", PYPROJECT)
     assert (config.pairs, config.dataset_names) == (4, ())
 
 
@@ -373,7 +367,7 @@ def test_extends_an_unknown_judge(file: Path) -> None:
     """An unknown judge is named, with the likeliest one and all there are."""
     message = refusal(file, OURS + '[judges.mine]\nextends = "our"')
     assert message.startswith(
-        f"{file}: [judges.mine] extends 'our', which is no judge: "
+        f"{file}: [judges.mine] extends 'our', which is not a judge: "
         'did you mean "ours"? Accepted: gemini-2.5-flash, gpt-4o, mine, ours, '
     )
     assert "simulated-faithful" in message
@@ -700,9 +694,7 @@ def test_a_thinking_level_is_one_of_gemini_s(file: Path, level: str, said: str) 
 
 
 @pytest.mark.parametrize("key", ["vsr_tolerance", "car_threshold", "max_silent", "confidence"])
-@pytest.mark.parametrize(
-    "value", ["0", "0.0", "1", "1.0", "-0.1", "15", "nan", "inf", "'0.1'", "true", "[0.1]"]
-)
+@pytest.mark.parametrize("value", ["0", "0.0", "1", "1.0", "-0.1", "15", "nan", "inf", "'0.1'", "true", "[0.1]"])
 def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:
     """Tolerances and thresholds lie in (0, 1): neither 0 nor 1, nor percent, nor text."""
     found = tomllib.loads(f"x = {value}")["x"]
@@ -788,9 +780,7 @@ def test_unknown_dataset(file: Path) -> None:
     with pytest.raises(JudgeFixturesError) as caught:
         load(file, '[datasets.mine]\npath = "x"').source("house-q")
     message = str(caught.value)
-    assert message.startswith(
-        "there is no dataset 'house-q': did you mean \"house-qa\"? Accepted: eli5, "
-    )
+    assert message.startswith("there is no dataset 'house-q': did you mean \"house-qa\"? Accepted: eli5, ")
     assert message.endswith(f"mine. Datasets are [datasets.NAME] tables of {file}.")
 
 
@@ -816,9 +806,7 @@ def test_another_encoding(file: Path) -> None:
     file.write_bytes("judge = 'é'".encode("latin-1"))
     with pytest.raises(JudgeFixturesError) as caught:
         load_config(file)
-    assert str(caught.value).startswith(
-        f"the configuration file {file} cannot be read: 'utf-8' codec can't decode"
-    )
+    assert str(caught.value).startswith(f"the configuration file {file} cannot be read: 'utf-8' codec can't decode")
 
 
 @pytest.mark.parametrize(
@@ -832,7 +820,7 @@ def test_another_encoding(file: Path) -> None:
 def test_no_valid_toml(file: Path, text: str, line: int) -> None:
     """A file that is no TOML is named with the reader's complaint and its line."""
     message = refusal(file, text)
-    assert message.startswith(f"{file} is no valid TOML: ")
+    assert message.startswith(f"{file} is not valid TOML: ")
     assert f"line {line}, " in message or "end of document" in message
 
 

@@ -205,7 +205,7 @@ def test_simulated_judges_fall_for_what_they_are_named_after():
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
 def test_a_faithful_judge_minds_content_alone_on_anybodys_pairs(edit):
-    """Also on pairs that are no house pairs the simulated faithful judge answers as about the plain pair; of two
+    """Also on pairs that are not a house pairs the simulated faithful judge answers as about the plain pair; of two
     responses of which one lost its content it chooses the other."""
     for number in range(40):
         text = f"Reason {number} is the first. It has a second part! And a third one, too."

@@ -317,9 +317,7 @@ def pytest_generate_tests(metafunc):
     [(RERUN, ()), (COUNT, ()), (COUNT, ("-n", "2")), ("", ("-n", "2", "--dist", "each"))],
     ids=["reruns", "count", "count on workers", "dist each"],
 )
-def test_an_item_has_one_row_however_often_it_runs(
-    project: Project, conftest: str, arguments: tuple[str, ...]
-) -> None:
+def test_an_item_has_one_row_however_often_it_runs(project: Project, conftest: str, arguments: tuple[str, ...]) -> None:
     """Reruns and copies of an item leave the report of a run without them, byte for byte: Holm counts each once."""
     project.gates("placebo")
     code, _, once = project.report(folder="once")

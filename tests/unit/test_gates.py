@@ -117,8 +117,7 @@ def test_the_message_of_statistics_md() -> None:
     """A message has estimate, interval, tolerance, verdict and what would settle it, as the page has it."""
     decision = decided(measured(19, 3), vsr_tolerance=0.10)
     assert decision.reasons[0] == (
-        "VSR +0.16, 90% CI [.089, .238], tolerance .10: INCONCLUSIVE; "
-        "about 373 pairs would settle it (80% power)"
+        "VSR +0.16, 90% CI [.089, .238], tolerance .10: INCONCLUSIVE; about 373 pairs would settle it (80% power)"
     )
     assert decision.needed_pairs == 373
 
@@ -190,11 +189,7 @@ def test_car_message() -> None:
 
 def test_car_ceiling_is_noted_where_noise_flips() -> None:
     """With flips both ways the message says how high an honest judge's CAR could be; without it is silent."""
-    assert (
-        decided(measured(30, 6))
-        .reasons[1]
-        .endswith(" (noise flips admit nothing: at most about .80 was possible)")
-    )
+    assert decided(measured(30, 6)).reasons[1].endswith(" (noise flips admit nothing: at most about .80 was possible)")
     assert "possible" not in decided(measured(30, 0)).message
 
 
@@ -250,9 +245,7 @@ def test_without_max_silent_the_rate_is_no_matter() -> None:
         (10, 2, 0.05, INCONCLUSIVE),  # .0305: as many as 17% of twelve may be chance
     ],
 )
-def test_too_many_invalid_pairs_are_an_error(
-    valid: int, invalid: int, max_invalid: float, expected: Status
-) -> None:
+def test_too_many_invalid_pairs_are_an_error(valid: int, invalid: int, max_invalid: float, expected: Status) -> None:
     """An ERROR needs a one-sided 95% lower bound of the invalid share above max_invalid: less may be chance."""
     decision = decided(measured(0, 0, valid, x1=invalid), max_invalid=max_invalid, vsr_tolerance=0.3)
     assert decision.status is expected
@@ -288,9 +281,7 @@ def test_no_valid_pair_is_an_error_whatever_the_limit() -> None:
         ((2, 2), {"x1": 2, "both": 2}, PASS),  # holds whatever the four had said
     ],
 )
-def test_a_pass_must_hold_in_the_worst_case(
-    flips: tuple[int, int], invalid: dict[str, int], expected: Status
-) -> None:
+def test_a_pass_must_hold_in_the_worst_case(flips: tuple[int, int], invalid: dict[str, int], expected: Status) -> None:
     """A PASS that the worst completion of invalid pairs would undo is INCONCLUSIVE; others stay."""
     decision = decided(measured(*flips, 96, admitted=8 if flips[0] > 2 else 0, **invalid), car_threshold=0.01)
     assert decision.vsr_status is expected

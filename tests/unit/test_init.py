@@ -64,7 +64,7 @@ def server() -> SimulatorServer:
 def point_at(server: SimulatorServer, file: Path) -> None:
     """Make the configured judge the simulated one that is right and fair."""
     text = file.read_text(encoding="utf-8").replace('"gpt-4o-2024-11-20"', '"simulated-faithful"')
-    file.write_text(text.replace("# base_url = \"http://127.0.0.1:8080/v1\"", f'base_url = "{server.url}/v1"'))
+    file.write_text(text.replace('# base_url = "http://127.0.0.1:8080/v1"', f'base_url = "{server.url}/v1"'))
 
 
 # --- what is written --------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_a_module_of_the_users_is_left_alone(tmp_path: Path) -> None:
     assert sum(line.endswith("run this again") for line in start(tmp_path).left) == 2
 
 
-@pytest.mark.parametrize("content", ["[project\n", 'tool = {other = 1}\n', "\xff"], ids=["broken", "inline", "binary"])
+@pytest.mark.parametrize("content", ["[project\n", "tool = {other = 1}\n", "\xff"], ids=["broken", "inline", "binary"])
 def test_a_pyproject_that_cannot_be_added_to_stops_it(
     tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

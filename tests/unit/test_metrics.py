@@ -84,9 +84,7 @@ tables = st.lists(st.tuples(asked, asked), max_size=25)
 @pytest.mark.parametrize("condition", [CONTRAST.x, CONTRAST.y], ids=["new-old", "old-new"])
 @pytest.mark.parametrize("choice", [1, 2])
 @pytest.mark.parametrize("says", REASONS)
-def test_acknowledged_reads_the_reason_with_its_own_cues(
-    condition: Condition, choice: Choice, says: Says
-) -> None:
+def test_acknowledged_reads_the_reason_with_its_own_cues(condition: Condition, choice: Choice, says: Says) -> None:
     """A judgment's reason is read with the cues of its own prompt and the verdict that it gives."""
     assert acknowledged(judgment(1, condition, choice, says)) == says
 
@@ -273,10 +271,7 @@ def test_first_selection_rates() -> None:
     row = contrast_row("j", "d", CONTRAST, found, decide(found, GateTable()))
     assert row["first_selection_rate"] == {"xy": 0.7, "yx": 0.4}
     nothing = measured(*pairs(1, None, 2))
-    assert (
-        contrast_row("j", "d", CONTRAST, nothing, decide(nothing, GateTable()))["first_selection_rate"]
-        is None
-    )
+    assert contrast_row("j", "d", CONTRAST, nothing, decide(nothing, GateTable()))["first_selection_rate"] is None
 
 
 # --- CAR --------------------------------------------------------------------------------------------------

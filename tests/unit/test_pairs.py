@@ -75,9 +75,7 @@ def refusal(file: Path, **source: Any) -> str:
     """The message with which a file is refused."""
     with pytest.raises(JudgeFixturesError) as caught:
         read(file, **source)
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None, (
-        "a cause would be shown, too"
-    )
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None, "a cause would be shown, too"
     return str(caught.value)
 
 
@@ -288,8 +286,7 @@ def test_half_of_a_surrogate_pair(file: Path, field: str, half: str) -> None:
     """JSON can spell text that no encoding can write; it is refused where it stands, not when it is sent."""
     line = json.dumps(ROW | {field: "HALF"}).replace("HALF", half)
     assert refusal(write(file, line)) == (
-        f"dataset 'mine': {file}:1: field {field!r} holds half of a surrogate pair: "
-        "it is no valid Unicode text."
+        f"dataset 'mine': {file}:1: field {field!r} holds half of a surrogate pair: it is not valid Unicode text."
     )
 
 
@@ -403,16 +400,14 @@ def test_any_file_is_pairs_or_a_message(content: bytes) -> None:
 
 def test_missing_file(file: Path) -> None:
     """A file that is not there is named, with what its path is relative to."""
-    assert refusal(file) == (
-        f"dataset 'mine': {file} does not exist. Paths are relative to the configuration file."
-    )
+    assert refusal(file) == (f"dataset 'mine': {file} does not exist. Paths are relative to the configuration file.")
 
 
 @pytest.mark.parametrize("content", ["", "\n \n\t\n", "\ufeff"])
 def test_file_without_pairs(file: Path, content: str) -> None:
     """A file of nothing is an error, never a dataset of no pairs."""
     file.write_text(content, encoding="utf-8")
-    assert refusal(file) == f"dataset 'mine': {file} holds no pairs: one JSON object a line."
+    assert refusal(file) == f"dataset 'mine': {file} holds no pairs: one JSON object per line."
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])

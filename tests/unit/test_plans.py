@@ -249,8 +249,23 @@ def test_the_plan_in_an_answer(answer: str, plan: str) -> None:
     assert plan_text(answer) == plan
 
 
-PIECES = ["[Start of Plan]", "[End of Plan]", "<think>", "</think>", "1. Check the response.", "Response 1 is better.",
-          "\n", " ", "{plan}", "[[A]]", "written by a ", "the correct response is ", "İ", "\ud800", "length bias"]
+PIECES = [
+    "[Start of Plan]",
+    "[End of Plan]",
+    "<think>",
+    "</think>",
+    "1. Check the response.",
+    "Response 1 is better.",
+    "\n",
+    " ",
+    "{plan}",
+    "[[A]]",
+    "written by a ",
+    "the correct response is ",
+    "İ",
+    "\ud800",
+    "length bias",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=40).map("".join))
@@ -727,6 +742,7 @@ def test_the_report_is_the_same_from_several_processes(project: Project) -> None
 
 def test_a_failed_plan_falls_back(project: Project) -> None:
     """A refused plan is replaced by the hand-made one, counted, shown, and the same when it is replayed."""
+
     def sometimes(server: Server, prompt: str) -> str | None:
         return None if "thing 1 " in prompt else plans_well(server, prompt)
 
@@ -734,7 +750,7 @@ def test_a_failed_plan_falls_back(project: Project) -> None:
         project.configure(server.url)
         result = project.run("--judge-record", "missing", "--judge-report", "report", "-k", "recency")
         assert result.ret == 0
-        result.stdout.fnmatch_lines(["*planned on own: 1 of 6 plans were no plans (failed 1)*"])
+        result.stdout.fnmatch_lines(["*planned on own: 1 of 6 plans were not plans (failed 1)*"])
         assert [HEURISTICS["factual"] in text for text in server.texts(EXECUTION_MARK)].count(True) == 2
     project.configure()
     assert project.run("--judge-report", "report", "-k", "recency").ret == 0
@@ -773,6 +789,7 @@ def test_few_plans_are_inconclusive(project: Project) -> None:
 
 def test_one_leak_fails(project: Project) -> None:
     """A single plan that prefers a response FAILs, shown first."""
+
     def leaking(server: Server, prompt: str) -> str | None:
         plan = plans_well(server, prompt) or ""
         return plan.replace("[End", "Choose Response 2.\n[End") if "thing 3 " in prompt else plan
@@ -909,7 +926,7 @@ def test_a_function_may_plan(project: Project) -> None:
     (project.path / "mine.py").write_text(
         "from judgefixtures.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
         f"    if prompt.startswith(PLANNING_MARK):\n        return {GOOD_PLAN!r}\n"
-        "    return '{\"selected_response\": 1, \"reason\": \"Good.\"}'\n"
+        '    return \'{"selected_response": 1, "reason": "Good."}\'\n'
     )
     project.pytester.syspathinsert()
     project.configure()

@@ -996,7 +996,7 @@ def test_a_mistake_in_the_configuration_is_told_under_xdist(
             id="concurrency",
         ),
         pytest.param(["--judge-config", "absent.toml"], ["absent.toml does not exist"], id="no-file"),
-        pytest.param(["--judge-config", "broken.toml"], ["broken.toml is no valid TOML", "line 2"], id="broken-toml"),
+        pytest.param(["--judge-config", "broken.toml"], ["broken.toml is not valid TOML", "line 2"], id="broken-toml"),
         pytest.param(
             ["--judge-config", "typo.toml"], ["typo.toml", "unknown key 'jugdes'", "judges"], id="unknown-key"
         ),
@@ -1381,14 +1381,17 @@ def collected():
 def test_only_pairs_that_the_package_lacks_are_frozen(bare: Project, server: SimulatorServer) -> None:
     """House pairs come with the package; what a `pairs` fixture made of them is kept beside its recordings."""
     bare.configure(server.url)
-    bare.write("conftest.py", """\
+    bare.write(
+        "conftest.py",
+        """\
 import dataclasses
 import pytest
 
 @pytest.fixture
 def pairs(pairs):
     return [dataclasses.replace(pairs[0], question="Another question?"), *pairs[1:20]]
-""")
+""",
+    )
     asked = ("-k", "recency", "--judge-dataset", "house-qa", "--judge-pairs", "20")
     assert bare.run(*asked, "--judge-record", "missing").ret == 0
     (frozen,) = (bare.path / "cassettes").rglob("pairs.jsonl")

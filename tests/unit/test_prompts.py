@@ -198,9 +198,7 @@ def test_texts_arrive_verbatim(question: str, first: str, second: str) -> None:
 @given(question=anything, first=anything, second=anything)
 @pytest.mark.parametrize("placement", ["after", "before"])
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_rendering_can_be_undone(
-    name: str, placement: Placement, question: str, first: str, second: str
-) -> None:
+def test_rendering_can_be_undone(name: str, placement: Placement, question: str, first: str, second: str) -> None:
     """What stands around the texts never depends on them: cut it off, and question and responses are back."""
     template = load_template(name)
     for content_type in ("Response", "Story"):
@@ -381,9 +379,7 @@ def test_a_family_needs_two_labels(labels: Mapping[str, str]) -> None:
 def test_a_sentence_must_say_which_response() -> None:
     """A sentence without {number} is refused, naming family, label and sentence."""
     families = {"brand": {"ours": "{content_type} {number} is ours.", "theirs": "{content_type} is theirs."}}
-    with pytest.raises(
-        JudgeFixturesError, match=r"\[cues\.brand\] theirs = '.* is theirs\.'.*add \{number\}"
-    ):
+    with pytest.raises(JudgeFixturesError, match=r"\[cues\.brand\] theirs = '.* is theirs\.'.*add \{number\}"):
         family("brand", families)
 
 

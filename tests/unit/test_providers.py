@@ -1176,8 +1176,11 @@ def test_tokens_are_counted_with_the_reasoning(sdk: str, answer: Answer, tokens:
 @pytest.mark.parametrize("sdk", SDKS)
 def test_an_item_that_an_error_status_refuses_costs_nothing(sdk: str) -> None:
     """An error status is not billed: one filtered prompt must not make what a whole run cost unknown."""
-    refused = problem("Too long.", code="context_length_exceeded") if sdk == "openai" else google_problem(
-        400, "The input token count (90) exceeds the maximum number of tokens allowed (60).")
+    refused = (
+        problem("Too long.", code="context_length_exceeded")
+        if sdk == "openai"
+        else google_problem(400, "The input token count (90) exceeds the maximum number of tokens allowed (60).")
+    )
     with serving(wire(refused, 400)) as server:
         reply = ask(a_judge(sdk, server.url))
     assert reply.verdict.invalid == "too-large"

@@ -289,6 +289,7 @@ def test_a_mistake_is_fatal_and_shows_its_place(
 
 def test_a_function_that_cancels_itself_made_a_mistake(judging: Callable[..., Judge]) -> None:
     """A cancellation that is not ours ends the run as any other exception does, not as a crash of the loop."""
+
     async def judge(_prompt: str) -> str:
         raise asyncio.CancelledError
 

@@ -34,18 +34,14 @@ KILLS = int(os.environ.get("JUDGEFIXTURES_KILLS", "8"))
 CONCURRENCY = 16
 PATIENCE = 60.0  # seconds until a test that waits for something gives up: no test waits so long that passes
 RECENCY = ("recency-new-old", "recency-old-new")
-PROVENANCE = tuple(
-    f"provenance-{x}-{y}" for x in FAMILIES["provenance"] for y in FAMILIES["provenance"] if x != y
-)
+PROVENANCE = tuple(f"provenance-{x}-{y}" for x in FAMILIES["provenance"] for y in FAMILIES["provenance"] if x != y)
 
 Key = tuple[str, str]  # condition and pair
 
 
 # --- a server that counts ---------------------------------------------------------------------------------
 
-TEMPLATE = (
-    "{question}\n{response_1}\n{response_2}\n{cue_1}\n{cue_2}\nAnswer with selected_response and reason.\n"
-)
+TEMPLATE = "{question}\n{response_1}\n{response_2}\n{cue_1}\n{cue_2}\nAnswer with selected_response and reason.\n"
 LABELS = {
     sentence.replace("{content_type}", "Response").replace("{number}", number): (family, label)
     for family, labels in FAMILIES.items()
@@ -98,9 +94,7 @@ class Server(ThreadingHTTPServer):
             self.arrived.notify_all()
         self.hold(key)
         digest = hashlib.sha256((prompt + self.edition).encode()).hexdigest()
-        text = json.dumps(
-            {"selected_response": 1 + int(digest, 16) % 2, "reason": f"{digest[:8]}{self.edition}"}
-        )
+        text = json.dumps({"selected_response": 1 + int(digest, 16) % 2, "reason": f"{digest[:8]}{self.edition}"})
         message = {"role": "assistant", "content": text}
         body = {"object": "chat.completion", "model": "m", "created": 1, "usage": {"prompt_tokens": 5},
                 "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
@@ -365,9 +359,7 @@ class Project:
         """Run pytest to its end."""
         return self.ended(self.start(url, *arguments))
 
-    def record(
-        self, *arguments: str, hold: Callable[[Key], None] = lambda _: None, edition: str = ""
-    ) -> Counter[Key]:
+    def record(self, *arguments: str, hold: Callable[[Key], None] = lambda _: None, edition: str = "") -> Counter[Key]:
         """Record to the end and return what was asked."""
         with serving(hold, edition) as server:
             result = self.run(server.url, "--judge-record", *(arguments or ("missing",)))
@@ -549,9 +541,7 @@ def killed_run(project: Project, tally: Tally, chance: random.Random, arguments:
     assert set(asked.values()) <= {1}
     lost = asked.keys() - after
     assert after - before <= asked.keys()
-    assert len(lost) <= CONCURRENCY * (2 if "-n" in arguments else 1), (
-        "answers that had arrived were not written"
-    )
+    assert len(lost) <= CONCURRENCY * (2 if "-n" in arguments else 1), "answers that had arrived were not written"
     tally.asked += asked
     tally.in_flight += Counter(lost)
 
@@ -845,9 +835,7 @@ def stopped(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_answers_in_flight_are_kept(
-    number: int, arguments: Sequence[str], new_project: Callable[..., Project]
-) -> None:
+def test_answers_in_flight_are_kept(number: int, arguments: Sequence[str], new_project: Callable[..., Project]) -> None:
     """After a signal to the process that was started what was asked is kept and said, and nothing more is asked."""
     project = new_project(pairs=20)
     end, asked = stopped(project, *arguments, signals=[("one", number)], opens=True)
@@ -940,9 +928,7 @@ def test_a_changed_pair_alone_is_asked_again(project: Project) -> None:
 def test_a_new_pair_alone_is_asked(project: Project) -> None:
     """A pair that was added is asked in each condition; the answers about the others stay as they are."""
     before = {name: set(content.splitlines()) for name, content in project.tree().items()}
-    project.rows.append(
-        {"id": "p010", "question": "About p010: which?", "response_1": "One.", "response_2": "Two."}
-    )
+    project.rows.append({"id": "p010", "question": "About p010: which?", "response_1": "One.", "response_2": "Two."})
     project.write_pairs()
     assert project.record("missing") == {(condition, "p010"): 1 for condition in RECENCY}
     complete(project)

@@ -159,9 +159,7 @@ class Loopback(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[Asked] = []
-        self.reply: Callable[[Asked], Reply] = lambda asked: asked.answered(
-            verdict(fingerprint(asked.prompt))
-        )
+        self.reply: Callable[[Asked], Reply] = lambda asked: asked.answered(verdict(fingerprint(asked.prompt)))
 
     @property
     def url(self) -> str:
@@ -175,9 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        asked = Asked(
-            self.command, self.path, {key.lower(): value for key, value in self.headers.items()}, body
-        )
+        asked = Asked(self.command, self.path, {key.lower(): value for key, value in self.headers.items()}, body)
         self.server.asked.append(asked)
         reply = self.server.reply(asked)
         self.send_response(reply.status)
@@ -377,10 +373,7 @@ def clients(without: Client | None = None, **marks: Any) -> pytest.MarkDecorator
     chosen = [client for client in CLIENTS if client is not without]
     return pytest.mark.parametrize(
         "client",
-        [
-            pytest.param(client, id=client.__name__[3:], marks=marks.get(client.__name__, ()))
-            for client in chosen
-        ],
+        [pytest.param(client, id=client.__name__[3:], marks=marks.get(client.__name__, ())) for client in chosen],
     )
 
 
@@ -438,9 +431,7 @@ def test_both_sdks_are_recorded_and_replayed(provider: str, tmp_path: Path) -> N
         assert ask(sdk_judge(provider, server.url), tmp_path, "missing", pairs) == expected(judge, pairs)
         assert len(server.asked) == 2 * len(pairs)
     for concurrency in (1, CONCURRENCY):
-        assert ask(sdk_judge(provider, server.url), tmp_path, "none", pairs, concurrency) == expected(
-            judge, pairs
-        )
+        assert ask(sdk_judge(provider, server.url), tmp_path, "none", pairs, concurrency) == expected(judge, pairs)
 
 
 @pytest.mark.parametrize("provider", ["openai", "google"])
@@ -461,9 +452,7 @@ def test_a_replayed_row_is_read_once(provider: str, tmp_path: Path, monkeypatch:
     assert len(found) == 2 * len(PAIRS)
 
 
-@pytest.mark.parametrize(
-    ("provider", "model"), [("openai", "simulated-silent"), ("google", "simulated-candid")]
-)
+@pytest.mark.parametrize(("provider", "model"), [("openai", "simulated-silent"), ("google", "simulated-candid")])
 def test_the_simulated_judges_replay(provider: str, model: str, tmp_path: Path) -> None:
     """What a simulated judge answered is what replays, and each question was asked once."""
     with serving() as server:
@@ -533,15 +522,12 @@ def test_several_requests_of_one_call_replay(python_judge: Callable[..., Judge],
         recorded = ask(judge, tmp_path, "missing")
         assert len(server.asked) == 4 * len(PAIRS)
     assert recorded == {
-        name: [(1, fingerprint(reason), None) for _, reason, _ in found]
-        for name, found in expected(judge).items()
+        name: [(1, fingerprint(reason), None) for _, reason, _ in found] for name, found in expected(judge).items()
     }
     assert ask(judge, tmp_path, "none") == recorded
 
 
-def test_a_body_that_is_quoted_in_the_next_request_replays(
-    python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
+def test_a_body_that_is_quoted_in_the_next_request_replays(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """A judge that sends the text of a first answer on, as it came, finds the second answer in a replay."""
     with loopback() as server:
 
@@ -642,9 +628,7 @@ def test_errors_that_a_judge_retries_itself_are_not_recorded(
 
 @pytest.mark.parametrize("status", [429, 500])
 @pytest.mark.parametrize("provider", ["openai", "google"])
-def test_errors_that_the_retry_layer_retries_are_not_recorded(
-    provider: str, status: int, tmp_path: Path
-) -> None:
+def test_errors_that_the_retry_layer_retries_are_not_recorded(provider: str, status: int, tmp_path: Path) -> None:
     """After a passing error the answer alone is kept: a replay meets no error and waits for nothing."""
     answers = failing_first([status], lambda asked: asked.answered(verdict(fingerprint(asked.prompt))))
     with loopback(answers) as server:
@@ -688,9 +672,7 @@ def test_a_retried_call_does_not_pay_its_first_request_again(
         pytest.param(lambda asked: asked.answered("I would rather not say."), id="no-verdict"),
     ],
 )  # fmt: skip
-def test_an_invalid_answer_is_invalid_again(
-    body: Callable[[Asked], Reply], provider: str, tmp_path: Path
-) -> None:
+def test_an_invalid_answer_is_invalid_again(body: Callable[[Asked], Reply], provider: str, tmp_path: Path) -> None:
     """What counts as invalid while recording counts the same in a replay: it is not a missing recording."""
 
     def answer(asked: Asked) -> Reply:
@@ -781,12 +763,8 @@ def test_a_client_of_one_s_own_may_receive_too_much(
 
 BODIES = {
     "json": Reply(b'{"a": [1, 2.5, null], "b": "n\xc3\xa4ive"}'),
-    "gzip": Reply(
-        gzip.compress(b'{"zipped": true}'), 200, {"content-type": JSON, "content-encoding": "gzip"}
-    ),
-    "deflate": Reply(
-        zlib.compress(b"deflated"), 200, {"content-type": "text/plain", "content-encoding": "deflate"}
-    ),
+    "gzip": Reply(gzip.compress(b'{"zipped": true}'), 200, {"content-type": JSON, "content-encoding": "gzip"}),
+    "deflate": Reply(zlib.compress(b"deflated"), 200, {"content-type": "text/plain", "content-encoding": "deflate"}),
     "text": Reply("naïve\r\n".encode(), 200, {"content-type": "text/plain; charset=utf-8"}),
     "latin-1": Reply("naïve".encode("latin-1"), 200, {"content-type": "text/plain; charset=iso-8859-1"}),
     "html": Reply(b"<html>&nbsp;</html>", 200, {"content-type": "text/html"}),
@@ -831,9 +809,7 @@ def test_a_client_sees_the_same_response_again(
 
 
 @pytest.mark.parametrize("kind", [kind for kind, reply in BODIES.items() if reply.headers])
-def test_the_kind_of_a_response_is_kept(
-    kind: str, python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
+def test_the_kind_of_a_response_is_kept(kind: str, python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """Status and content type are the same in a replay: a client decodes and parses what it did live."""
     with loopback(lambda _: BODIES[kind]) as server:
 
@@ -864,9 +840,7 @@ def test_the_sdks_read_zipped_answers(provider: str, tmp_path: Path) -> None:
     assert ask(judge, tmp_path, "none") == expected(judge)
 
 
-def test_a_question_in_the_query_is_told_from_another(
-    python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
+def test_a_question_in_the_query_is_told_from_another(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """A judge that asks by GET with its question in the query gets every pair's own answer."""
 
     def echo(asked: Asked) -> Reply:
@@ -876,9 +850,7 @@ def test_a_question_in_the_query_is_told_from_another(
 
         async def asking(prompt: str) -> str:
             async with httpx.AsyncClient(verify=TLS) as client:
-                return (
-                    await client.get(f"{server.url}/judge?q={urllib.request.quote(prompt, safe='')}")
-                ).text
+                return (await client.get(f"{server.url}/judge?q={urllib.request.quote(prompt, safe='')}")).text
 
         judge = python_judge(asking)
         assert ask(judge, tmp_path, "missing", concurrency=1) == expected(judge)
@@ -948,18 +920,14 @@ def test_words_of_headers_that_are_no_secrets_stay_in_answers(provider: str, tmp
     assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
 
 
-def test_private_fields_are_replaced_and_not_missed(
-    python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
+def test_private_fields_are_replaced_and_not_missed(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """Whatever type an id or a user has, code that reads it finds another one of that type in a replay."""
     private = {"id": 4711, "user": {"name": "canary"}, "metadata": ["canary"], "account": None}
     with loopback(lambda _: Reply(json.dumps({"items": [private], **private}).encode())) as server:
 
         async def asking(prompt: str) -> str:
             found = json.loads(await by_httpx_async(f"{server.url}/v1/judge", {"prompt": prompt}))
-            kinds = [
-                {name: type(item[name]).__name__ for name in private} for item in (found, *found["items"])
-            ]
+            kinds = [{name: type(item[name]).__name__ for name in private} for item in (found, *found["items"])]
             return verdict(json.dumps(kinds))
 
         judge = python_judge(asking)
@@ -1001,7 +969,7 @@ def test_the_sdks_read_answers_whose_private_fields_are_emptied(
     stored = b"".join(row.body for row in kept(tmp_path))
     assert b"canary" not in stored
     assert b"4711" not in stored
-    assert rb'\"id\": 17' in stored
+    assert rb"\"id\": 17" in stored
     assert ask(judge, tmp_path, "none") == recorded
     assert recorded[NAMES[0]][0] == (2, "It has one.", None)
 
@@ -1110,9 +1078,9 @@ def test_bodies_that_are_no_json_count_byte_by_byte(one: bytes, other: bytes) ->
 def test_the_case_of_the_method_and_the_port_do_not_count(method: str, port: int) -> None:
     """aiohttp says `post`, and a server on another port is the same judge."""
     body = b'{"a":1}'
-    assert request_digest(
-        method, f"https://api.example.org:{port}/v1/chat/completions", body
-    ) == request_digest("POST", URL, body)
+    assert request_digest(method, f"https://api.example.org:{port}/v1/chat/completions", body) == request_digest(
+        "POST", URL, body
+    )
 
 
 @pytest.mark.parametrize("version", ["v1", "v2", "v1beta", "v1alpha", "v1beta1", "v1alpha2", "v12"])
@@ -1120,9 +1088,7 @@ def test_the_version_segment_does_not_count(version: str) -> None:
     """An SDK that moves from /v1beta/ to /v1/ finds its recordings."""
     for path in ("{}/models/m:generateContent", "gateway/{}/chat/completions"):
         uri = "https://h.example/" + path
-        assert request_digest("POST", uri.format(version), b"{}") == request_digest(
-            "POST", uri.format("v1"), b"{}"
-        )
+        assert request_digest("POST", uri.format(version), b"{}") == request_digest("POST", uri.format("v1"), b"{}")
 
 
 @pytest.mark.parametrize(
@@ -1176,9 +1142,7 @@ def test_the_key_in_the_query_does_not_count() -> None:
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
-def test_repeat_and_occurrence_count(
-    repeat: int, occurrence: int, other_repeat: int, other_occurrence: int
-) -> None:
+def test_repeat_and_occurrence_count(repeat: int, occurrence: int, other_repeat: int, other_occurrence: int) -> None:
     """Each repeat, and each time that a request comes in a call, is another one, and not mixed up."""
     same = request_digest("POST", URL, b"{}", repeat, occurrence) == request_digest(
         "POST", URL, b"{}", other_repeat, other_occurrence
@@ -1602,9 +1566,7 @@ def test_a_program_is_not_started_in_a_replay(
         assert word in str(caught.value)
 
 
-def test_what_is_asked_about_the_machine_is_no_program(
-    python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
+def test_what_is_asked_about_the_machine_is_no_program(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """SDKs tell servers what they run on: `uname` may be started in a replay."""
 
     def machine(_: str) -> str:
@@ -1755,22 +1717,16 @@ def test_a_judge_that_was_recorded_is_not_noted_as_live(project: Project) -> Non
 
 def test_a_miss_is_told_by_the_run(project: Project) -> None:
     """A miss fails its item with the message alone, and the run says how to record."""
-    project.code(
-        "import httpx\ndef judge(prompt):\n    return httpx.post('http://127.0.0.1:9/', json={}).text\n"
-    )
+    project.code("import httpx\ndef judge(prompt):\n    return httpx.post('http://127.0.0.1:9/', json={}).text\n")
     result, said = project.run()
     result.assert_outcomes(failed=1)
-    assert (
-        "nothing is recorded for judge 'ours', dataset 'own', condition 'recency-new-old', pair 'p0" in said
-    )
+    assert "nothing is recorded for judge 'ours', dataset 'own', condition 'recency-new-old', pair 'p0" in said
     assert ONLY.format("missing") in said
 
 
 def test_a_blocked_socket_is_told_by_the_run(project: Project) -> None:
     """A socket in a replay fails its item with the host."""
-    project.code(
-        "import socket\ndef judge(prompt):\n    socket.create_connection(('judge.example.org', 443))\n"
-    )
+    project.code("import socket\ndef judge(prompt):\n    socket.create_connection(('judge.example.org', 443))\n")
     result, said = project.run()
     result.assert_outcomes(failed=1)
     assert "judge code tried to reach judge.example.org:443" in said
@@ -1894,9 +1850,7 @@ def plain(asked: Asked) -> Reply:
 
 
 def private(asked: Asked) -> Reply:
-    return Reply(
-        asked.answered(verdict("fine"), **ACCOUNT).body, 200, {"content-type": JSON, **RESPONSE_HEADERS}
-    )
+    return Reply(asked.answered(verdict("fine"), **ACCOUNT).body, 200, {"content-type": JSON, **RESPONSE_HEADERS})
 
 
 def private_inside(asked: Asked) -> Reply:
@@ -1964,9 +1918,7 @@ def test_no_secret_is_written_or_shown(
             project.code(PYTHON_CODE % server.url)
         else:
             base_url = f"{server.url}/v1" if provider == "openai" else server.url
-            project.configure(
-                provider=provider, model="m", base_url=base_url, api_key_env="CANARY_KEY", max_attempts=2
-            )
+            project.configure(provider=provider, model="m", base_url=base_url, api_key_env="CANARY_KEY", max_attempts=2)
             project.allow("CANARY_KEY")
         _, said = project.run(
             "--judge-record", "missing", "--judge-report", "report", "--judge-concurrency", "1", "-rA"
@@ -2079,8 +2031,15 @@ def run_loudly(project: Project, *arguments: str) -> str:
     """Record and report with everything that pytest can say, beside a test that crashes; return what was said."""
     (project.path / "test_z_crash.py").write_text(CRASH)
     result = project.pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--judge-force", "--judge-record", "all", "--judge-report", "report",
-        *LOUD, *arguments,
+        "-p",
+        "no:cacheprovider",
+        "--judge-force",
+        "--judge-record",
+        "all",
+        "--judge-report",
+        "report",
+        *LOUD,
+        *arguments,
     )
     result.reprec = None
     return f"{result.stdout}\n{result.stderr}"
@@ -2093,9 +2052,7 @@ def as_planted(monkeypatch: pytest.MonkeyPatch, secrets: Mapping[str, str]) -> N
 
 
 @pytest.mark.parametrize("shift", range(len(SHAPES)))
-def test_a_planted_secret_of_a_client_is_nowhere(
-    shift: int, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_secret_of_a_client_is_nowhere(shift: int, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each shape, in each place of a request: no recording, report, log or traceback holds a credential."""
     shapes = [*SHAPES.values()]
     secrets = {place: shapes[(number + shift) % len(shapes)] for number, place in enumerate(PLACES)}
@@ -2137,9 +2094,7 @@ def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_password_in_an_address_is_nowhere(
-    shape: str, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_password_in_an_address_is_nowhere(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A password in base_url is used and shown nowhere: not where it works, and not where nobody answers."""
     secret = SHAPES[shape]
     as_planted(monkeypatch, {"PASSWORD": secret})
@@ -2200,9 +2155,7 @@ def test_a_redirect_is_shown_without_keys(provider: str, tmp_path: Path) -> None
         assert "fakewordsonly" not in str(caught.value)
 
 
-def test_credentials_that_a_server_hands_out_are_not_kept(
-    python_judge: Callable[..., Judge], tmp_path: Path
-) -> None:
+def test_credentials_that_a_server_hands_out_are_not_kept(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """A judge that signs in first is recorded and replayed without the token that it was given."""
 
     def answering(asked: Asked) -> Reply:

@@ -70,9 +70,7 @@ def measured(n10: int, n01: int, n: int = 100, admitted: int = 0, invalid: int =
     return measure(x, [judgment(i, CONTRAST.y, b, f"Why y {i}.") for i, (_, b) in enumerate(choices)])
 
 
-def reported(
-    found: Measurement, judge: str = "mine", dataset: str = "qa", **gate: Any
-) -> tuple[Row, Decision]:
+def reported(found: Measurement, judge: str = "mine", dataset: str = "qa", **gate: Any) -> tuple[Row, Decision]:
     """Return the row of a measurement and the decision on it."""
     decision = decide(found, GateTable(**gate))
     return contrast_row(judge, dataset, CONTRAST, found, decision), decision
@@ -201,9 +199,7 @@ def test_holm_is_per_judge(p_values: list[float]) -> None:
     rows = [some_row_of("a", f"c{index}", p) for index, p in enumerate(p_values)]
     others = [some_row_of("b", f"c{index}", 1e-6) for index in range(3)]
     found = with_holm([*others, *reversed(rows)])
-    assert [row["p_fail_holm"] for row in found if row["judge"] == "a"] == pytest.approx(
-        holm_by_hand(p_values)
-    )
+    assert [row["p_fail_holm"] for row in found if row["judge"] == "a"] == pytest.approx(holm_by_hand(p_values))
     assert [row["p_fail_holm"] for row in found if row["judge"] == "b"] == pytest.approx([3e-6] * 3)
 
 
@@ -271,9 +267,7 @@ def results() -> tuple[list[Row], list[Row], dict[str, Row]]:
     return rows, judgments, {"zeta": IDENTITY, "alpha": {**IDENTITY, "model": "n"}}
 
 
-def written(
-    folder: Path, rows: list[Row], judgments: list[Row], judges: Mapping[str, Row]
-) -> dict[str, bytes]:
+def written(folder: Path, rows: list[Row], judgments: list[Row], judges: Mapping[str, Row]) -> dict[str, bytes]:
     """Return the bytes of the files that a run with these results leaves behind."""
     write_report(folder, build_report([holding(rows)], judges), [], judgments)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -392,9 +386,7 @@ def test_diagnosis_of_a_fail() -> None:
     lines = text.split("\n")
     assert lines[0] == "mine on qa: recency-new-old is FAIL"
     vsr = paired_difference(30, 2, 100)
-    assert lines[1] == (
-        f"  VSR +0.28, 90% CI [{f'{vsr.low:.3f}'[1:]}, {f'{vsr.high:.3f}'[1:]}], tolerance .15: FAIL"
-    )
+    assert lines[1] == (f"  VSR +0.28, 90% CI [{f'{vsr.low:.3f}'[1:]}, {f'{vsr.high:.3f}'[1:]}], tolerance .15: FAIL")
     assert lines[2].startswith("  CAR 3/30 = .10, 90% CI [")
     assert "threshold .80: FAIL" in lines[2]
     assert "n = 100 pairs: first response chosen .98 with labels new/old, .70 with old/new" in text
@@ -495,8 +487,15 @@ def test_summary_shows_the_gross_share_of_an_edit() -> None:
 
 def rights(**judges: str) -> dict[str, Any]:
     """Return the result of accuracy items; a letter a pair, upper case where the judge was right."""
-    rows = [{"judge": name, "dataset": "d", "baseline": name == "base", "right": {
-        str(i): (mark.lower(), mark.isupper()) for i, mark in enumerate(marks)}} for name, marks in judges.items()]
+    rows = [
+        {
+            "judge": name,
+            "dataset": "d",
+            "baseline": name == "base",
+            "right": {str(i): (mark.lower(), mark.isupper()) for i, mark in enumerate(marks)},
+        }
+        for name, marks in judges.items()
+    ]
     return holding(rights=rows)
 
 
@@ -522,6 +521,7 @@ def test_of_several_judges_the_categories_that_differ_are_named() -> None:
 
 def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
     """Where reasoning came with the verdicts, one line says how many cite the cue there and not in the reason."""
+
     def thinking(judgment: Judgment, thought: str) -> Judgment:
         verdict = replace(judgment.verdict, reasoning=thought)
         return replace(judgment, reply=replace(judgment.reply, verdict=verdict))
@@ -616,9 +616,7 @@ def price(judge: str, contrast: str | None, usd: float | None) -> Row:
         (("PASS", "ERROR"), "INCONCLUSIVE", "ERROR"),
     ],
 )
-def test_several_candidates_are_decided_apart(
-    statuses: tuple[str, str], decided: str, overall_status: str
-) -> None:
+def test_several_candidates_are_decided_apart(statuses: tuple[str, str], decided: str, overall_status: str) -> None:
     """Each candidate has its decision; the run's is the worst of them, with the candidate's name in each reason."""
     report = swapped(*(compared(judge, status) for judge, status in zip("ab", statuses, strict=True)))
     assert report["decision"]["status"] == decided

@@ -49,15 +49,11 @@ PUBLISHED = {
     ),
 }
 RATES = [
-    (dataset, model, *entry.split(" "))
-    for (dataset, model), table in PUBLISHED.items()
-    for entry in table.split(", ")
+    (dataset, model, *entry.split(" ")) for (dataset, model), table in PUBLISHED.items() for entry in table.split(", ")
 ]
 FAMILIES = [name for name in BUILT_IN if name != "placebo"]  # nobody follows a placebo
 CONTRASTS = [contrast for name in FAMILIES for contrast in contrasts(name)]
-CONDITIONS = {
-    "-".join(condition.labels): condition for contrast in CONTRASTS for condition in (contrast.x, contrast.y)
-}
+CONDITIONS = {"-".join(condition.labels): condition for contrast in CONTRASTS for condition in (contrast.x, contrast.y)}
 each_contrast = pytest.mark.parametrize("contrast", CONTRASTS, ids=lambda contrast: contrast.id)
 each_set = pytest.mark.parametrize("dataset", SETS)
 
@@ -134,9 +130,7 @@ def test_published_rates(dataset: str, model: str, labels: str, rate: str) -> No
         ("house-stories", GEMINI, "google", "llm-human", 61),
     ],
 )
-def test_published_rates_over_http(
-    dataset: str, model: str, provider: str, labels: str, expected: int
-) -> None:
+def test_published_rates_over_http(dataset: str, model: str, provider: str, labels: str, expected: int) -> None:
     """The same rates arrive through the official SDKs, in either wire format, 100 calls at once."""
     with serving() as server:
         replies = ask(server.url, provider, model, prompts(dataset, CONDITIONS[labels]))
@@ -263,9 +257,7 @@ def test_unknown_pairs_are_judged_alike(template: str, content_type: str) -> Non
     notation: Any = {"silent-judge": "json", "mt-bench": "brackets"}[template]
     seen = set()
     for number in range(20):
-        pair = Pair(
-            f"p{number}", f"Why {number}?", f"Because\n{number}.", "It just is.", content_type=content_type
-        )
+        pair = Pair(f"p{number}", f"Why {number}?", f"Because\n{number}.", "It just is.", content_type=content_type)
 
         def chosen(pair: Pair, condition: Condition, placement: Placement = "after") -> int | None:
             prompt = template_named(template).render(pair, condition, placement)
@@ -359,9 +351,7 @@ def test_a_restart_changes_nothing() -> None:
 def test_what_the_provider_says_of_itself(provider: str) -> None:
     """A reply has the served model, tokens and reason; nothing was retried; no key was needed."""
     with serving() as server:
-        (reply,) = ask(
-            server.url, provider, "simulated-candid", prompts("house-qa", CONDITIONS["new-old"])[:1]
-        )
+        (reply,) = ask(server.url, provider, "simulated-candid", prompts("house-qa", CONDITIONS["new-old"])[:1])
     assert reply.served_model == "simulated-candid"
     assert reply.fingerprint == ("simulated" if provider == "openai" else None)
     assert reply.usage.input_tokens
@@ -449,9 +439,7 @@ def test_list_of_models() -> None:
     assert [model["id"] for model in body["data"]] == list(JUDGES)
 
 
-@pytest.mark.parametrize(
-    "body", ["", "no json", "[]", "null", "{}", '{"model": "simulated-faithful", "messages": []}']
-)
+@pytest.mark.parametrize("body", ["", "no json", "[]", "null", "{}", '{"model": "simulated-faithful", "messages": []}'])
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models/simulated-faithful:generateContent"])
 def test_a_request_that_is_none(path: str, body: str) -> None:
     """A body that is no request of the API is a 400 with a message; the connection and the server go on."""

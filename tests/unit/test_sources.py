@@ -443,9 +443,7 @@ def test_judgebench_splits_of_a_folder(tmp_path: Path) -> None:
     Dataset.from_list(claude).to_json(tmp_path / "data" / "claude-00000-of-00001.jsonl")
     assert len(load_pairs(Source("mine", tmp_path, "judgebench"))) == 2
     assert len(load_pairs(Source("mine", tmp_path, "judgebench", split="claude"))) == 3
-    assert "has no file with the split 'o1' in its name" in refusal(
-        Source("mine", tmp_path, "judgebench", split="o1")
-    )
+    assert "has no file with the split 'o1' in its name" in refusal(Source("mine", tmp_path, "judgebench", split="o1"))
 
 
 def test_mt_bench_human(copy: Callable[..., Source]) -> None:
@@ -670,7 +668,7 @@ def test_splits(tmp_path: Path) -> None:
      ("x.csv", b"id,id\n1,2\n", "name each column once, found 'id', 'id'"), ("x.json", b"{", "not JSON"),
      ("x.json", b"3", "a JSON int where a list of objects is wanted"), ("x.json", b"[3]", "row 1: a JSON int"),
      ("x.csv", b"id,question,response_1,response_2\n", "holds no pairs: there is no row that gives one"),
-     ("x.jsonl", b"", "holds no pairs: one JSON object a line"), ("x.csv", b"id\n\xe9\n", "Save it as UTF-8 text"),
+     ("x.jsonl", b"", "holds no pairs: one JSON object per line"), ("x.csv", b"id\n\xe9\n", "Save it as UTF-8 text"),
      ("x.json", b"{}\n{}\n", "Name a file of JSON lines .jsonl")],
 )  # fmt: skip
 def test_broken_files(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
@@ -792,7 +790,7 @@ def test_promptfoo_calls_that_failed(tmp_path: Path) -> None:
     assert sample.left_out == {"tests without an output": 1}
     assert {pair.response_2 for pair in sample.pairs} == {'{"a": ["é"]}', "Because 2 1."}
     file.write_text(json.dumps({"results": {"table": {}}}))
-    assert "is no export of promptfoo" in refusal(Source("mine", file, "promptfoo"))
+    assert "is not an export of promptfoo" in refusal(Source("mine", file, "promptfoo"))
 
 
 GOLDEN = {"input": "Why?", "actual_output": "Because.", "expected_output": "So.", "context": None, "source_file": None,
@@ -960,7 +958,7 @@ def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         (DatasetNotFoundError("Dataset 'o/n' is a gated dataset on the Hub."), ("is gated", "Accept its terms")),
         (DatasetNotFoundError("Dataset 'o/n' doesn't exist on the Hub or cannot be accessed."), ("not on the hub",)),
         (DatasetNotFoundError("Revision 'v1' doesn't exist for dataset 'o/n' on the Hub."), ("no revision 'v1'",)),
-        (ValueError('Unknown split "a". Should be one of [\'b\'].'), ('Unknown split "a"', "Correct `split`")),
+        (ValueError("Unknown split \"a\". Should be one of ['b']."), ('Unknown split "a"', "Correct `split`")),
         (ConnectionError("Couldn't reach 'o/n' on the Hub (ConnectTimeout)"), ("cannot be reached", "`path =")),
     ):
         message = hub_refusal(monkeypatch, error, source)
@@ -1041,7 +1039,7 @@ pytestmark = pytest.mark.judge_family("recency")
 def test_recency(judge, pairs, contrast, gate):
     gate.check(judge, pairs, contrast)
 """
-HUB = '''
+HUB = """
 import datasets, huggingface_hub
 from types import SimpleNamespace
 from datasets import Dataset
@@ -1056,7 +1054,7 @@ def load(name, config=None, **given):
 
 huggingface_hub.HfApi.dataset_info = lambda self, name, revision, timeout: SimpleNamespace(sha=revision or "a" * 40)
 datasets.load_dataset = load
-'''
+"""
 
 
 class Project:

@@ -140,9 +140,7 @@ def test_interval_of_every_small_table(n: int, confidence: float) -> None:
     """Every table of n pairs has the interval of the second implementation, to 1e-9."""
     for table in every_table(n):
         estimate = paired_difference(*table, confidence)
-        assert (estimate.low, estimate.high) == pytest.approx(second_limits(*table, confidence), abs=1e-9), (
-            table
-        )
+        assert (estimate.low, estimate.high) == pytest.approx(second_limits(*table, confidence), abs=1e-9), table
 
 
 @brief
@@ -183,9 +181,7 @@ def test_no_flips(n: int, confidence: float) -> None:
     assert (estimate.low, estimate.high) == pytest.approx((-z2 / (n + z2), z2 / (n + z2)), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("n10", "n01", "n"), [(10, 2, 50), (9, 4, 13), (30, 18, 400), (3, 1, 100), (1, 0, 5)]
-)
+@pytest.mark.parametrize(("n10", "n01", "n"), [(10, 2, 50), (9, 4, 13), (30, 18, 400), (3, 1, 100), (1, 0, 5)])
 def test_at_difference_zero_it_is_mcnemar(n10: int, n01: int, n: int) -> None:
     """At difference 0 the score test is McNemar's without correction (statsmodels): p-value and limit."""
     p = mcnemar([[0, n10], [n01, 0]], exact=False, correction=False).pvalue
@@ -431,16 +427,12 @@ def test_fewest_pairs_that_can_pass(tolerance: float, smallest: int) -> None:
 
 @no_deadline
 @given(tables(), tolerances, alphas)
-def test_pairs_are_advised_where_more_would_help(
-    table: tuple[int, int, int], tolerance: float, alpha: float
-) -> None:
+def test_pairs_are_advised_where_more_would_help(table: tuple[int, int, int], tolerance: float, alpha: float) -> None:
     """Needed pairs, and advice in the message, come with an INCONCLUSIVE and with nothing else."""
     result = gate_shift(*table, tolerance, alpha)
     if result.status is Status.INCONCLUSIVE:
         assert result.needed_pairs == needed_pairs(*table, tolerance, alpha=alpha)
-        assert result.message.endswith(
-            f": INCONCLUSIVE; {advice(result.needed_pairs, table[2], 'tolerance')}"
-        )
+        assert result.message.endswith(f": INCONCLUSIVE; {advice(result.needed_pairs, table[2], 'tolerance')}")
     else:
         assert result.needed_pairs is None
         assert result.message.endswith(f": {result.status}")
@@ -491,9 +483,7 @@ def test_no_advice_on_the_tolerance() -> None:
 
 @no_deadline
 @given(tables(), tolerances, st.floats(0.3, 0.9), st.floats(0.01, 0.2))
-def test_surer_needs_more_pairs(
-    table: tuple[int, int, int], tolerance: float, power: float, alpha: float
-) -> None:
+def test_surer_needs_more_pairs(table: tuple[int, int, int], tolerance: float, power: float, alpha: float) -> None:
     """More power, or a smaller alpha, never needs fewer pairs."""
     base = needed_pairs(*table, tolerance, power, alpha) or math.inf
     assert (needed_pairs(*table, tolerance, power + 0.05, alpha) or math.inf) >= base
@@ -576,11 +566,7 @@ def test_enumeration_is_the_gates(n: int, tolerance: float) -> None:
         pytest.param(25, 0.20, 0.058, 0.073, id="25-.20"),
         pytest.param(52, 0.05, 0.0695, 0.073, id="52-.05"),
         *(pytest.param(52, t, 0.058, 0.073, id=f"52-{t}") for t in (0.10, 0.15, 0.20)),
-        *(
-            pytest.param(n, t, 0.058, 0.073, id=f"{n}-{t}")
-            for n in (100, 200)
-            for t in (0.05, 0.10, 0.15, 0.20)
-        ),
+        *(pytest.param(n, t, 0.058, 0.073, id=f"{n}-{t}") for n in (100, 200) for t in (0.05, 0.10, 0.15, 0.20)),
     ],
 )
 def test_size(n: int, tolerance: float, pass_size: float, fail_size: float) -> None:
@@ -731,9 +717,7 @@ def test_pairs_for_non_inferiority() -> None:
     for candidate, baseline, n, margin in ((4, 5, 100, 0.05), (3, 4, 60, 0.05), (10, 11, 100, 0.07)):
         p10, p01 = (candidate + 0.5) / (n + 2), (baseline + 0.5) / (n + 2)
         difference = p10 - p01
-        at_margin = norm.ppf(0.95) * math.sqrt(
-            2 * restricted_p01(margin, p01, p10, 1) + margin * (1 - margin)
-        )
+        at_margin = norm.ppf(0.95) * math.sqrt(2 * restricted_p01(margin, p01, p10, 1) + margin * (1 - margin))
         size = np.arange(1, 20 * n + 1)
         power = norm.cdf((np.sqrt(size) * (margin + difference) - at_margin)
                          / math.sqrt(p10 + p01 - difference**2))  # fmt: skip
@@ -772,8 +756,7 @@ def test_false_pass_at_the_margin(n: int, margin: float) -> None:
     [
         pytest.param(
             lambda: gate_shift(19, 3, 100, 0.10).message,
-            "VSR +0.16, 90% CI [.089, .238], tolerance .10: INCONCLUSIVE; "
-            "about 373 pairs would settle it (80% power)",
+            "VSR +0.16, 90% CI [.089, .238], tolerance .10: INCONCLUSIVE; about 373 pairs would settle it (80% power)",
             id="inconclusive",
         ),
         pytest.param(
@@ -947,9 +930,7 @@ def test_shares_lie_between_0_and_1(name: str, function: Callable[[float], objec
 @pytest.mark.parametrize("function", [gate_shift, needed_pairs, gate_non_inferiority])
 def test_alpha_lies_below_one_half(function: Callable[..., object], alpha: float) -> None:
     """Alpha lies in (0, 0.5): beyond, PASS and FAIL could both hold."""
-    with pytest.raises(
-        ValueError, match=rf"^alpha must lie between 0 and 0\.5, both excluded, got {alpha!r}$"
-    ):
+    with pytest.raises(ValueError, match=rf"^alpha must lie between 0 and 0\.5, both excluded, got {alpha!r}$"):
         function(1, 0, 10, 0.1, alpha=alpha)
 
 

@@ -156,8 +156,9 @@ def test_the_order_of_pairs_does_not_matter(drawn: Moves, random: Any) -> None:
 def test_the_direction_of_the_candidate_does_not_matter(drawn: Moves) -> None:
     """A candidate that follows the unexpected label as often is judged the same: abs(VSR) is compared."""
     candidate, baseline = drawn
-    straight, turned = gate_abs_shift(candidate, baseline, MARGIN), gate_abs_shift(
-        [-move for move in candidate], baseline, MARGIN
+    straight, turned = (
+        gate_abs_shift(candidate, baseline, MARGIN),
+        gate_abs_shift([-move for move in candidate], baseline, MARGIN),
     )
     assert straight.status is turned.status
     assert straight.p_pass == pytest.approx(turned.p_pass)
@@ -196,6 +197,7 @@ def test_no_fail_is_foretold_that_never_comes() -> None:
 @pytest.mark.parametrize("n", [100, 300])
 def test_a_candidate_at_the_margin_hardly_ever_passes(n: int, vsr: float) -> None:
     """A candidate worse by just the margin passes in at most 5.8% of runs, whichever way its baseline is biased."""
+
     def shares(shift: float) -> dict[int, float]:
         along, against = 0.025 + max(shift, 0), 0.025 + max(-shift, 0)  # 5% of the pairs flip by noise
         return {1: along, -1: against, 0: 1 - along - against}
@@ -429,7 +431,11 @@ def compared(
 ) -> dict[str, Comparison]:
     """Return the comparisons of a contrast by quantity."""
     found = compare_contrast(
-        arms(candidate, reasons[0]), arms(baseline, reasons[1]), CONTRAST, SWAP, GateTable(**gate)  # type: ignore[arg-type]
+        arms(candidate, reasons[0]),
+        arms(baseline, reasons[1]),
+        CONTRAST,
+        SWAP,
+        GateTable(**gate),  # type: ignore[arg-type]
     )
     return {comparison.quantity: comparison for comparison in found}
 
@@ -839,9 +845,7 @@ def test_the_reasons_begin_with_what_needs_most() -> None:
     assert decide(named([comparison(PASS)]), ["recency"]).reasons == ("recency: was not compared",)
 
 
-@pytest.mark.parametrize(
-    ("needed", "settles"), [([120, 900, 300], 900), ([120, None], None), ([None], None), ([7], 7)]
-)
+@pytest.mark.parametrize(("needed", "settles"), [([120, 900, 300], 900), ([120, None], None), ([None], None), ([7], 7)])
 def test_the_pairs_that_would_settle_all(needed: list[int | None], settles: int | None) -> None:
     """The decision needs as many pairs as the neediest comparison, and none where one cannot be settled by pairs."""
     found = decide(named([comparison(PASS), *(comparison(INCONCLUSIVE, needed=each) for each in needed)]))

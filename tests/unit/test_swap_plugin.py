@@ -424,9 +424,7 @@ def test_an_unknown_baseline_is_refused(project: Project, name: str) -> None:
     assert GPT in run.said
 
 
-def test_too_many_invalid_verdicts_are_not_approved(
-    recording: Callable[..., Project], server: SimulatorServer
-) -> None:
+def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Project], server: SimulatorServer) -> None:
     """Where a judge answers nonsense too often, the swap is INCONCLUSIVE and says how often."""
     project, proper = recording(20, "[gate]\nmax_invalid = 0.1"), server.answer
 
@@ -496,9 +494,7 @@ def test_accuracy_is_reported_by_category(project: Project) -> None:
     assert re.search(rf"^{FAITHFUL} +house-qa +all +100 +100 +0 +1\.00 +90% \[\.974, 1\.000\]", run.said, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    ("least", "status"), [(0.8, "PASS"), (0.9, "INCONCLUSIVE"), (0.97, "FAIL")]
-)
+@pytest.mark.parametrize(("least", "status"), [(0.8, "PASS"), (0.9, "INCONCLUSIVE"), (0.97, "FAIL")])
 def test_min_accuracy_is_gated(project: Project, least: float, status: str) -> None:
     """PASS where the exact lower bound is above min_accuracy, FAIL where the upper one is below, else INCONCLUSIVE."""
     project.configure(house(gate=f"min_accuracy = {least}"))
@@ -806,9 +802,7 @@ def test_the_preflight_runs_nothing(
     assert "passed" not in run.said
 
 
-def test_the_preflight_counts_what_is_not_recorded(
-    recording: Callable[..., Project], server: SimulatorServer
-) -> None:
+def test_the_preflight_counts_what_is_not_recorded(recording: Callable[..., Project], server: SimulatorServer) -> None:
     """What is recorded already costs nothing: the second preflight counts the rest, for a swap of both judges."""
     project = recording(20)
     project.run("test_recency.py", "--judge-record", "missing")

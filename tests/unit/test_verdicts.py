@@ -233,12 +233,8 @@ def test_not_stated(text: str, kind: InvalidKind) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(
-            f'{{"selected_response": 2, "reason": "It wrote "x"y" }} {FIRST} there"}}', id="verdict-before"
-        ),
-        pytest.param(
-            f'{{"reason": "It wrote "}} {FIRST}" so no", "selected_response": 2}}', id="verdict-after"
-        ),
+        pytest.param(f'{{"selected_response": 2, "reason": "It wrote "x"y" }} {FIRST} there"}}', id="verdict-before"),
+        pytest.param(f'{{"reason": "It wrote "}} {FIRST}" so no", "selected_response": 2}}', id="verdict-after"),
         pytest.param(f'{{"selected_response": 2, "reason": oops}} {FIRST}', id="unreadable"),
     ],
 )
