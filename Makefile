@@ -15,7 +15,7 @@ gate: $(READY)  ## replay the default judge over recency and provenance on both 
 	$(RUN) pytest -k "recency or provenance"
 
 test: $(READY)  ## lint, types, unit tests and the suite itself
-	$(RUN) ruff check . && mypy && pytest -n 2 tests/unit tests/judge
+	$(RUN) ruff check . && ruff format --check . && mypy && pytest -n 2 tests/unit tests/judge
 
 # Exit code 1 is expected: half of the simulated judges are there to fail the gate.
 cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the real SDKs
