@@ -17,7 +17,7 @@ from judgefixtures.plugin.gating import OUTCOME, Gate
 from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, key_of, mark_of, selected, subjects_of
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
-from judgefixtures.plugin.setup import SETUP, setup_of
+from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
 from judgefixtures.secrets import masked, presentable
 from judgefixtures.texts import travelling
 
@@ -147,7 +147,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
         from judgefixtures.plugin.interruption import Workers
 
-        config.pluginmanager.register(Workers(), "judgefixtures-workers")
+        config.pluginmanager.register(Workers(SHARED), "judgefixtures-workers")
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")

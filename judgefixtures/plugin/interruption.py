@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 from judgefixtures.judgments import GRACE, StoppedError
-from judgefixtures.plugin.setup import SHARED
 
 WORD = "stop"  # the file in the shared folder by which workers learn how urgent it is
 LAST_WORDS = 1.5  # seconds that a worker may need for them beyond those that answers in flight get
@@ -86,7 +85,8 @@ class Interruption:
 class Workers:
     """xdist's controller: gives the workers of a recording a folder to share, and ends them when it is interrupted."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
+        self._key = key  # of a worker's input, under which it finds the folder
         self._folder = Path(tempfile.mkdtemp(prefix="judgefixtures-run-"))
         self._interruption = Interruption(self._folder)
         self._nodes: list[Any] = []
@@ -94,7 +94,7 @@ class Workers:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Name the folder to a worker, and listen for signals: there is somebody to end."""
-        node.workerinput[SHARED] = str(self._folder)
+        node.workerinput[self._key] = str(self._folder)
         self._nodes.append(node)
         self._interruption.listen()
 
