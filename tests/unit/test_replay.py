@@ -65,11 +65,12 @@ from judgefixtures.cassettes.replay import (
     recording,
     request_digest,
 )
+from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
+from judgefixtures.checks.check import Subject
 from judgefixtures.contrasts import Condition, contrasts
 from judgefixtures.judges import FIRST_WAIT, FatalJudgeError, Judge, load_judge
 from judgefixtures.judgments import collect
 from judgefixtures.pairs import Pair, balanced
-from judgefixtures.plugin.items import Item
 from judgefixtures.simulator.server import serving
 
 pytest_plugins = ["pytester"]
@@ -2325,16 +2326,16 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
 @pytest.mark.parametrize(
     ("item", "options"),
     [
-        (Item("j", "own", RECENCY), "--judge j --judge-dataset own -k recency-new-old"),
-        (Item("j", "own"), "--judge j --judge-dataset own -k own-accuracy"),
-        (Item("j", "own", plan=True), "--judge j --judge-dataset own -k own-plan"),
-        (Item("j", "own", RECENCY, "old"),
+        (Subject("j", "own", ContrastCheck(RECENCY)), "--judge j --judge-dataset own -k recency-new-old"),
+        (Subject("j", "own", AccuracyCheck()), "--judge j --judge-dataset own -k own-accuracy"),
+        (Subject("j", "own", PlanCheck()), "--judge j --judge-dataset own -k own-plan"),
+        (Subject("j", "own", SwapCheck(RECENCY), "old"),
          "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-recency-new-old"),
-        (Item("j", "own", None, "old"),
+        (Subject("j", "own", SwapCheck(), "old"),
          "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-accuracy"),
     ],
 )  # fmt: skip
-def test_the_options_of_an_item_select_it(item: Item, options: str) -> None:
+def test_the_options_of_an_item_select_it(item: Subject, options: str) -> None:
     """The options that messages name are those of the item, whose id holds what -k looks for."""
     assert item.options == options
     assert shlex.split(options)[-1] in f"test_ours[{item!r}]"

@@ -408,7 +408,7 @@ def test_without_a_baseline_there_is_no_swap(project: Project) -> None:
     """Without --judge-baseline no comparison is collected, nothing is decided and no list of differences written."""
     run = project.run("-k", "swap or accuracy")
     assert run.code == 0
-    assert "1 passed" in run.said
+    assert "1 skipped" in run.said
     assert "decision" not in run.report
     assert run.report["swap"] == []
     assert not (run.folder / "differences.jsonl").exists()
@@ -475,9 +475,10 @@ def accuracy_of(run: Run, judge: str) -> dict[str, tuple[int, ...]]:
 
 
 def test_accuracy_is_reported_by_category(project: Project) -> None:
-    """Without min_accuracy the item passes and reports: all pairs and every category, with interval, both orders."""
-    run = project.run("test_accuracy.py", "--judge", GPT, "--judge", FAITHFUL)
-    assert (run.code, "2 passed" in run.said) == (0, True)
+    """Without min_accuracy the item skips, and reports all pairs and every category, with interval, both orders."""
+    run = project.run("test_accuracy.py", "-rs", "--judge", GPT, "--judge", FAITHFUL)
+    assert (run.code, "2 skipped" in run.said) == (0, True)
+    assert run.said.count("no min_accuracy is configured") == 2
     for judge in (GPT, FAITHFUL):
         rows = [row for row in run.report["accuracy"] if row["judge"] == judge]
         expected = accuracy_of(run, judge)
