@@ -375,10 +375,10 @@ def test_extends_an_unknown_judge(file: Path) -> None:
 
 @pytest.mark.parametrize("value", ["3", "true", "1.5"])
 def test_extends_something_else(file: Path, value: str) -> None:
-    """What is no text is no judge either."""
+    """What is not text is not a judge either."""
     message = refusal(file, OURS + f"extends = {value}")
     assert message.startswith(
-        f"{file}: [judges.ours] extends {tomllib.loads(f'x = {value}')['x']!r}, which is no judge"
+        f"{file}: [judges.ours] extends {tomllib.loads(f'x = {value}')['x']!r}, which is not a judge"
     )
 
 

@@ -20,6 +20,8 @@ import yaml
 
 from judgefixtures.starter import SUITE, start
 
+pytestmark = pytest.mark.whole
+
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLE = REPOSITORY / "examples" / "support-judge"
 WORKFLOW = EXAMPLE / ".github" / "workflows" / "judge-gate.yml"

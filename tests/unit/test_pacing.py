@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures import judges, pacing
+from judgefixtures import asking, pacing
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.judges import FatalJudgeError
 from judgefixtures.pacing import Pace
@@ -590,7 +590,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, by: float = 20.0) -> None:
 def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that loads its model, or answers nobody, is waited for longer than max_attempts, by the probe too."""
     quick(monkeypatch)
-    monkeypatch.setattr(judges, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(asking, "LONGEST_BACKOFF", 0.05)
     loading = [wire(problem("Loading model"), status)] * 9
     with serving(*loading, good("openai")) as server:
         judgments = run(a_judge("openai", server.url, max_attempts=2), tmp_path, some_pairs(3))
@@ -602,14 +602,14 @@ def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.M
 def test_an_outage_that_stays_ends_the_run(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody is answered for as long as a run can wait, it ends once, and says how long it waited."""
     quick(monkeypatch)
-    monkeypatch.setattr(judges, "LONGEST_BACKOFF", 0.05)
-    monkeypatch.setattr(judges, "LONGEST_WAIT", 1.0)
+    monkeypatch.setattr(asking, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(asking, "LONGEST_WAIT", 1.0)
     with (
         serving(wire(problem("Not now."), status)) as server,
         pytest.raises(FatalJudgeError, match=r"attempts in 1 s without an answer.*Not now.*--judge-record missing"),
     ):
         run(a_judge("openai", server.url, max_attempts=2), tmp_path, some_pairs(3))
-    assert server.asked[-1].at - server.asked[0].at >= 0.5
+    assert server.asked[-1].at - server.asked[0].at >= 0.4
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])

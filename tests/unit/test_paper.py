@@ -18,6 +18,8 @@ import pytest
 from judgefixtures.config import load_config
 from judgefixtures.starter import start
 
+pytestmark = pytest.mark.whole
+
 REPOSITORY = Path(__file__).parents[2]
 KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY")
 PAIRS, CONDITIONS = 100, 2 + 12  # recency: both ways round; provenance: every two of four labels, both ways round

@@ -1048,8 +1048,8 @@ def other_format(header: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("first_line", "words"),
     [
-        pytest.param(lambda _: "GIF89a\n", ["no cassette of judgefixtures", "Move the file away"], id="no-cassette"),
-        pytest.param(lambda _: "[1, 2]\n", ["no cassette of judgefixtures", "Move the file away"], id="other-json"),
+        pytest.param(lambda _: "GIF89a\n", ["not a cassette of judgefixtures", "Move the file away"], id="no-cassette"),
+        pytest.param(lambda _: "[1, 2]\n", ["not a cassette of judgefixtures", "Move the file away"], id="other-json"),
         pytest.param(other_format, ["has format 2", "reads 1", "update judgefixtures"], id="later-format"),
     ],
 )

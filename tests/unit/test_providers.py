@@ -35,7 +35,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures import judges
+from judgefixtures import asking
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.contrasts import NO_CUE, Condition
@@ -47,7 +47,7 @@ from judgefixtures.pairs import Pair
 SHARED_CASES = Path(__file__).parents[2].parent / "shared" / "data" / "provider-cases.json"
 MODELS = {"openai": "gpt-4o", "google": "gemini-2.5-flash"}
 SDKS = tuple(MODELS)
-FIRST_WAIT = 0.01  # what the tests make of judges.FIRST_WAIT
+FIRST_WAIT = 0.01  # what the tests make of asking.FIRST_WAIT
 PATIENCE = 30.0  # seconds after which a test fails instead of waiting
 AMBIENT = re.compile(r"(OPENAI|AZURE|GEMINI|GOOGLE)_|(HTTPS?|ALL|NO)_PROXY\Z", re.IGNORECASE)
 
@@ -55,7 +55,7 @@ AMBIENT = re.compile(r"(OPENAI|AZURE|GEMINI|GOOGLE)_|(HTTPS?|ALL|NO)_PROXY\Z", r
 @pytest.fixture(autouse=True)
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Back off for milliseconds, and let no variable of the machine that runs the tests play a part."""
-    monkeypatch.setattr(judges, "FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr(asking, "FIRST_WAIT", FIRST_WAIT)
     # Nothing here speaks TLS: reading all certificates for every client would be most of the time.
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_args, **_more: None)
     for name in filter(AMBIENT.match, list(os.environ)):

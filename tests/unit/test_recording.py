@@ -30,6 +30,8 @@ import pytest
 
 from judgefixtures.cues import FAMILIES
 
+pytestmark = pytest.mark.whole
+
 KILLS = int(os.environ.get("JUDGEFIXTURES_KILLS", "8"))
 CONCURRENCY = 16
 PATIENCE = 60.0  # seconds until a test that waits for something gives up: no test waits so long that passes

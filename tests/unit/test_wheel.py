@@ -13,6 +13,8 @@ import pytest
 
 from judgefixtures.simulator.server import serving
 
+pytestmark = pytest.mark.whole
+
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "judgefixtures"
 
