@@ -116,6 +116,27 @@ class Check(Protocol):
         ...  # pragma: no cover
 
 
+@dataclass(frozen=True, slots=True)
+class AboutContrast:
+    """What the checks of a contrast of one judge have in common: its names, and that nothing excuses from it."""
+
+    contrast: Contrast
+
+    @property
+    def name(self) -> str:
+        """The contrast's id."""
+        return self.contrast.id
+
+    @property
+    def family(self) -> str:
+        """The contrast's family."""
+        return self.contrast.family
+
+    def excuse(self, case: Case) -> str:  # noqa: ARG002
+        """Nothing excuses a judge from a contrast."""
+        return ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Subject:
     """A check of a judge on a dataset, perhaps against a baseline, all by their names; its repr is the item's id."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
-from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
@@ -27,30 +27,15 @@ SHOWN_REASON = 240
 
 
 @dataclass(frozen=True, slots=True)
-class ContrastCheck:
+class ContrastCheck(AboutContrast):
     """VSR is within tolerance, and CAR above its threshold where verdicts demonstrably moved."""
 
-    contrast: Contrast
     kind: ClassVar[str] = "contrast"
-
-    @property
-    def name(self) -> str:
-        """The contrast's id."""
-        return self.contrast.id
-
-    @property
-    def family(self) -> str:
-        """The contrast's family."""
-        return self.contrast.family
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """Both arms of the contrast."""
         return self.contrast.arms
-
-    def excuse(self, case: Case) -> str:  # noqa: ARG002
-        """Nothing excuses a judge from a contrast."""
-        return ""
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""

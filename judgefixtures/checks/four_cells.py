@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.contrast import doubt_of, need_of
 from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
@@ -31,30 +31,15 @@ from judgefixtures.validity import too_many_invalid
 
 
 @dataclass(frozen=True, slots=True)
-class FourCellCheck:
+class FourCellCheck(AboutContrast):
     """The cue's effect is within tolerance with the order balanced out."""
 
-    contrast: Contrast
     kind: ClassVar[str] = "four-cells"
-
-    @property
-    def name(self) -> str:
-        """The contrast's id."""
-        return self.contrast.id
-
-    @property
-    def family(self) -> str:
-        """The contrast's family."""
-        return self.contrast.family
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """Both conditions in both orders."""
         return self.contrast.cells
-
-    def excuse(self, case: Case) -> str:  # noqa: ARG002
-        """Nothing excuses a judge from it."""
-        return ""
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""
