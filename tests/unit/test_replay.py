@@ -53,6 +53,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
+from judgefixtures.asking import FIRST_WAIT
 from judgefixtures.cassettes import files
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
 from judgefixtures.cassettes.library import Library, RecordMode
@@ -68,7 +69,7 @@ from judgefixtures.cassettes.replay import (
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
 from judgefixtures.checks.check import Subject
 from judgefixtures.contrasts import Condition, contrasts
-from judgefixtures.judges import FIRST_WAIT, FatalJudgeError, Judge, load_judge
+from judgefixtures.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.judgments import collect
 from judgefixtures.pairs import Pair, balanced
 from judgefixtures.simulator.server import serving
