@@ -1,10 +1,20 @@
 """What holds for all unit tests: a slow machine is not a failure, and what takes long is marked."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+# Test modules are imported from their files (--import-mode=importlib), which puts no folder on the path. At its end:
+# what a test's own project calls by the same name comes first.
+sys.path.append(str(Path(__file__).parent))
+pytest.register_assert_rewrite("support")
+
+from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

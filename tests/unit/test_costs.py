@@ -1,6 +1,6 @@
 """Costs: what calls would and did cost, unknown where nobody knows, and a limit that is kept."""
 
-import importlib.util
+import importlib
 import itertools
 import json
 import re
@@ -11,20 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.asking import a_judge, rows, run, some_pairs
+from support.server import FIRST, SECOND, chat, good, problem, serving, wire
 
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.contrasts import contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_usd
 from judgefixtures.providers import Usage
 
-spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
-loopback = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(loopback)
-
-a_judge, chat, good, problem = loopback.a_judge, loopback.chat, loopback.good, loopback.problem
-rows, run, serving, some_pairs = loopback.rows, loopback.run, loopback.serving, loopback.some_pairs
-wire = loopback.wire
-quick_and_alone = loopback.quick_and_alone
+pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 pytest_plugins = ["pytester"]
 
@@ -327,7 +322,7 @@ def test_refused_attempts_cost_nothing(tmp_path: Path) -> None:
 
 def test_tokens_that_are_no_number_are_not_counted(tmp_path: Path) -> None:
     """A server that says "20" for 20 is recorded, at an unknown price."""
-    told = wire(chat(loopback.FIRST, usage={"prompt_tokens": "100", "completion_tokens": "20"}))
+    told = wire(chat(FIRST, usage={"prompt_tokens": "100", "completion_tokens": "20"}))
     with serving(told) as server:
         judge = a_judge("openai", server.url, **DEAR)
         assert len(run(judge, tmp_path, some_pairs(3), meter=Meter(judge.table))) == 3
@@ -436,7 +431,7 @@ def test_max_cost_refuses_to_start_where_no_price_is_known(project: Project, ser
 @pytest.mark.parametrize("usage", [True, False], ids=["no price", "no tokens"])
 def test_an_unknown_cost_is_printed_as_such(usage: bool, pytester: pytest.Pytester) -> None:
     """What a recording cost is said after it; where price or tokens are not known it says so, and never $0."""
-    answer = good("openai") if usage else wire(chat(loopback.SECOND))
+    answer = good("openai") if usage else wire(chat(SECOND))
     with serving(answer) as running:
         project = Project(pytester, running.url)
         if usage:

@@ -2,26 +2,18 @@
 
 import asyncio
 import base64
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.asking import a_judge, ask, rows, run, some_pairs
+from support.server import FIRST, MODELS, NOWHERE, SDKS, Asked, free_port, gemini, good, problem, serving, wire
 
 from judgefixtures.cassettes.replay import NetworkBlockedError, recording
 from judgefixtures.judges import FatalJudgeError, load_judge
 
-spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
-loopback = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(loopback)
+pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
-FIRST, MODELS, SDKS, Asked = loopback.FIRST, loopback.MODELS, loopback.SDKS, loopback.Asked
-a_judge, ask, gemini, good = loopback.a_judge, loopback.ask, loopback.gemini, loopback.good
-problem, run, rows, serving = loopback.problem, loopback.run, loopback.rows, loopback.serving
-some_pairs, wire = loopback.some_pairs, loopback.wire
-quick_and_alone = loopback.quick_and_alone
-
-NOWHERE = "http://127.0.0.1:9"
 SECRET = "a-secret-of-the-environment"
 HOSTS = {"openai": "api.openai.com", "google": "generativelanguage.googleapis.com"}
 KEYS = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
@@ -193,7 +185,7 @@ def test_a_proxy_that_cannot_be_used_is_told(sdk: str, proxy: str, monkeypatch: 
 @pytest.mark.parametrize("variable", ["{}_PROXY", "ALL_PROXY"])
 def test_a_dead_proxy_is_named(sdk: str, scheme: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that nobody runs is what refuses, not the judge's server; its user and password are not shown."""
-    name, port = variable.format(scheme.upper()), loopback.free_port()
+    name, port = variable.format(scheme.upper()), free_port()
     export(monkeypatch, {name: f"http://somebody:whatever@127.0.0.1:{port}"})
     with pytest.raises(FatalJudgeError) as caught:
         ask(a_judge(sdk, f"{scheme}://judge.invalid"))

@@ -1,13 +1,7 @@
 """The shipped pairs are what the statistics assume: balanced, diverse, free of cues, with an agreed gold."""
 
-import importlib.util
-from pathlib import Path
-
+import house_sets
 import pytest
-
-spec = importlib.util.spec_from_file_location("house_sets", Path(__file__).with_name("house_sets.py"))
-house_sets = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(house_sets)
 
 
 @pytest.mark.parametrize("name", house_sets.SETS)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-import scipy.stats  # noqa: F401
-import statsmodels.stats.proportion  # noqa: F401 (loaded once: pytester forgets what a run imported, numpy minds)
+from support.project import Project
+from support.server import Answer, Asked, serving
 
 from judgefixtures.checks.accuracy import accuracy
 from judgefixtures.contrasts import NO_CUE
@@ -39,33 +36,14 @@ def prefers(first: str, second: str) -> str:
     return min(first, second, key=lambda text: hashlib.sha256(f"{text}\0{first < second}".encode()).digest())
 
 
-class Judge(BaseHTTPRequestHandler):
-    """Answers as an OpenAI-compatible server, in the format that the prompt asks for; some answers are no verdict."""
-
-    asked: ClassVar[dict[str, tuple[dict[str, Any], str]]] = {}  # by prompt: the row, and which response stands first
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        text = json.dumps({"choices": [{"message": {"content": self.verdict(body["messages"][-1]["content"])},
-                                        "finish_reason": "stop"}], "model": body["model"]}).encode()  # fmt: skip
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def verdict(self, prompt: str) -> str:
-        row, first = self.asked[prompt]
-        if unreadable(row):
-            return "I would rather not say."
-        number = 1 if prefers(row["response_1"], row["response_2"]) == row[first] else 2
-        if "[[B]]" in prompt:
-            return f"At first I thought [[{'BA'[number - 1]}]], but: [[{'AB'[number - 1]}]]"
-        return json.dumps({"selected_response": number, "reason": "known"})
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+def verdict(prompt: str, row: dict[str, Any], first: str) -> str:
+    """Return the judge's answer in the format that the prompt asks for; about some rows it is not a verdict."""
+    if unreadable(row):
+        return "I would rather not say."
+    number = 1 if prefers(row["response_1"], row["response_2"]) == row[first] else 2
+    if "[[B]]" in prompt:
+        return f"At first I thought [[{'BA'[number - 1]}]], but: [[{'AB'[number - 1]}]]"
+    return json.dumps({"selected_response": number, "reason": "known"})
 
 
 def prompts(rows: list[dict[str, Any]], template: str) -> dict[str, tuple[dict[str, Any], str]]:
@@ -92,18 +70,6 @@ def known(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int, int]]:
     return {name: (count["n"], count["correct"], count["invalid"]) for name, count in found.items()}
 
 
-@pytest.fixture
-def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 def sets() -> list[Any]:
     """Return our own rows, and real benchmarks where they lie beside the project."""
     found: list[Any] = [pytest.param(ROWS, id="own")]
@@ -115,39 +81,48 @@ def sets() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("verdict", ["json", "brackets"])
+def configuration(url: str, form: str) -> str:
+    """Return the configuration of the known judge."""
+    return f"""\
+[tool.judgefixtures]
+judge = "known"
+dataset = ["bench"]
+seed = 7
+[tool.judgefixtures.judges.known]
+provider = "openai"
+model = "known"
+base_url = "{url}/v1"
+verdict = "{form}"
+[tool.judgefixtures.datasets.bench]
+path = "pairs.jsonl"
+[tool.judgefixtures.gate]
+max_invalid = 0.3
+"""
+
+
+@pytest.mark.parametrize("form", ["json", "brackets"])
 @pytest.mark.parametrize("rows", sets())
 def test_accuracy_per_category_is_the_known_one(
-    rows: list[dict[str, Any]], verdict: str, url: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    rows: list[dict[str, Any]], form: str, pytester: pytest.Pytester
 ) -> None:
     """Both formats, positions randomised by seed: every category's n, correct and invalid are exactly known."""
-    monkeypatch.setattr(Judge, "asked", prompts(rows, {"json": "silent-judge", "brackets": "mt-bench"}[verdict]))
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (pytester.path / "pairs.jsonl").write_text(lines, encoding="utf-8")
-    pytester.makepyprojecttoml(f"""
-        [tool.judgefixtures]
-        judge = "known"
-        dataset = ["bench"]
-        seed = 7
-        [tool.judgefixtures.judges.known]
-        provider = "openai"
-        model = "known"
-        base_url = "{url}"
-        verdict = "{verdict}"
-        [tool.judgefixtures.datasets.bench]
-        path = "pairs.jsonl"
-        [tool.judgefixtures.gate]
-        max_invalid = 0.3
-        """)
-    pytester.makepyfile(test_accuracy=(Path(__file__).parents[1] / "judge" / "test_accuracy.py").read_text("utf-8"))
-    for mode in ("missing", "none"):
-        result = pytester.runpytest_inprocess("--judge-record", mode, "--judge-report", "report")
-        assert result.ret == 0
-        report = json.loads((pytester.path / "report" / "report.json").read_text(encoding="utf-8"))
-        found = {row["category"]: (row["n"], row["correct"], row["invalid"]) for row in report["accuracy"]}
-        assert found == known(rows)
-    frozen = (pytester.path / "cassettes" / "known" / "bench" / "pairs.jsonl").read_text(encoding="utf-8")
-    gold = Counter(json.loads(line)["gold"] for line in frozen.splitlines())
+    about = prompts(rows, {"json": "silent-judge", "brackets": "mt-bench"}[form])
+    project = Project(pytester, configuration)
+    project.write_pairs(rows)
+    project.copy_tests("accuracy")
+
+    def answering(asked: Asked) -> Answer:
+        return asked.answered(verdict(asked.prompt, *about[asked.prompt]), model="known")
+
+    with serving(by=answering) as server:
+        project.configure(server.url, form)
+        for mode in ("missing", "none"):
+            assert project.run("--judge-record", mode, "--judge-report", "report").ret == 0
+            found = {
+                row["category"]: (row["n"], row["correct"], row["invalid"]) for row in project.report()["accuracy"]
+            }
+            assert found == known(rows)
+    gold = Counter(pair["gold"] for pair in project.rows("cassettes/known/bench/pairs.jsonl"))
     assert abs(gold[1] - gold[2]) <= 1
 
 

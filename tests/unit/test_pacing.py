@@ -1,7 +1,6 @@
 """Pacing: as many calls at a time as a server takes, on a clock that only moves when everybody waits."""
 
 import asyncio
-import importlib.util
 import itertools
 import random
 import selectors
@@ -16,20 +15,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.asking import a_judge, rows, run, some_pairs
+from support.server import SDKS, Answer, Asked, good, problem, serving, wire
 
 from judgefixtures import asking, pacing
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.judges import FatalJudgeError
 from judgefixtures.pacing import Pace
 
-spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
-loopback = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(loopback)
-
-Answer, Asked, SDKS = loopback.Answer, loopback.Asked, loopback.SDKS
-a_judge, good, problem, rows = loopback.a_judge, loopback.good, loopback.problem, loopback.rows
-run, serving, some_pairs, wire = loopback.run, loopback.serving, loopback.some_pairs, loopback.wire
-quick_and_alone = loopback.quick_and_alone
+pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 
 # --- a clock of our own -----------------------------------------------------------------------------------------

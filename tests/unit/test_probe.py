@@ -1,6 +1,5 @@
 """What a model takes is found by the first question of a recording, dropped where that is allowed, and remembered."""
 
-import importlib.util
 import json
 import re
 import time
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.asking import a_judge, ask, header, rows, run, some_pairs
+from support.server import SDKS, Answer, Answering, Asked, chat, gemini, good, google_problem, problem, serving, wire
 
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import request_digest
@@ -21,16 +22,7 @@ from judgefixtures.judges import FatalJudgeError
 from judgefixtures.plans import PLAN
 from judgefixtures.providers.openai import parameters
 
-spec = importlib.util.spec_from_file_location("loopback", Path(__file__).with_name("test_providers.py"))
-loopback = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(loopback)
-
-Answer, Asked, SDKS = loopback.Answer, loopback.Asked, loopback.SDKS
-a_judge, ask, good, header, problem = (
-    loopback.a_judge, loopback.ask, loopback.good, loopback.header, loopback.problem
-)  # fmt: skip
-rows, run, serving, some_pairs, wire = loopback.rows, loopback.run, loopback.serving, loopback.some_pairs, loopback.wire
-quick_and_alone = loopback.quick_and_alone
+pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 (RECENCY,) = contrasts("recency")
 BOTH = (RECENCY.x, RECENCY.y)
@@ -72,7 +64,7 @@ def unknown_name(name: str, where: str = "generation_config") -> Answer:
 
 def google(message: str) -> Answer:
     """Return Google's answer to an argument that it does not take."""
-    return wire(loopback.google_problem(400, message, "INVALID_ARGUMENT"), 400)
+    return wire(google_problem(400, message, "INVALID_ARGUMENT"), 400)
 
 
 def openai(message: str, **more: Any) -> Answer:
@@ -264,7 +256,7 @@ REFUSALS = {
 }  # fmt: skip
 
 
-def takes(name: str, refusal: str = "OpenAI") -> loopback.Answering:
+def takes(name: str, refusal: str = "OpenAI") -> Answering:
     """Return what a server answers that takes the limit under one name alone, and never both."""
 
     def answering(asked: Asked) -> Answer:
@@ -505,7 +497,7 @@ def test_an_item_error_tells_nothing_of_the_parameters(tmp_path: Path) -> None:
 
 def test_the_first_pair_has_as_many_attempts_as_the_others(tmp_path: Path) -> None:
     """An answer that is empty twice and then is not costs two requests more, whichever pair it is about."""
-    with serving(wire(loopback.chat("")), wire(loopback.chat("")), good("openai")) as server:
+    with serving(wire(chat("")), wire(chat("")), good("openai")) as server:
         judgments = run(a_judge("openai", server.url, max_attempts=4), tmp_path, PAIRS)
     assert [judgment.verdict.invalid for judgment in judgments] == [None] * 5
     assert len(server.asked) == 5 + 2
@@ -513,7 +505,7 @@ def test_the_first_pair_has_as_many_attempts_as_the_others(tmp_path: Path) -> No
 
 # --- answers that are cut off -----------------------------------------------------------------------------------
 
-CUT = {"openai": wire(loopback.chat("{", "length")), "google": wire(loopback.gemini("{", finish="MAX_TOKENS"))}
+CUT = {"openai": wire(chat("{", "length")), "google": wire(gemini("{", finish="MAX_TOKENS"))}
 
 
 @pytest.mark.parametrize("sdk", SDKS)

@@ -1,7 +1,6 @@
 """Providers through the real SDKs: a loopback server answers as the wire does, and each answer has one right outcome.
 
-The server, the replies and the ways to ask live here; the tests of probing, pacing, costs and environment load them
-from this file.
+Server, replies and ways to ask are those of support.
 """
 
 import asyncio
@@ -13,12 +12,9 @@ import functools
 import gzip
 import itertools
 import json
-import os
 import random
-import re
 import socket
 import ssl
-import struct
 import sys
 import threading
 import time
@@ -27,331 +23,37 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.asking import FIRST_WAIT, PATIENCE, a_judge, ask, rows, run, some_pairs
+from support.server import (
+    FIRST,
+    MODELS,
+    SDKS,
+    SECOND,
+    Answer,
+    Asked,
+    Server,
+    chat,
+    free_port,
+    gemini,
+    good,
+    google_problem,
+    latin,
+    problem,
+    serving,
+    wire,
+)
 
-from judgefixtures import asking
-from judgefixtures.cassettes.library import Cassette, Library, RecordMode
-from judgefixtures.cassettes.replay import recording
-from judgefixtures.contrasts import NO_CUE, Condition
-from judgefixtures.costs import Meter
-from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
-from judgefixtures.judgments import Judgment, collect
-from judgefixtures.pairs import Pair
+from judgefixtures.judges import FatalJudgeError, Reply, load_judge
 
 SHARED_CASES = Path(__file__).parents[2].parent / "shared" / "data" / "provider-cases.json"
-MODELS = {"openai": "gpt-4o", "google": "gemini-2.5-flash"}
-SDKS = tuple(MODELS)
-FIRST_WAIT = 0.01  # what the tests make of asking.FIRST_WAIT
-PATIENCE = 30.0  # seconds after which a test fails instead of waiting
-AMBIENT = re.compile(r"(OPENAI|AZURE|GEMINI|GOOGLE)_|(HTTPS?|ALL|NO)_PROXY\Z", re.IGNORECASE)
 
-
-@pytest.fixture(autouse=True)
-def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Back off for milliseconds, and let no variable of the machine that runs the tests play a part."""
-    monkeypatch.setattr(asking, "FIRST_WAIT", FIRST_WAIT)
-    # Nothing here speaks TLS: reading all certificates for every client would be most of the time.
-    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_args, **_more: None)
-    for name in filter(AMBIENT.match, list(os.environ)):
-        monkeypatch.delenv(name)
-
-
-# --- the server ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer as it goes over the wire; `transport` names what happens to it on its way."""
-
-    status: int = 200
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    # reset, closed, cut, chunked, chunks-cut, silent, drip (a byte each 20 ms), until-closed (HTTP/1.0), hinted (103)
-    transport: str = ""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One request as it arrived."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    raw: bytes
-    at: float
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """The request's JSON."""
-        return json.loads(self.raw)
-
-    @property
-    def prompt(self) -> str:
-        """The prompt, whichever SDK sent it."""
-        body = self.body
-        if "messages" in body:
-            return body["messages"][-1]["content"]
-        return "".join(part["text"] for part in body["contents"][-1]["parts"])
-
-    @property
-    def number(self) -> int:
-        """The number of the pair that is asked about."""
-        return int(re.search(r"Question (\d+)", self.prompt)[1])
-
-    def holds(self, text: str) -> bool:
-        """Tell whether a text stands anywhere in the request: path, headers or body."""
-        return text in f"{self.path}\n{self.headers}\n{self.raw.decode('utf-8', 'replace')}"
-
-
-Answering = Callable[[Asked], Answer]
-
-
-class Loopback(ThreadingHTTPServer):
-    """Answers on 127.0.0.1 as it is told, each request on a connection of its own, and keeps what was asked."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, answering: Answering, port: int) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
-        self.answering = answering
-        self.asked: list[Asked] = []
-        self.in_flight = 0
-        self.lock = threading.Lock()
-        self.stopping = threading.Event()
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return self.server_address[1]
-
-    @property
-    def url(self) -> str:
-        """The address without a version."""
-        return f"http://127.0.0.1:{self.port}"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of connections that a judge gave up."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Loopback
-
-    def _serve(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.command, self.path, headers, raw, time.monotonic())
-        with self.server.lock:
-            self.server.asked.append(asked)
-            self.server.in_flight += 1
-        try:
-            self._send(self.server.answering(asked))
-        finally:
-            with self.server.lock:
-                self.server.in_flight -= 1
-
-    do_GET = do_POST = do_PUT = do_CONNECT = _serve  # noqa: N815 (the base class looks for these)
-
-    def _send(self, answer: Answer) -> None:
-        self.close_connection = True
-        match answer.transport:
-            case "reset":
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.connection.close()
-                return
-            case "closed":
-                return
-            case "silent":
-                self.server.stopping.wait(5)
-                return
-        chunked = answer.transport in ("chunked", "chunks-cut")
-        length = len(answer.body) + (1000 if answer.transport == "cut" else 0)
-        framing = "transfer-encoding: chunked" if chunked else f"content-length: {length}"
-        if answer.status == 204 or answer.transport == "until-closed":
-            framing = "x-framing: none"
-        headers = {name.replace("_", "-"): value for name, value in answer.headers.items()}
-        soon = email.utils.formatdate(time.time() + 2, usegmt=True)  # as the shared cases write it
-        named = [f"{name}: {value}".replace("{HTTP_DATE+2s}", soon) for name, value in headers.items()]
-        hints = ["HTTP/1.1 103 Early Hints", "link: </style.css>", ""] if answer.transport == "hinted" else []
-        version = "1.0" if answer.transport == "until-closed" else "1.1"
-        lines = [*hints, f"HTTP/{version} {answer.status} Said", framing, "connection: close", *named]
-        self.wfile.write("\r\n".join([*lines, "", ""]).encode())
-        if chunked:
-            for start in range(0, len(answer.body), 50):
-                piece = answer.body[start : start + 50]
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            self.wfile.write(b"" if answer.transport == "chunks-cut" else b"0\r\n\r\n")
-        elif answer.transport == "drip":
-            for byte in answer.body:
-                self.wfile.write(bytes([byte]))
-                self.wfile.flush()
-                if self.server.stopping.wait(0.02):
-                    return
-        else:
-            self.wfile.write(answer.body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
-        """Say nothing."""
-
-
-@contextlib.contextmanager
-def serving(*answers: Answer, by: Answering | None = None, port: int = 0) -> Iterator[Loopback]:
-    """Serve answers in turn, the last of them from then on, or what `by` makes of each request."""
-    turns = iter(answers)
-    latest = [answers[-1]] if answers else []
-    server = Loopback(by or (lambda _asked: next(turns, None) or latest[0]), port)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.stopping.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def free_port() -> int:
-    """Return a port on which nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-# --- what it says -------------------------------------------------------------------------------------------
-
-FIRST = '{"selected_response": 1, "reason": "Only the first one gives a date."}'
-SECOND = '{"selected_response": 2, "reason": "The second one shows its steps."}'
-
-
-def wire(body: Any, status: int = 200, transport: str = "", **headers: str) -> Answer:
-    """Return an answer with a JSON, text or binary body; underscores in header names are hyphens."""
-    if isinstance(body, str):
-        body = body.encode()
-    if not isinstance(body, bytes):
-        body = json.dumps(body).encode()
-    return Answer(status, body, {"content-type": "application/json", **headers}, transport)
-
-
-def chat(content: Any, finish: str | None = "stop", *, model: str | None = None, usage: Any = None, **more: Any) -> Any:
-    """Return a chat completion; further arguments are fields of its message."""
-    message = {"role": "assistant", "content": content, **more}
-    completion = {"id": "c-1", "object": "chat.completion", "created": 1, "model": model, "usage": usage,
-                  "choices": [{"index": 0, "message": message, "finish_reason": finish}]}  # fmt: skip
-    return {name: value for name, value in completion.items() if value is not None}
-
-
-def gemini(*parts: Any, finish: str | None = "STOP", **more: Any) -> Any:
-    """Return an answer of generateContent; texts are parts, further arguments are fields of the whole."""
-    told = [{"text": part} if isinstance(part, str) else part for part in parts]
-    candidate = {"content": {"role": "model", "parts": told}, "index": 0, "finishReason": finish}
-    return {"candidates": [{name: value for name, value in candidate.items() if value is not None}], **more}
-
-
-def latin(body: Any) -> bytes:
-    """Return JSON that is not UTF-8."""
-    return json.dumps(body, ensure_ascii=False).encode("latin-1")
-
-
-def problem(message: str, **more: Any) -> Any:
-    """Return an error body."""
-    return {"error": {"message": message, **more}}
-
-
-def google_problem(code: int, message: str, status: str = "", *details: Any) -> Any:
-    """Return an error body of Google's."""
-    return problem(message, code=code, status=status, **({"details": list(details)} if details else {}))
-
-
-def good(sdk: str, text: str = SECOND) -> Answer:
-    """Return an answer that states a verdict and counts its tokens."""
-    if sdk == "google":
-        return wire(gemini(text, usageMetadata={"promptTokenCount": 100, "candidatesTokenCount": 20}))
-    return wire(chat(text, usage={"prompt_tokens": 100, "completion_tokens": 20}))
-
-
-# --- ways to ask --------------------------------------------------------------------------------------------
-
-
-def table(sdk: str, url: str, **more: Any) -> dict[str, Any]:
-    """Return a judge's table for a server of ours."""
-    base_url = f"{url}/v1" if sdk == "openai" else url
-    return {"provider": sdk, "model": MODELS[sdk], "base_url": base_url, "timeout": 5.0, "max_attempts": 4} | more
-
-
-def a_judge(sdk: str, url: str, **more: Any) -> Judge:
-    """Return a judge that asks a server of ours."""
-    return load_judge(table(sdk, url, **more), "mine")
-
-
-def ask(judge: Judge, prompt: str = "Question 1: which one?") -> Reply:
-    """Ask once, as one run does, and close the judge."""
-
-    async def once() -> Reply:
-        try:
-            async with asyncio.timeout(PATIENCE):
-                return await judge.ask(prompt)
-        finally:
-            await judge.close()
-
-    return asyncio.run(once())
-
-
-def some_pairs(count: int) -> list[Pair]:
-    """Return pairs whose questions tell their numbers."""
-    return [
-        Pair(f"p{number:03}", f"Question {number}: which one?", f"One {number}.", f"Other {number}.")
-        for number in range(count)
-    ]
-
-
-def run(
-    judge: Judge,
-    folder: Path,
-    pairs: Sequence[Pair],
-    *,
-    mode: RecordMode = "missing",
-    conditions: Sequence[Condition] = (NO_CUE,),
-    concurrency: int = 16,
-    meter: Meter | None = None,
-) -> list[Judgment]:
-    """Return what a judge says about pairs in conditions, recorded or replayed as a test item does it."""
-
-    async def session(cassettes: Mapping[str, Cassette]) -> list[Judgment]:
-        arms = [(condition, 0) for condition in conditions]
-        try:
-            async with asyncio.timeout(PATIENCE):
-                return list(itertools.chain(*await collect(judge, pairs, arms, cassettes, concurrency, meter)))
-        finally:
-            await judge.close()
-
-    names = [condition.name for condition in conditions]
-    with (
-        Library(folder, mode).open(judge, "own", names, pairs) as cassettes,
-        recording(only_httpx2=True, offline=mode == "none"),
-    ):
-        return asyncio.run(session(cassettes))
-
-
-def rows(folder: Path, condition: str = "no-cue") -> list[dict[str, Any]]:
-    """Return the recorded rows of a condition, without the header."""
-    lines = (folder / "mine" / "own" / f"{condition}.jsonl").read_text().splitlines()
-    return [row for line in lines if "digest" in (row := json.loads(line))]
-
-
-def header(folder: Path, condition: str = "no-cue") -> dict[str, Any]:
-    """Return the header of a condition's recording."""
-    with (folder / "mine" / "own" / f"{condition}.jsonl").open() as file:
-        return json.loads(file.readline())
-
+pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 # --- cases --------------------------------------------------------------------------------------------------
 
@@ -1486,7 +1188,7 @@ def test_a_refused_call_is_retried_once_the_judge_has_answered(sdk: str, monkeyp
     """A server that answered and went away is waited for: it is asked again when it is back."""
     port, real = free_port(), asyncio.sleep
     with contextlib.ExitStack() as stack:
-        again: list[Loopback] = []
+        again: list[Server] = []
 
         async def sleep(seconds: float) -> None:
             if not again:

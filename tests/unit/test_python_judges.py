@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 import socket
 import ssl
 import sys
-import threading
 import types
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from http.client import IncompleteRead
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +22,8 @@ import httpx
 import pytest
 import requests
 import urllib3
+from support.asking import finished
+from support.server import Answer, Server, problem, serving, wire
 
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.providers import RefusedError, RetryableError, UnsupportedError
@@ -54,14 +53,7 @@ def judging(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Judge]:
 
 def ask(judge: Judge) -> Any:
     """Ask once; return the verdict."""
-
-    async def once() -> Any:
-        try:
-            return await judge.verdict("Which?")
-        finally:
-            await judge.close()
-
-    return asyncio.run(once())
+    return finished(judge, judge.verdict("Which?"))
 
 
 def raised(judge: Judge) -> Exception:
@@ -71,46 +63,16 @@ def raised(judge: Judge) -> Exception:
     return caught.value
 
 
-class Failing(ThreadingHTTPServer):
-    """A server with one answer, or none: status 0 hangs up in the middle of it."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.status, self.body = 200, b"{}"
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Failing
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        if self.server.status == 0:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
-            return
-        self.send_response(self.server.status)
-        self.send_header("content-type", "application/json")
-        self.send_header("retry-after", "7")
-        self.send_header("content-length", str(len(self.server.body)))
-        self.end_headers()
-        self.wfile.write(self.server.body)
-
-    def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+def failing(status: int, body: Any = b"{}") -> Answer:
+    """Return an answer that asks to wait for seven seconds."""
+    return wire(body, status, retry_after="7")
 
 
 @pytest.fixture
-def server() -> Iterator[Failing]:
-    """A failing server on a free port."""
-    with Failing() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
+def server() -> Iterator[Server]:
+    """A server for `says`."""
+    with serving(failing(200)) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 # --- the clients ------------------------------------------------------------------------------------------
@@ -186,10 +148,10 @@ def through(client: Any, url: str) -> Function:
 
 @every_client
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_passing_status_is_retried(client: Any, status: int, server: Failing, judging: Callable[..., Judge]) -> None:
+def test_a_passing_status_is_retried(client: Any, status: int, server: Server, judging: Callable[..., Judge]) -> None:
     """A rate limit and a server's fault pass: the attempt is made again, with the status and the wait it asks for."""
-    server.status = status
-    error = raised(judging(through(client, server.url)))
+    server.says(failing(status))
+    error = raised(judging(through(client, f"{server.url}/v1")))
     assert type(error) is RetryableError
     assert error.status == status
     if client not in (by_urllib3,):
@@ -197,35 +159,35 @@ def test_a_passing_status_is_retried(client: Any, status: int, server: Failing, 
 
 
 @every_client
-def test_a_refused_key_is_fatal(client: Any, server: Failing, judging: Callable[..., Judge]) -> None:
+def test_a_refused_key_is_fatal(client: Any, server: Server, judging: Callable[..., Judge]) -> None:
     """Who is not let in need not ask again: said with the status."""
-    server.status, server.body = 401, b'{"error": {"message": "Invalid key", "code": "invalid_api_key"}}'
-    error = raised(judging(through(client, server.url)))
+    server.says(failing(401, problem("Invalid key", code="invalid_api_key")))
+    error = raised(judging(through(client, f"{server.url}/v1")))
     assert type(error) is FatalJudgeError
     assert "HTTP 401" in str(error)
     assert "api_key_env" in str(error)
 
 
 @pytest.mark.parametrize("client", [by_openai, by_google, by_httpx, by_requests, by_urllib3], ids=lambda c: c.__name__)
-def test_what_the_server_said_decides(client: Any, server: Failing, judging: Callable[..., Judge]) -> None:
+def test_what_the_server_said_decides(client: Any, server: Server, judging: Callable[..., Judge]) -> None:
     """An exhausted quota comes as a rate limit and never passes; a prompt that is too long is that pair's own fault."""
     error = {"message": "You exceeded your quota", "type": "insufficient_quota", "code": "insufficient_quota"}
-    server.status, server.body = 429, json.dumps({"error": error}).encode()
-    found = raised(judging(through(client, server.url)))
+    server.says(failing(429, {"error": error}))
+    found = raised(judging(through(client, f"{server.url}/v1")))
     assert type(found) is FatalJudgeError
     assert "quota of this account" in str(found)
     error = {"message": "This model's maximum context length is 10", "code": "context_length_exceeded"}
-    server.status, server.body = 400, json.dumps({"error": error}).encode()
-    assert ask(judging(through(client, server.url))).invalid == "too-large"
-    server.body = b'{"error": {"message": "Unsupported parameter: seed", "param": "seed"}}'
-    assert type(raised(judging(through(client, server.url)))) is UnsupportedError
+    server.says(failing(400, {"error": error}))
+    assert ask(judging(through(client, f"{server.url}/v1"))).invalid == "too-large"
+    server.says(failing(400, problem("Unsupported parameter: seed", param="seed")))
+    assert type(raised(judging(through(client, f"{server.url}/v1")))) is UnsupportedError
 
 
 @every_client
-def test_a_connection_that_breaks_is_retried(client: Any, server: Failing, judging: Callable[..., Judge]) -> None:
+def test_a_connection_that_breaks_is_retried(client: Any, server: Server, judging: Callable[..., Judge]) -> None:
     """A server that hangs up may answer the next time."""
-    server.status = 0
-    assert type(raised(judging(through(client, server.url)))) is RetryableError
+    server.says(Answer(transport="closed"))
+    assert type(raised(judging(through(client, f"{server.url}/v1")))) is RetryableError
 
 
 @every_client

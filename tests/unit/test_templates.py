@@ -5,17 +5,16 @@ What a response contains arrives at the server to the letter, through both SDKs,
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.asking import finished
+from support.server import Server, serving
 
 from judgefixtures.cassettes.files import differences
 from judgefixtures.config import load_config
@@ -61,61 +60,16 @@ def configured(folder: Path, lines: str) -> Judge:
     return load_judge(load_config(file).judge_table("j"), "j")
 
 
-class Listening(ThreadingHTTPServer):
-    """A server that keeps what it is asked and answers with a verdict, in the wire format of the path."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.bodies: list[Any] = []
-
-    def table(self, provider: str, **more: Any) -> dict[str, Any]:
-        """Return the table of a judge that this server answers for."""
-        url = f"http://127.0.0.1:{self.server_address[1]}"
-        return {"provider": provider, "model": "m", "base_url": url + "/v1" * (provider == "openai"), **more}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Listening
-
-    def do_POST(self) -> None:
-        self.server.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        text = '{"selected_response": 1, "reason": "r"}'
-        if self.path.endswith(":generateContent"):
-            found = {"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]}
-        else:
-            found = {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
-        body = json.dumps(found).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[Listening]:
-    """A listening server on a free port."""
-    with Listening() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
+def server() -> Iterator[Server]:
+    """A server that answers with a verdict, in the wire format of the path."""
+    with serving(by=lambda asked: asked.answered('{"selected_response": 1, "reason": "r"}')) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def ask(judge: Judge, prompt: str) -> None:
     """Ask once, and let go of the connections."""
-
-    async def once() -> None:
-        assert (await judge.verdict(prompt)).selected_response == 1
-        await judge.close()
-
-    asyncio.run(once())
+    assert finished(judge, judge.verdict(prompt)).selected_response == 1
 
 
 # --- texts arrive verbatim --------------------------------------------------------------------------------
@@ -123,12 +77,12 @@ def ask(judge: Judge, prompt: str) -> None:
 
 @pytest.mark.parametrize("text", FORGERIES, ids=range(len(FORGERIES)))
 @pytest.mark.parametrize("provider", ["openai", "google"])
-def test_a_response_arrives_to_the_letter(provider: str, text: str, server: Listening, tmp_path: Path) -> None:
+def test_a_response_arrives_to_the_letter(provider: str, text: str, server: Server, tmp_path: Path) -> None:
     """Over the wire the prompt is the template with the texts in their places, and the body has nothing more."""
     judge = load_judge(server.table(provider, template=str(write(tmp_path, OWN)), cue_after="Sources follow."))
     ask(judge, judge.prompt(Pair("p", text, text, text), NEW_OLD))
     ask(judge, judge.prompt(PAIR, NEW_OLD))
-    sent, ordinary = server.bodies
+    sent, ordinary = (asked.body for asked in server.asked)
     expected = f"Q: {text}\nResponse 1:\n{text}\nResponse 2:\n{text}\nSources follow.\n{NEW}\n{OLD}\nAnswer in JSON."
     if provider == "openai":
         assert sent.pop("messages") == [{"role": "user", "content": expected}]
@@ -259,23 +213,23 @@ def test_every_wording_has_the_place_for_cues(tmp_path: Path) -> None:
 # --- system prompt ----------------------------------------------------------------------------------------
 
 
-def test_the_system_prompt_is_sent_as_such(server: Listening, tmp_path: Path) -> None:
+def test_the_system_prompt_is_sent_as_such(server: Server, tmp_path: Path) -> None:
     """OpenAI gets it as the first message, of the role system; Gemini as its system instruction."""
     path = str(write(tmp_path, "You are strict.\n{question} stays.\n", "system.txt"))
     ask(load_judge(server.table("openai", system_prompt=path)), "Which?")
     ask(load_judge(server.table("google", system_prompt=path)), "Which?")
-    openai, google = server.bodies
+    openai, google = (asked.body for asked in server.asked)
     text = "You are strict.\n{question} stays."
     assert openai["messages"] == [{"role": "system", "content": text}, {"role": "user", "content": "Which?"}]
     assert google["systemInstruction"]["parts"] == [{"text": text}]
     assert [part["text"] for content in google["contents"] for part in content["parts"]] == ["Which?"]
 
 
-def test_without_one_nothing_is_sent_for_it(server: Listening) -> None:
+def test_without_one_nothing_is_sent_for_it(server: Server) -> None:
     """No empty system message and no empty instruction: recordings made without the key stay as they are."""
     ask(load_judge(server.table("openai")), "Which?")
     ask(load_judge(server.table("google")), "Which?")
-    openai, google = server.bodies
+    openai, google = (asked.body for asked in server.asked)
     assert openai["messages"] == [{"role": "user", "content": "Which?"}]
     assert "systemInstruction" not in google
 
