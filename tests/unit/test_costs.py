@@ -1,8 +1,7 @@
 """Costs: what calls would and did cost, unknown where nobody knows, and a limit that is kept."""
 
-import importlib
+import functools
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.asking import a_judge, rows, run, some_pairs
-from support.server import FIRST, SECOND, chat, good, problem, serving, wire
+from support.project import Project, read_rows, rows_of, suite
+from support.server import FIRST, SECOND, Server, chat, good, problem, serving, wire
 
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.contrasts import contrasts
@@ -22,16 +22,6 @@ from judgefixtures.providers import Usage
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 pytest_plugins = ["pytester"]
-
-HEAVY = ("openai", "scipy.special", "scipy.stats", "statsmodels.stats.multitest", "genai_prices", "vcr")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def imported() -> None:
-    """Import before pytester looks: a run inside this process forgets its imports, and numpy loads but once."""
-    for name in HEAVY:
-        importlib.import_module(name)
-
 
 MILLION = 1_000_000
 OWN = {"price": {"input": 2.0, "output": 8.0}}
@@ -331,21 +321,9 @@ def test_tokens_that_are_no_number_are_not_counted(tmp_path: Path) -> None:
 # --- the option -------------------------------------------------------------------------------------------------
 
 
-class Project:
-    """A user's project with one judge, and runs of it."""
-
-    def __init__(self, pytester: pytest.Pytester, url: str) -> None:
-        self.pytester = pytester
-        self.url = url
-        pairs = [{"id": pair.id, "question": pair.question, "response_1": pair.response_1,
-                  "response_2": pair.response_2} for pair in some_pairs(20)]  # fmt: skip
-        (pytester.path / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-        self.configure()
-        self.gate("recency")
-
-    def configure(self, price: str = "price = {input = 0.0, output = 1000.0}") -> None:
-        """Write the configuration, with or without a price."""
-        (self.pytester.path / "pyproject.toml").write_text(f"""\
+def configuration(url: str, price: str = "price = {input = 0.0, output = 1000.0}") -> str:
+    """Return a configuration with one judge, with or without a price."""
+    return f"""\
 [tool.judgefixtures]
 judge = "mine"
 [tool.judgefixtures.gate]
@@ -355,76 +333,75 @@ path = "pairs.jsonl"
 [tool.judgefixtures.judges.mine]
 provider = "openai"
 model = "gpt-4o"
-base_url = "{self.url}/v1"
+base_url = "{url}/v1"
 max_output_tokens = 100
 {price}
-""")
+"""
 
-    def gate(self, family: str) -> None:
-        """Write the test module."""
-        (self.pytester.path / "test_judge.py").write_text(
-            f"import pytest\n\n\n@pytest.mark.judge_family({family!r})\n"
-            "def test_judge(judge, pairs, contrast, gate):\n    gate.check(judge, pairs, contrast)\n"
-        )
 
-    def run(self, *arguments: str) -> tuple[pytest.RunResult, str]:
-        """Run pytest on the project, and return the result with all that it said."""
-        result = self.pytester.runpytest_inprocess(*arguments)
-        said = f"{result.stdout}\n{result.stderr}"
-        assert "Traceback" not in said
-        assert "INTERNALERROR" not in said
-        return result, said
+def a_project(pytester: pytest.Pytester, url: str, family: str = "recency") -> Project:
+    """Return a project of 20 pairs in the conditions of a family."""
+    project = Project(pytester, functools.partial(configuration, url))
+    project.write_pairs(rows_of(some_pairs(20)))
+    project.configure()
+    project.write("test_judge.py", suite(family))
+    return project
 
-    def kept(self) -> int:
-        """Return how many answers are recorded."""
-        files = (self.pytester.path / "cassettes" / "mine" / "own").glob("*-*.jsonl")
-        return sum(1 for file in files for line in file.read_text().splitlines() if "digest" in json.loads(line))
+
+def answers_of(project: Project) -> int:
+    """Return how many answers are recorded."""
+    files = (project.cassettes / "mine" / "own").glob("*-*.jsonl")
+    return sum("digest" in row for file in files for row in read_rows(file))
 
 
 @pytest.fixture
-def server() -> Iterator[Any]:
+def server() -> Iterator[Server]:
     """A server that answers everything well."""
     with serving(good("openai")) as running:
         yield running
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, server: Any) -> Project:
+def project(pytester: pytest.Pytester, server: Server) -> Project:
     """A project of 20 pairs in two conditions: 40 calls of 0.02 USD."""
-    return Project(pytester, server.url)
+    return a_project(pytester, server.url)
 
 
-def test_max_cost_stops_and_a_higher_one_asks_the_rest(project: Project, server: Any) -> None:
+def test_max_cost_stops_and_a_higher_one_asks_the_rest(project: Project, server: Server) -> None:
     """The run ends before the limit and says how; the next one, with a higher limit, asks only what is left."""
     limited = ("--judge-record", "missing", "--judge-concurrency", "1", "--judge-max-cost")
-    result, said = project.run(*limited, "0.5")
+    result = project.run(*limited, "0.5")
+    said = result.said
     asked = len(server.asked)
     assert asked in (20, 21)
-    assert project.kept() == asked
+    assert answers_of(project) == asked
     assert result.ret != 0
     for words in ("stopped before --judge-max-cost 0.5", f"${asked * A_CALL:.4f}", "--judge-record missing",
                   f"{asked} of 40 answers are kept", f"recorded: mine: {asked} calls"):  # fmt: skip
         assert words in said
 
-    result, said = project.run(*limited, "5")
-    assert len(server.asked) == 40 == project.kept()
+    result = project.run(*limited, "5")
+    said = result.said
+    assert len(server.asked) == 40 == answers_of(project)
     assert len({asked.raw for asked in server.asked}) == 40
     assert result.ret == 0
     assert f"recorded: mine: {40 - asked} calls" in said
     assert f"${(40 - asked) * A_CALL:.4f}" in said
 
 
-def test_max_cost_refuses_to_start_where_no_price_is_known(project: Project, server: Any) -> None:
+def test_max_cost_refuses_to_start_where_no_price_is_known(project: Project, server: Server) -> None:
     """A server of one's own without a price in the judge's table is not asked at all; replaying needs no price."""
-    project.configure(price="")
-    result, said = project.run("--judge-record", "missing", "--judge-max-cost", "5")
+    project.configure("")
+    result = project.run("--judge-record", "missing", "--judge-max-cost", "5")
+    said = result.said
     assert server.asked == []
-    assert project.kept() == 0
+    assert answers_of(project) == 0
     assert result.ret != 0
     for words in ("--judge-max-cost 5", "'gpt-4o' is not known", "price = {input"):
         assert words in said
     project.run("--judge-record", "missing")
-    result, said = project.run("--judge-max-cost", "5")
+    result = project.run("--judge-max-cost", "5")
+    said = result.said
     assert result.ret == 0
 
 
@@ -433,34 +410,35 @@ def test_an_unknown_cost_is_printed_as_such(usage: bool, pytester: pytest.Pytest
     """What a recording cost is said after it; where price or tokens are not known it says so, and never $0."""
     answer = good("openai") if usage else wire(chat(SECOND))
     with serving(answer) as running:
-        project = Project(pytester, running.url)
+        project = a_project(pytester, running.url)
         if usage:
-            project.configure(price="")
-        result, said = project.run("--judge-record", "missing")
+            project.configure("")
+        result = project.run("--judge-record", "missing")
+        said = result.said
     assert result.ret == 0
     assert re.search(r"recorded: mine: 40 calls, \d+ tokens in, \d+ out, price unknown", said)
     assert re.search(r"at most 40 calls, .*price unknown" if usage else r"at most 40 calls, .*\$4\.00", said)
     assert ("$" in said) == (not usage)
 
 
-def test_a_replay_says_nothing_of_money(project: Project, server: Any) -> None:
+def test_a_replay_says_nothing_of_money(project: Project, server: Server) -> None:
     """Nothing was paid, so nothing is said."""
     project.run("--judge-record", "missing")
     for mode in ("none", "missing"):
-        _, said = project.run("--judge-record", mode)
+        said = project.run("--judge-record", mode).said
         assert len(server.asked) == 40
         assert "recorded:" not in said
         assert ("$" in said) == (mode == "missing")  # its preflight says that nothing would be paid
 
 
-def test_a_recording_begins_with_what_it_could_cost(project: Project, server: Any) -> None:
+def test_a_recording_begins_with_what_it_could_cost(project: Project, server: Server) -> None:
     """Before the first call: calls, tokens and money at most, the margin, and only of what is not recorded yet."""
-    said = project.run("--judge-record", "missing", "--judge-pairs", "15")[1]
+    said = project.run("--judge-record", "missing", "--judge-pairs", "15").said
     lines = said.splitlines()
     (estimate,) = [line for line in lines if "at most" in line and "mine" in line]
     assert re.search(r"mine: at most 30 calls, \d+ tokens in, 3000 out, \$3\.00 \(.*\+25%", estimate)
     assert lines.index(estimate) < next(place for place, line in enumerate(lines) if "recorded:" in line)
-    assert "mine: at most 10 calls" in project.run("--judge-record", "missing")[1]
+    assert "mine: at most 10 calls" in project.run("--judge-record", "missing").said
     assert len(server.asked) == 40
 
 
@@ -472,13 +450,13 @@ def test_max_cost_takes_an_amount_above_0(amount: str, pytester: pytest.Pytester
     result.stderr.fnmatch_lines([f"*--judge-max-cost*{amount}*above 0*"])
 
 
-def test_processes_share_max_cost(pytester: pytest.Pytester, server: Any) -> None:
+def test_processes_share_max_cost(pytester: pytest.Pytester, server: Server) -> None:
     """Under xdist all processes together keep the limit, and more is spent than the share of one of the two."""
-    project = Project(pytester, server.url)
-    project.gate("provenance")
+    project = a_project(pytester, server.url, "provenance")
     limited = ("--judge-record", "missing", "--judge-concurrency", "1", "--judge-max-cost", "1.0")
-    result, said = project.run("-n", "2", *limited)
+    result = project.run("-n", "2", *limited)
+    said = result.said
     assert result.ret != 0
     assert "stopped before --judge-max-cost" in said
     assert 0.5 < len(server.asked) * A_CALL <= 1.0
-    assert project.kept() == len(server.asked)
+    assert answers_of(project) == len(server.asked)

@@ -1,27 +1,26 @@
 """Plans, from the kind of a task to the report: what is asked, what is kept, what is refused, what it costs.
 
-The judges answer over HTTP through the real SDKs; the server is this module's own and speaks both wire formats. Its
-plans are numbered, so that a plan made anew is another plan.
+The judges answer over HTTP through the real SDKs, in both wire formats. Their plans are numbered, so that a plan made
+anew is another plan.
 """
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import itertools
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.asking import finished
+from support.project import REPOSITORY, Project
+from support.server import NOWHERE, Answer, Asked, Server, problem, serving, wire
 
 from judgefixtures.checks.plans import decide_plans
 from judgefixtures.config import judge_table, load_config
@@ -55,12 +54,6 @@ from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
-# Runs inside of tests forget what they import; these can be imported once a process.
-for name in ("numpy", "scipy.special", "scipy.stats", "statsmodels.stats.proportion", "openai", "google.genai", "vcr"):
-    importlib.import_module(name)
-
-REPOSITORY = Path(__file__).parents[2]
-NOWHERE = "http://127.0.0.1:9"
 GOOD_PLAN = """1. Check that each response answers what was asked, in all its parts.
 2. Verify the facts in each response; note every error.
 3. Compare how clear the explanations are. Choose the response with fewer errors."""
@@ -479,119 +472,60 @@ def test_all_that_changes_a_plan_is_identity() -> None:
 
 # --- a server of both formats -------------------------------------------------------------------------------------
 
-Answering = Callable[["Server", str], str | None]
+Planning = Callable[[str], str | None]
 
 
-def plans_well(server: Server, _prompt: str) -> str | None:
-    return f"[Start of Plan]\n{GOOD_PLAN}\n4. Check number {next(server.numbers)} in each response.\n[End of Plan]"
+def plans_well() -> Planning:
+    """Return what answers each planning prompt with a plan of its own, by its number."""
+    numbers = itertools.count(1)
+    return lambda _prompt: (
+        f"[Start of Plan]\n{GOOD_PLAN}\n4. Check number {next(numbers)} in each response.\n[End of Plan]"
+    )
 
 
-class Server(ThreadingHTTPServer):
-    """Answers as OpenAI and as Gemini do; plans as it is told, None refuses; chooses by the digest of the prompt."""
+def planning(plan: Planning | None = None) -> AbstractContextManager[Server]:
+    """Serve judges of both formats that plan as they are told (None refuses) and prefer the first response."""
+    made = plan or plans_well()
 
-    def __init__(self, plan: Answering = plans_well) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.plan = plan
-        self.numbers = itertools.count(1)
-        self.asked: list[dict[str, Any]] = []
-        self.status = 200
+    def answering(asked: Asked) -> Answer:
+        text: str | None = json.dumps({"selected_response": 1, "reason": "It explains the cause."})
+        if asked.prompt.startswith(PLANNING_MARK):
+            text = made(asked.prompt)
+        elif "[[A]]" in asked.prompt:
+            text = "It is better. [[A]]"
+        tokens = (len(asked.prompt) // 4, len(text or "") // 4)
+        if asked.sdk == "google":
+            counted = dict(zip(("promptTokenCount", "candidatesTokenCount"), tokens, strict=True))
+            return asked.answered(text, usageMetadata=counted)
+        return asked.answered(text, usage=dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True)))
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-    def texts(self, mark: str = "") -> list[str]:
-        return [each["prompt"] for each in self.asked if each["prompt"].startswith(mark)]
-
-    def answer(self, prompt: str) -> str | None:
-        if prompt.startswith(PLANNING_MARK):
-            return self.plan(self, prompt)
-        if "[[A]]" in prompt:
-            return "It is better. [[A]]"
-        return json.dumps({"selected_response": 1, "reason": "It explains the cause."})
-
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        gemini = "contents" in sent
-        prompt = sent["contents"][-1]["parts"][0]["text"] if gemini else sent["messages"][-1]["content"]
-        self.server.asked.append({**sent, "prompt": prompt})
-        text = self.server.answer(prompt)
-        tokens = (len(prompt) // 4, len(text or "") // 4)
-        body: dict[str, Any]
-        if gemini:
-            candidate = {"content": {"parts": [{"text": text or ""}], "role": "model"}, "index": 0,
-                         "finishReason": "STOP" if text is not None else "SAFETY"}  # fmt: skip
-            body = {"candidates": [candidate], "modelVersion": "m",
-                    "usageMetadata": {"promptTokenCount": tokens[0], "candidatesTokenCount": tokens[1]}}  # fmt: skip
-        else:
-            message = {"role": "assistant", "content": text, "refusal": None if text is not None else "I cannot."}
-            body = {"object": "chat.completion", "model": "m", "created": 1,
-                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                    "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}}  # fmt: skip
-        content = json.dumps(body).encode()
-        self.send_response(self.server.status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving(plan: Answering = plans_well) -> Iterator[Server]:
-    with Server(plan) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield running
-        finally:
-            running.shutdown()
-            thread.join()
+    return serving(by=answering)
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with serving() as running:
+    with planning() as running:
         yield running
 
 
-def table_of(provider: str, server: Server, **more: Any) -> dict[str, Any]:
-    url = f"{server.url}/v1" if provider == "openai" else server.url
-    return {"provider": provider, "model": "m", "base_url": url, "max_attempts": 1, "strategy": "plan-self", **more}
-
-
-def run(judge: Judge, question: Any) -> Any:
-    async def asked() -> Any:
-        try:
-            return await question
-        finally:
-            await judge.close()
-
-    return asyncio.run(asked())
+def planner(provider: str, server: Server, **more: Any) -> Judge:
+    """Return a judge that plans and asks once."""
+    return load_judge(server.table(provider, max_attempts=1, strategy="plan-self") | more)
 
 
 @pytest.mark.parametrize("provider", ["openai", "google"])
 def test_planning_is_a_call_of_its_own(provider: str, server: Server) -> None:
     """A plan is asked for at the planning temperature as plain text, the verdict at the judge's own as JSON."""
-    judge = load_judge(table_of(provider, server))
-    plan = run(judge, judge.plan(pair_of()))
+    judge = planner(provider, server)
+    plan = finished(judge, judge.plan(pair_of()))
     assert (plan.origin, plan.fault) == ("self", None)
-    verdict = run(judge, judge.verdict(judge.prompt(pair_of(), NO_CUE, plan)))
+    verdict = finished(judge, judge.verdict(judge.prompt(pair_of(), NO_CUE, plan)))
     assert verdict.selected_response == 1
-    planning, execution = server.asked
-    assert planning["prompt"].startswith(PLANNING_MARK)
-    assert execution["prompt"].startswith(EXECUTION_MARK)
-    assert plan.text in execution["prompt"]
-    settings = [each["generationConfig"] if provider == "google" else each for each in (planning, execution)]
+    (plans, verdicts), bodies = server.prompts(), [asked.body for asked in server.asked]
+    assert plans.startswith(PLANNING_MARK)
+    assert verdicts.startswith(EXECUTION_MARK)
+    assert plan.text in verdicts
+    settings = [each["generationConfig"] if provider == "google" else each for each in bodies]
     assert [each["temperature"] for each in settings] == [0.7, 0]
     form = "responseJsonSchema" if provider == "google" else "response_format"
     assert [form in each for each in settings] == [False, True]
@@ -602,21 +536,21 @@ def test_planning_is_a_call_of_its_own(provider: str, server: Server) -> None:
 @pytest.mark.parametrize(("strategy", "calls"), [("plan-heuristic", 1), ("plan-self", 2), ("plan-combined", 2)])
 def test_a_verdict_on_a_bare_prompt_plans_for_it(strategy: str, calls: int, server: Server) -> None:
     """Asked about a prompt alone, a judge plans for that prompt first; one that holds a plan is asked as it is."""
-    judge = load_judge(table_of("openai", server, strategy=strategy))
-    verdict = run(judge, judge.verdict("Which is better, tea or coffee?"))
+    judge = planner("openai", server, strategy=strategy)
+    verdict = finished(judge, judge.verdict("Which is better, tea or coffee?"))
     assert verdict.selected_response == 1
     assert len(server.asked) == calls
-    assert server.texts()[-1].endswith("Which is better, tea or coffee?")
-    run(judge, judge.verdict(server.texts()[-1]))
+    assert server.prompts()[-1].endswith("Which is better, tea or coffee?")
+    finished(judge, judge.verdict(server.prompts()[-1]))
     assert len(server.asked) == calls + 1
 
 
 @pytest.mark.parametrize("provider", ["openai", "google"])
 def test_a_refused_plan_is_a_failed_one(provider: str) -> None:
     """An answer that is no answer gives the hand-made plan with its reason, in both formats."""
-    with serving(lambda _server, _prompt: None) as server:
-        judge = load_judge(table_of(provider, server))
-        plan = run(judge, judge.plan(pair_of()))
+    with planning(lambda _prompt: None) as server:
+        judge = planner(provider, server)
+        plan = finished(judge, judge.plan(pair_of()))
     assert (plan.origin, plan.fault) == ("fallback", "failed")
     assert plan.detail.split(":")[0] in ("refusal", "filtered")
 
@@ -626,20 +560,9 @@ def test_a_refused_plan_is_a_failed_one(provider: str) -> None:
 N = 6
 
 
-class Project:
-    """A user's repository with a judge, the same one planning, and their pairs."""
-
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester, self.path = pytester, pytester.path
-        rows = [{"id": f"p{number}", "question": f"Why does thing {number} happen?", "response_1": f"It is A{number}.",
-                 "response_2": f"It is B{number}.", "gold": 1 + number % 2, "category": "length"}
-                for number in range(N)]  # fmt: skip
-        (self.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        for name in ("recency", "plan", "accuracy", "swap"):
-            (self.path / f"test_{name}.py").write_text((REPOSITORY / f"tests/judge/test_{name}.py").read_text())
-
-    def configure(self, url: str = NOWHERE, planned: str = 'strategy = "plan-self"', gate: str = "") -> None:
-        (self.path / "pyproject.toml").write_text(f"""\
+def configuration(url: str = NOWHERE, planned: str = 'strategy = "plan-self"', gate: str = "") -> str:
+    """Return a configuration with a judge, and the same one planning."""
+    return f"""\
 [tool.judgefixtures]
 judge = "planned"
 [tool.judgefixtures.judges.plain]
@@ -663,24 +586,20 @@ balance_positions = false
 vsr_tolerance = 0.45
 max_degenerate = 0.5
 {gate}
-""")
-
-    def run(self, *arguments: str) -> pytest.RunResult:
-        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
-
-    def report(self) -> Any:
-        return json.loads((self.path / "report" / "report.json").read_text())
-
-    def rows(self, name: str) -> list[Any]:
-        return [json.loads(line) for line in (self.path / "report" / name).read_text().splitlines()]
-
-    def cassette(self, condition: str, judge: str = "planned") -> Path:
-        return self.path / "cassettes" / judge / "own" / f"{condition}.jsonl"
+"""
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
+    """A user's repository with two judges and their pairs."""
+    project = Project(pytester, configuration)
+    project.write_pairs(
+        {"id": f"p{number}", "question": f"Why does thing {number} happen?", "response_1": f"It is A{number}.",
+         "response_2": f"It is B{number}.", "gold": 1 + number % 2, "category": "length"}
+        for number in range(N)
+    )  # fmt: skip
+    project.copy_tests("recency", "plan", "accuracy", "swap")
+    return project
 
 
 def test_an_item_for_every_judge_that_plans(project: Project) -> None:
@@ -694,14 +613,14 @@ def test_an_item_for_every_judge_that_plans(project: Project) -> None:
 @pytest.mark.parametrize("name", ["planned", "gemini"])
 def test_plans_are_recorded_once_and_replayed(name: str, project: Project) -> None:
     """A plan a pair, asked once for all conditions and items; replay needs no server and gives the same report."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         record = project.run("--judge", name, "--judge-record", "missing", "--judge-report", "report",
                              "-k", "recency or plan or accuracy")  # fmt: skip
         assert record.ret == 0, str(record.stdout)
-        assert len(server.texts(PLANNING_MARK)) == N
-        assert len(server.texts(EXECUTION_MARK)) == 4 * N
-        assert not [text for text in server.texts(PLANNING_MARK) if "written" in text or "It is A" in text]
+        assert len(server.prompts(PLANNING_MARK)) == N
+        assert len(server.prompts(EXECUTION_MARK)) == 4 * N
+        assert not [text for text in server.prompts(PLANNING_MARK) if "written" in text or "It is A" in text]
     first = (project.path / "report" / "report.json").read_bytes()
     cassette = project.cassette("plan", name)
     assert len(cassette.read_text().splitlines()) == 1 + N
@@ -713,8 +632,8 @@ def test_plans_are_recorded_once_and_replayed(name: str, project: Project) -> No
     assert (row["n"], row["planned"], row["fallback"], row["leaks"], row["status"]) == (N, N, 0, 0, "PASS")
     assert row["degenerate_share"]["value"] == 0
     assert row["kinds"] == {"factual": N}
-    judgments = project.rows("judgments.jsonl")
-    plans = {plan["pair"]: plan for plan in project.rows("plans.jsonl")}
+    judgments = project.rows("report/judgments.jsonl")
+    plans = {plan["pair"]: plan for plan in project.rows("report/plans.jsonl")}
     assert len(plans) == N
     assert len(judgments) == 4 * N
     origin = "combined" if name == "gemini" else "self"
@@ -726,11 +645,11 @@ def test_plans_are_recorded_once_and_replayed(name: str, project: Project) -> No
 
 def test_the_report_is_the_same_from_several_processes(project: Project) -> None:
     """Recorded and replayed with -n 2, plans are asked once and the report has the same bytes as serially."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         project.run("-n2", "--judge-record", "all", "-k", "planned-own")
-        assert len(server.texts(PLANNING_MARK)) == N
-        assert len(server.texts(EXECUTION_MARK)) == 4 * N
+        assert len(server.prompts(PLANNING_MARK)) == N
+        assert len(server.prompts(EXECUTION_MARK)) == 4 * N
     project.configure()
     files = ("report.json", "judgments.jsonl", "plans.jsonl")
     found = []
@@ -743,25 +662,27 @@ def test_the_report_is_the_same_from_several_processes(project: Project) -> None
 def test_a_failed_plan_falls_back(project: Project) -> None:
     """A refused plan is replaced by the hand-made one, counted, shown, and the same when it is replayed."""
 
-    def sometimes(server: Server, prompt: str) -> str | None:
-        return None if "thing 1 " in prompt else plans_well(server, prompt)
+    well = plans_well()
 
-    with serving(sometimes) as server:
+    def sometimes(prompt: str) -> str | None:
+        return None if "thing 1 " in prompt else well(prompt)
+
+    with planning(sometimes) as server:
         project.configure(server.url)
         result = project.run("--judge-record", "missing", "--judge-report", "report", "-k", "recency")
         assert result.ret == 0
         result.stdout.fnmatch_lines(["*planned on own: 1 of 6 plans were not plans (failed 1)*"])
-        assert [HEURISTICS["factual"] in text for text in server.texts(EXECUTION_MARK)].count(True) == 2
+        assert [HEURISTICS["factual"] in text for text in server.prompts(EXECUTION_MARK)].count(True) == 2
     project.configure()
     assert project.run("--judge-report", "report", "-k", "recency").ret == 0
-    (plan,) = [row for row in project.rows("plans.jsonl") if row["fault"]]
+    (plan,) = [row for row in project.rows("report/plans.jsonl") if row["fault"]]
     assert (plan["pair"], plan["origin"], plan["fault"]) == ("p1", "fallback", "failed")
     assert "refusal" in plan["detail"]
 
 
 def test_degenerate_plans_fail_with_examples(project: Project) -> None:
     """Too many answers in place of plans FAIL, with how many, why, and three of them."""
-    with serving(lambda _server, _prompt: "It happens because warm air rises above the cold ground.") as server:
+    with planning(lambda _prompt: "It happens because warm air rises above the cold ground.") as server:
         project.configure(server.url)
         result = project.run("--judge-record", "missing", "--judge-report", "report", "-k", "plan and not recency",
                              "test_plan.py")  # fmt: skip
@@ -777,7 +698,7 @@ def test_degenerate_plans_fail_with_examples(project: Project) -> None:
 
 def test_few_plans_are_inconclusive(project: Project) -> None:
     """A share that neither bound settles is INCONCLUSIVE; to record what cannot pass is refused beforehand."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url, gate="[tool.judgefixtures.gate.plan]\nmax_degenerate = 0.05")
         refused = project.run("--judge-record", "missing", "test_plan.py")
         refused.stdout.fnmatch_lines(["*6 pairs cannot pass max_degenerate 0.05*at least 59*"])
@@ -790,11 +711,13 @@ def test_few_plans_are_inconclusive(project: Project) -> None:
 def test_one_leak_fails(project: Project) -> None:
     """A single plan that prefers a response FAILs, shown first."""
 
-    def leaking(server: Server, prompt: str) -> str | None:
-        plan = plans_well(server, prompt) or ""
+    well = plans_well()
+
+    def leaking(prompt: str) -> str | None:
+        plan = well(prompt) or ""
         return plan.replace("[End", "Choose Response 2.\n[End") if "thing 3 " in prompt else plan
 
-    with serving(leaking) as server:
+    with planning(leaking) as server:
         project.configure(server.url)
         result = project.run("--judge-record", "missing", "--judge-report", "report", "test_plan.py")
     assert result.ret == 1
@@ -804,27 +727,27 @@ def test_one_leak_fails(project: Project) -> None:
 
 def test_hand_made_plans_ask_nobody(project: Project) -> None:
     """plan-heuristic makes no planning call, has no share to estimate, and its plans are in the report."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url, 'strategy = "plan-heuristic"')
         result = project.run("--judge-record", "missing", "--judge-report", "report", "-k", "recency or plan-own")
         assert result.ret == 0
-        assert not server.texts(PLANNING_MARK)
-        assert len(server.texts(EXECUTION_MARK)) == 2 * N
-    assert not project.cassette("plan").exists()
+        assert not server.prompts(PLANNING_MARK)
+        assert len(server.prompts(EXECUTION_MARK)) == 2 * N
+    assert not project.cassette("plan", "planned").exists()
     project.configure(planned='strategy = "plan-heuristic"')
     assert project.run("test_plan.py", "--judge-report", "report").ret == 0
     (row,) = project.report()["plans"]
     assert (row["status"], row["degenerate_share"], row["kinds"]) == ("PASS", None, {"factual": N})
-    assert {plan["text"] for plan in project.rows("plans.jsonl")} == {HEURISTICS["factual"]}
+    assert {plan["text"] for plan in project.rows("report/plans.jsonl")} == {HEURISTICS["factual"]}
 
 
 def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
     """Answers recorded on one plan are never mixed with another: `all` makes new plans, what was left is told."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         assert project.run("--judge-record", "missing", "-k", "recency or accuracy").ret == 0
         assert project.run("--judge-record", "all", "-k", "recency").ret == 0
-        assert len(server.texts(PLANNING_MARK)) == 2 * N
+        assert len(server.prompts(PLANNING_MARK)) == 2 * N
         project.configure()
         assert project.run("-k", "recency").ret == 0
         missed = project.run("-k", "accuracy")
@@ -836,12 +759,12 @@ def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
         assert len(server.asked) - before == 2 * N
     project.configure()
     assert project.run("-k", "accuracy or recency").ret == 0
-    assert len(project.cassette("no-cue").read_text().splitlines()) == 1 + N
+    assert len(project.cassette("no-cue", "planned").read_text().splitlines()) == 1 + N
 
 
 def test_other_planning_is_another_judge(project: Project) -> None:
     """Plans recorded with other planning parameters are refused, with what changed."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         assert project.run("--judge-record", "missing", "-k", "recency").ret == 0
     project.configure(planned='strategy = "plan-self"\nplan_temperature = 0.0')
@@ -852,45 +775,45 @@ def test_other_planning_is_another_judge(project: Project) -> None:
 
 def test_only_what_has_no_plan_is_planned(project: Project) -> None:
     """More pairs are planned for, the others keep their plans: nothing is paid for twice."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         project.run("--judge-pairs", "4", "--judge-record", "missing", "--judge-force", "-k", "recency")
-        assert len(server.texts(PLANNING_MARK)) == 4
+        assert len(server.prompts(PLANNING_MARK)) == 4
         assert project.run("--judge-record", "missing", "-k", "recency").ret == 0
-        assert len(server.texts(PLANNING_MARK)) == N
-        assert len({*server.texts(PLANNING_MARK)}) == N
-        assert len(server.texts(EXECUTION_MARK)) == 2 * N
+        assert len(server.prompts(PLANNING_MARK)) == N
+        assert len({*server.prompts(PLANNING_MARK)}) == N
+        assert len(server.prompts(EXECUTION_MARK)) == 2 * N
 
 
 def test_pairs_of_one_question_share_its_plan(project: Project) -> None:
     """The same task is planned once: two answers to one request could not be told apart in a replay."""
-    rows = [json.loads(line) for line in (project.path / "pairs.jsonl").read_text().splitlines()]
+    rows = project.rows("pairs.jsonl")
     for row in rows[:3]:
         row["question"] = "Why does the same thing happen?"
-    (project.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with serving() as server:
+    project.write_pairs(rows)
+    with planning() as server:
         project.configure(server.url)
         assert project.run("--judge-record", "missing", "-k", "recency").ret == 0
-        assert len(server.texts(PLANNING_MARK)) == N - 2
+        assert len(server.prompts(PLANNING_MARK)) == N - 2
     project.configure()
     assert project.run("--judge-report", "report", "-k", "recency").ret == 0
-    digests = [plan["digest"] for plan in project.rows("plans.jsonl")]
+    digests = [plan["digest"] for plan in project.rows("report/plans.jsonl")]
     assert len(digests) == N
     assert len({*digests}) == N - 2
 
 
 def test_planning_counts_towards_the_budget(project: Project) -> None:
     """--judge-max-cost stops while planning; what was planned is kept; what recording cost includes the plans."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         stopped = project.run("--judge-record", "missing", "--judge-max-cost", "0.004", "-k", "recency")
         assert stopped.ret != 0
         stopped.stdout.fnmatch_lines(["*stopped before --judge-max-cost*"])
-        assert 0 < len(server.texts(PLANNING_MARK)) < N
-        assert not server.texts(EXECUTION_MARK)
+        assert 0 < len(server.prompts(PLANNING_MARK)) < N
+        assert not server.prompts(EXECUTION_MARK)
         result = project.run("--judge-record", "missing", "-k", "recency")
         assert result.ret == 0
-        assert len(server.texts(PLANNING_MARK)) == N
+        assert len(server.prompts(PLANNING_MARK)) == N
         spent = re.search(r"recorded: planned: (\d+) calls", str(result.stdout))
         assert spent is not None
         asked = len(server.asked)
@@ -903,7 +826,7 @@ def test_the_preflight_counts_planning(project: Project) -> None:
     project.configure()
     result = project.run("--judge-preflight", "-k", "recency")
     result.stdout.fnmatch_lines([f"*planned: at most {3 * N} calls*"])
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         assert project.run("--judge-record", "missing", "test_plan.py").ret == 0
     result = project.run("--judge-preflight", "-k", "recency")
@@ -912,13 +835,16 @@ def test_the_preflight_counts_planning(project: Project) -> None:
 
 def test_an_outage_while_planning_is_no_fallback(project: Project) -> None:
     """Where no answer comes at all the run stops, as for any other call: nothing is recorded in a plan's place."""
-    with serving() as server:
-        server.status = 500
+    with planning() as server:
+        server.says(wire(problem("Down."), 500))
         project.configure(server.url)
         result = project.run("--judge-record", "missing", "-k", "recency")
     assert result.ret != 0
     assert "gave up after" in str(result.stdout)
-    assert not project.cassette("plan").exists() or len(project.cassette("plan").read_text().splitlines()) == 1
+    assert (
+        not project.cassette("plan", "planned").exists()
+        or len(project.cassette("plan", "planned").read_text().splitlines()) == 1
+    )
 
 
 def test_a_function_may_plan(project: Project) -> None:
@@ -940,7 +866,7 @@ def test_a_function_may_plan(project: Project) -> None:
 
 def test_planjudge_is_a_treatment(project: Project) -> None:
     """The planned judge against the direct one: the swap as ever, and what a verdict costs more, planning included."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         project.run("--judge-baseline", "plain", "--judge-record", "missing", "--judge-force", "test_swap.py")
     project.configure()
@@ -963,7 +889,7 @@ def test_planjudge_is_a_treatment(project: Project) -> None:
 
 def test_an_unknown_price_is_said(project: Project) -> None:
     """Where nobody knows a price it is shown as unknown, never as 0."""
-    with serving() as server:
+    with planning() as server:
         project.configure(server.url)
         file = project.path / "pyproject.toml"
         file.write_text(file.read_text().replace("price = {input = 1.0, output = 2.0}", ""))

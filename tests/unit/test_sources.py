@@ -15,6 +15,8 @@ from typing import Any
 import datasets
 import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
+from support.project import Project, suite
+from support.server import NOWHERE
 
 from judgefixtures.config import build_config
 from judgefixtures.errors import JudgeFixturesError
@@ -1032,13 +1034,6 @@ PINNED = ["mt-bench-med-4", "llmbar-natural-6", "hep-rust-22", "donotanswer-15",
 
 # --- in a project ---------------------------------------------------------------------------------------------
 
-SUITE = """
-import pytest
-pytestmark = pytest.mark.judge_family("recency")
-
-def test_recency(judge, pairs, contrast, gate):
-    gate.check(judge, pairs, contrast)
-"""
 HUB = """
 import datasets, huggingface_hub
 from types import SimpleNamespace
@@ -1057,60 +1052,58 @@ datasets.load_dataset = load
 """
 
 
-class Project:
-    """A user's repository with a dataset of the hub and a judge of their own."""
-
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester, self.path = pytester, pytester.path
-        pytester.makepyfile(test_recency=SUITE)
-        self.configure()
-
-    def configure(self, top: str = "pairs = 20", table: str = "") -> None:
-        (self.path / "judges.toml").write_text(
-            f'judge = "simulated"\ndataset = ["bench"]\n{top}\n[judges.simulated]\nprovider = "openai"\n'
-            f'model = "simulated-faithful"\nbase_url = "{self.url}/v1"\n[judges.candidate]\nextends = "simulated"\n'
-            f'seed = 1\n[datasets.bench]\nsource = "judgebench"\n{table}\n[gate]\nvsr_tolerance = 0.3\n'
-        )
-
-    url = "http://127.0.0.1:9"
-
-    def run(self, *arguments: str, network: bool = False) -> str:
-        (self.path / "conftest.py").write_text(HUB if network else "")
-        ended = self.pytester.runpytest_subprocess("--judge-config", "judges.toml", *arguments)
-        return "\n".join([*ended.outlines, *ended.errlines, f"exit {int(ended.ret)}"])
-
-    @property
-    def asked(self) -> list[str]:
-        file = self.path / "asked.txt"
-        return file.read_text().splitlines() if file.exists() else []
+def configuration(url: str = NOWHERE, top: str = "pairs = 20", table: str = "") -> str:
+    """Return a configuration with a dataset of the hub and two judges."""
+    return (
+        f'judge = "simulated"\ndataset = ["bench"]\n{top}\n[judges.simulated]\nprovider = "openai"\n'
+        f'model = "simulated-faithful"\nbase_url = "{url}/v1"\n[judges.candidate]\nextends = "simulated"\n'
+        f'seed = 1\n[datasets.bench]\nsource = "judgebench"\n{table}\n[gate]\nvsr_tolerance = 0.3\n'
+    )
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A repository with a dataset of the hub, run in processes of its own."""
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    return Project(pytester)
+    monkeypatch.setenv("HF_ENDPOINT", NOWHERE)
+    options = ("-p", "no:cacheprovider", "--judge-config", "judges.toml")
+    project = Project(pytester, configuration, file="judges.toml", options=options, apart=True)
+    project.write("test_recency.py", suite("recency", name="recency"))
+    project.configure()
+    return project
+
+
+def run(project: Project, *arguments: str, network: bool = False) -> str:
+    """Run pytest, with a hub or without; return what it said, and its exit code."""
+    project.write("conftest.py", HUB if network else "")
+    ran = project.run(*arguments)
+    return f"{ran.said}\nexit {ran.ret}"
+
+
+def asked_of(project: Project) -> list[str]:
+    """Return what the hub was asked for."""
+    file = project.path / "asked.txt"
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) -> None:
     """Recorded once with network, the sample is frozen; then no run asks the hub, and none writes a byte."""
     from judgefixtures.simulator.server import serving
 
-    assert "--judge-record none uses no network" in project.run()
+    assert "--judge-record none uses no network" in run(project)
     with serving() as server:
-        project.url = server.url
-        project.configure()
-        assert "exit 0" in project.run("--judge-record", "missing", network=True)
-    assert project.asked == [f"ScalerLab/JudgeBench {'a' * 40}"], "the hub was asked once"
+        project.configure(server.url)
+        assert "exit 0" in run(project, "--judge-record", "missing", network=True)
+    assert asked_of(project) == [f"ScalerLab/JudgeBench {'a' * 40}"], "the hub was asked once"
     folder = project.path / "cassettes" / "simulated" / "bench"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     sample = json.loads(before["sample.json"])
     assert (sample["revision"], sample["seed"], sample["available"], len(sample["pairs"])) == ("a" * 40, 0, 40, 20)
     assert sample["licence"] == "MIT"
 
-    assert "1 passed" in project.run()
-    assert "1 passed" in project.run("--judge-pairs", "10")
-    said = project.run("--judge-preflight")
+    assert "1 passed" in run(project)
+    assert "1 passed" in run(project, "--judge-pairs", "10")
+    said = run(project, "--judge-preflight")
     for line in (
         f"bench: 20 of 40 pairs, seed 0, from ScalerLab/JudgeBench (judgebench), revision {'a' * 40}",
         "categories: coding 10, knowledge 10",
@@ -1118,22 +1111,22 @@ def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) ->
         "gold: first response ",
     ):
         assert line in said
-    assert "1 passed" in project.run("--judge-record", "missing"), "nothing is missing, so nothing is fetched"
+    assert "1 passed" in run(project, "--judge-record", "missing"), "nothing is missing, so nothing is fetched"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    assert len(project.asked) == 1
+    assert len(asked_of(project)) == 1
 
     for arguments, problem in (
         (["--judge-pairs", "30"], "30 pairs are asked for, and 20 of 40 are frozen"),
         (["seed = 3"], "it was drawn with seed 0, and seed = 3 draws and swaps other pairs"),
     ):
         if arguments[0].startswith("seed"):
-            project.configure(top=arguments[0])
+            project.configure(server.url, arguments[0])
             arguments = []
-        said = project.run(*arguments)
+        said = run(project, *arguments)
         assert f"the sample frozen beside the recordings of simulated does not serve: {problem}" in said
         assert "Traceback" not in said
-    project.configure(table='split = "claude"')
-    assert "split was None and is 'claude'" in project.run()
+    project.configure(server.url, table='split = "claude"')
+    assert "split was None and is 'claude'" in run(project)
 
 
 def test_a_candidate_is_asked_about_the_baselines_pairs(project: Project) -> None:
@@ -1141,18 +1134,17 @@ def test_a_candidate_is_asked_about_the_baselines_pairs(project: Project) -> Non
     from judgefixtures.simulator.server import serving
 
     with serving() as server:
-        project.url = server.url
-        project.configure()
-        project.run("--judge-record", "missing", network=True)
-        asked = len(project.asked)
-        assert "1 passed" in project.run("--judge", "candidate", "--judge-record", "missing", "--judge-force")
-        assert len(project.asked) == asked
+        project.configure(server.url)
+        run(project, "--judge-record", "missing", network=True)
+        asked = len(asked_of(project))
+        assert "1 passed" in run(project, "--judge", "candidate", "--judge-record", "missing", "--judge-force")
+        assert len(asked_of(project)) == asked
     folder = project.path / "cassettes"
     frozen = [(folder / judge / "bench" / "sample.json").read_bytes() for judge in ("simulated", "candidate")]
     assert frozen[0] == frozen[1]
-    more = project.run("--judge-record", "missing", "--judge-pairs", "25", "--judge-preflight", network=True)
+    more = run(project, "--judge-record", "missing", "--judge-pairs", "25", "--judge-preflight", network=True)
     assert "bench: 25 of 40 pairs" in more
-    assert project.asked[-1].endswith("a" * 40)
+    assert asked_of(project)[-1].endswith("a" * 40)
 
 
 def test_a_damaged_sample_is_told(project: Project) -> None:
@@ -1165,7 +1157,7 @@ def test_a_damaged_sample_is_told(project: Project) -> None:
         "pairs": [{"id": "a", "digest": "0"}],
     })):  # fmt: skip
         (folder / "sample.json").write_text(content)
-        said = project.run()
+        said = run(project)
         assert re.search(r"sample\.json(:1)? (cannot be read|and pairs\.jsonl beside it do not fit)", said), said
         assert "Traceback" not in said
 

@@ -85,7 +85,8 @@ class Asked:
             return wire(gemini(text or "", finish="SAFETY" if text is None else "STOP", modelVersion="m") | more)
         if self.sdk == "openai":
             refusal = {"refusal": "I cannot."} if text is None else {}
-            return wire(chat(text, model="m", **refusal) | more)
+            body = chat(text, model="m", **refusal) | more
+            return wire({name: value for name, value in body.items() if name != "id"})  # one that repeats is a cache's
         return wire(json.loads(text or "{}") | more if more else text or "")
 
 
