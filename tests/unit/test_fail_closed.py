@@ -7,38 +7,24 @@ a few lines of conftest.py, as pytest-rerunfailures 16.7 and pytest-repeat 0.9.4
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.project import Project, suite
+from support.server import Server, problem, serving, wire
 
 pytest_plugins = ["pytester"]
 
-CONFIGURATION = """\
-[tool.pytest.ini_options]
-pythonpath = ["."]
-[tool.judgefixtures]
-judge = "ours"
-[tool.judgefixtures.judges.ours]
-{judge}
-[tool.judgefixtures.datasets.own]
-path = "pairs.jsonl"
-[tool.judgefixtures.gate]
-vsr_tolerance = 0.3
-"""
-MODULE = """\
+ACCURACY = """\
 import pytest
 
-pytestmark = pytest.mark.{mark}
+pytestmark = pytest.mark.judge_accuracy
 
 
-def test_judge(judge, pairs, {contrast}gate):
-    gate.check{accuracy}(judge, pairs{given})
+def test_judge(judge, pairs, gate):
+    gate.check_accuracy(judge, pairs)
 """
+PYTHON = 'provider = "python"\ntarget = "mine:judge"'
 FOLLOWS = """\
 import json
 
@@ -67,49 +53,53 @@ def pytest_report_to_serializable(report):
 """
 
 
-class Project:
-    """A repository that gates a judge of its own, in a temporary folder."""
-
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester, self.path = pytester, pytester.path
-        self.pairs([{"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-                    for n in range(12)])  # fmt: skip
-        self.judge(FOLLOWS % "It is better.")
-        self.gates("recency")
-
-    def pairs(self, rows: list[dict[str, Any]]) -> None:
-        """Write the pair file."""
-        (self.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    def judge(self, code: str = "", table: str = 'provider = "python"\ntarget = "mine:judge"') -> None:
-        """Write the judge's module and the configuration."""
-        (self.path / "mine.py").write_text(code)
-        (self.path / "pyproject.toml").write_text(CONFIGURATION.format(judge=table))
-
-    def gates(self, family: str) -> None:
-        """Write a test module for a family, or for accuracy."""
-        text = MODULE.format(mark=f'judge_family("{family}")', contrast="contrast, ", accuracy="", given=", contrast")
-        if family == "accuracy":
-            text = MODULE.format(mark="judge_accuracy", contrast="", accuracy="_accuracy", given="")
-        (self.path / f"test_{family}.py").write_text(text)
-
-    def run(self, *arguments: str, conftest: str = "") -> tuple[int, str]:
-        """Return the exit code of a run, in a process of its own, and what it said."""
-        if conftest:
-            (self.path / "conftest.py").write_text(conftest)
-        done = self.pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments)
-        return int(done.ret), "\n".join([*done.outlines, *done.errlines])
-
-    def report(self, *arguments: str, folder: str, conftest: str = "") -> tuple[int, str, dict[str, bytes]]:
-        """Return the exit code of a run, what it said, and the files of its report."""
-        code, said = self.run("--judge-report", folder, *arguments, conftest=conftest)
-        return code, said, {path.name: path.read_bytes() for path in sorted((self.path / folder).glob("*"))}
+def configuration(judge: str = PYTHON) -> str:
+    """Return a configuration with a judge's table."""
+    return f"""\
+[tool.pytest.ini_options]
+pythonpath = ["."]
+[tool.judgefixtures]
+judge = "ours"
+[tool.judgefixtures.judges.ours]
+{judge}
+[tool.judgefixtures.datasets.own]
+path = "pairs.jsonl"
+[tool.judgefixtures.gate]
+vsr_tolerance = 0.3
+"""
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
-    """A project whose judge follows the newer date in every pair."""
-    return Project(pytester)
+    """A project whose judge follows the newer date in every pair, run in processes of its own."""
+    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+    project = Project(pytester, configuration, options=options, apart=True, rough=True)
+    project.write_pairs({"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
+                        for n in range(12))  # fmt: skip
+    project.write("mine.py", FOLLOWS % "It is better.")
+    project.configure()
+    gates(project, "recency")
+    return project
+
+
+def gates(project: Project, *families: str) -> None:
+    """Write a test module for each family."""
+    for family in families:
+        project.write(f"test_{family}.py", suite(family))
+
+
+def run(project: Project, *arguments: str, conftest: str = "") -> tuple[int, str]:
+    """Return the exit code of a run and what it said."""
+    if conftest:
+        project.write("conftest.py", conftest)
+    ran = project.run(*arguments)
+    return ran.ret, ran.said
+
+
+def report(project: Project, *arguments: str, folder: str, conftest: str = "") -> tuple[int, str, dict[str, bytes]]:
+    """Return the exit code of a run, what it said, and the files of its report."""
+    code, said = run(project, "--judge-report", folder, *arguments, conftest=conftest)
+    return code, said, {path.name: path.read_bytes() for path in sorted((project.path / folder).glob("*"))}
 
 
 # --- texts that cannot travel -------------------------------------------------------------------------------
@@ -117,57 +107,28 @@ def project(pytester: pytest.Pytester) -> Project:
 
 def test_half_an_emoji_in_a_verdict_changes_no_outcome(project: Project) -> None:
     """A reason with half of a surrogate pair: under -n the item fails as it does serially, with the same report."""
-    project.judge(FOLLOWS % "cut in two: \ud83d")
-    code, _, files = project.report(folder="serial")
+    project.write("mine.py", FOLLOWS % "cut in two: \ud83d")
+    code, _, files = report(project, folder="serial")
     assert code == 1
     assert json.loads(files["report.json"])["status"] == "FAIL"
     assert "cut in two: \ufffd" in files["judgments.jsonl"].decode()
-    code, said, parallel = project.report("-n", "2", folder="parallel")
+    code, said, parallel = report(project, "-n", "2", folder="parallel")
     assert (code, parallel) == (1, files), said
 
 
 def test_half_an_emoji_in_an_error_changes_no_outcome(project: Project) -> None:
     """An error with half of a surrogate pair in its message: ERROR under -n, with the message, as serially."""
-    project.judge("def judge(prompt):\n    raise ValueError('cut in two: \\ud83d')\n")
-    code, said, files = project.report("-n", "2", folder="parallel")
+    project.write("mine.py", "def judge(prompt):\n    raise ValueError('cut in two: \\ud83d')\n")
+    code, said, files = report(project, "-n", "2", folder="parallel")
     assert "cut in two: \ufffd" in said
     assert "INTERNALERROR" not in said
     assert code == 2  # a fatal error of the judge stops the run
-    assert files == project.report(folder="serial")[2]
+    assert files == report(project, folder="serial")[2]
 
 
-class Server(BaseHTTPRequestHandler):
-    """Answers like OpenAI, with half of a surrogate pair in `said`."""
-
-    said: Any = None
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        status, body = self.said
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_arguments: object) -> None:
-        """Nothing."""
-
-
-@contextmanager
-def answering(status: int, body: Any) -> Iterator[str]:
-    """Answer every question so, over HTTP on this machine; gives the judge's table."""
-    handler = type("Handler", (Server,), {"said": (status, body)})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f'provider = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:{server.server_port}/v1"\n'
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def asking(server: Server) -> str:
+    """Return the table of a judge that a server answers for."""
+    return f'provider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\n'
 
 
 def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> None:
@@ -176,12 +137,12 @@ def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> Non
     choice = {"index": 0, "finish_reason": "stop", "message": verdict}
     body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "system_fingerprint": "fp_\ud83d",
             "choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}  # fmt: skip
-    with answering(200, body) as table:
-        project.judge(table=table)
-        code, said, files = project.report("-n", "2", "--judge-record", "missing", folder="recorded")
+    with serving(wire(body)) as server:
+        project.configure(asking(server))
+        code, said, files = report(project, "-n", "2", "--judge-record", "missing", folder="recorded")
     assert code == 0, said
     assert '"fingerprint": "fp_\ufffd"' in files["judgments.jsonl"].decode()
-    code, said, again = project.report("-n", "2", folder="replayed")
+    code, said, again = report(project, "-n", "2", folder="replayed")
     assert code == 0, said
     assert again["judgments.jsonl"] == files["judgments.jsonl"]
     # The server gives every answer one id, and only who records can see that.
@@ -192,9 +153,9 @@ def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> Non
 
 def test_half_an_emoji_in_a_servers_error_changes_no_outcome(project: Project) -> None:
     """A server's error message: the run stops with it, under -n as serially."""
-    with answering(401, {"error": {"message": "no \ud83d for you"}}) as table:
-        project.judge(table=table)
-        code, said = project.run("-n", "2", "--judge-record", "missing")
+    with serving(wire(problem("no \ud83d for you"), 401)) as server:
+        project.configure(asking(server))
+        code, said = run(project, "-n", "2", "--judge-record", "missing")
     assert code == 2
     assert "no \ufffd for you" in said
     assert "INTERNALERROR" not in said
@@ -211,7 +172,7 @@ from judgefixtures.pairs import Pair
 def pairs():
     return [Pair("odd", "cut in two: \\ud83d", "a", "b")]
 """
-    code, said = project.run("-n", "1", conftest=conftest)
+    code, said = run(project, "-n", "1", conftest=conftest)
     assert code == 1
     assert "the pair 'odd' holds half of a surrogate pair: it is not valid Unicode text" in said
 
@@ -221,7 +182,7 @@ def pairs():
 
 def test_a_worker_that_fails_inside_is_never_exit_0(project: Project) -> None:
     """One item whose report cannot travel: no result, and so neither exit code 0 nor silence."""
-    code, said, files = project.report("-n", "2", folder="report", conftest=CANNOT_REPORT)
+    code, said, files = report(project, "-n", "2", folder="report", conftest=CANNOT_REPORT)
     assert code == pytest.ExitCode.INTERNAL_ERROR
     assert f"ERROR: 1 of the judge items that were collected were never reported, {ITEM} first" in said
     assert files == {}
@@ -229,21 +190,21 @@ def test_a_worker_that_fails_inside_is_never_exit_0(project: Project) -> None:
 
 def test_a_report_that_lacks_items_is_an_error(project: Project) -> None:
     """Where another item was reported, the report says ERROR and which items it lacks."""
-    project.gates("placebo")
+    gates(project, "placebo")
     conftest = CANNOT_REPORT.replace('"call"', '"call" and "recency" in report.nodeid')
-    code, said, files = project.report("-n", "2", folder="report", conftest=conftest)
-    report = json.loads(files["report.json"])
+    code, said, files = report(project, "-n", "2", folder="report", conftest=conftest)
+    found = json.loads(files["report.json"])
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert [row["contrast"] for row in report["contrasts"]] == ["placebo-listed-shown"]
-    assert report["status"] == "ERROR"
-    assert f"never reported, {ITEM} first" in report["warnings"][0]
-    assert f"WARNING: {report['warnings'][0]}" in said
+    assert [row["contrast"] for row in found["contrasts"]] == ["placebo-listed-shown"]
+    assert found["status"] == "ERROR"
+    assert f"never reported, {ITEM} first" in found["warnings"][0]
+    assert f"WARNING: {found['warnings'][0]}" in said
 
 
 def test_a_run_that_is_ended_with_code_0_is_not_a_pass(project: Project) -> None:
     """pytest.exit(returncode=0) before a judge item ran does not make it a PASS."""
     conftest = "import pytest\n\n\ndef pytest_runtest_setup():\n    pytest.exit('enough', returncode=0)\n"
-    code, said = project.run(conftest=conftest)
+    code, said = run(project, conftest=conftest)
     assert code == pytest.ExitCode.INTERNAL_ERROR
     assert "were never reported" in said
 
@@ -266,9 +227,8 @@ def test_a_run_that_reports_less_on_purpose_is_as_it_was(
     project: Project, arguments: tuple[str, ...], expected: int
 ) -> None:
     """Looking without running, choosing and stopping early keep pytest's exit codes, and nothing is said lost."""
-    project.gates("placebo")
-    project.gates("provenance")
-    code, said = project.run(*arguments)
+    gates(project, "placebo", "provenance")
+    code, said = run(project, *arguments)
     assert code == expected, said
     assert "never reported" not in said
 
@@ -325,20 +285,23 @@ def pytest_generate_tests(metafunc):
 )
 def test_an_item_has_one_row_however_often_it_runs(project: Project, conftest: str, arguments: tuple[str, ...]) -> None:
     """Reruns and copies of an item leave the report of a run without them, byte for byte: Holm counts each once."""
-    project.gates("placebo")
-    code, _, once = project.report(folder="once")
+    gates(project, "placebo")
+    code, _, once = report(project, folder="once")
     assert len(json.loads(once["report.json"])["contrasts"]) == 2
-    again, said, files = project.report(*arguments, folder="often", conftest=conftest)
+    again, said, files = report(project, *arguments, folder="often", conftest=conftest)
     assert again == code == 1
     assert files == once, said
 
 
 def test_of_copies_the_worst_result_counts(project: Project) -> None:
     """Where copies of an item differ, the row is that of the worse one, whichever came first."""
-    project.judge(f"calls = []\n{FOLLOWS % 'x'}\n\ndef changing(prompt):\n    calls.append(1)\n"
-                  "    return judge(prompt if 24 < len(calls) <= 48 else '')\n",
-                  'provider = "python"\ntarget = "mine:changing"')  # fmt: skip
-    code, said, files = project.report(folder="report", conftest=COUNT)
+    project.write(
+        "mine.py",
+        f"calls = []\n{FOLLOWS % 'x'}\n\ndef changing(prompt):\n    calls.append(1)\n"
+        "    return judge(prompt if 24 < len(calls) <= 48 else '')\n",
+    )
+    project.configure(PYTHON.replace("mine:judge", "mine:changing"))
+    code, said, files = report(project, folder="report", conftest=COUNT)
     (row,) = json.loads(files["report.json"])["contrasts"]
     assert (code, row["status"]) == (1, "FAIL")
     assert "1 failed, 2 passed" in said
@@ -356,7 +319,7 @@ def pytest_sessionfinish(session):
     if hasattr(session.config, "workerinput"):
         Path("gw0").write_text(str(Path("report/report.json").exists()))
 """
-    _, _, files = project.report("-n", "1", folder="report", conftest=conftest)
+    _, _, files = report(project, "-n", "1", folder="report", conftest=conftest)
     assert (project.path / "gw0").read_text() == "False"
     assert "report.json" in files
 
@@ -370,10 +333,10 @@ def test_a_bad_pairs_file_is_one_clear_error(project: Project, arguments: tuple[
     """Whether the mark stands on the module or on the function: one sentence, and no internal error."""
     marked = (project.path / "test_recency.py").read_text().replace("pytestmark = ", "@")
     (project.path / "test_recency.py").write_text(marked.replace("\n\n\ndef", "\ndef", 1))
-    project.gates("placebo")
+    gates(project, "placebo")
     with (project.path / "pairs.jsonl").open("a") as file:
         file.write('{"id": \n')
-    code, said = project.run(*arguments)
+    code, said = run(project, *arguments)
     assert code in (1, 2)
     assert said.count("pairs.jsonl:13: not JSON") == 1
     assert "INTERNALERROR" not in said
@@ -388,14 +351,14 @@ def test_no_text_from_outside_commands_a_terminal_or_a_ci_service(project: Proje
     judgments.jsonl has them as they were.
     """
     hostile = "\x1b[31m\n::add-mask::all\n##[group]##vso[task]\r::stop-commands::x"
-    project.pairs([{"id": f"p{n}{hostile}", "question": f"q{n}{hostile}", "response_1": "a", "response_2": "b",
+    project.write_pairs([{"id": f"p{n}{hostile}", "question": f"q{n}{hostile}", "response_1": "a", "response_2": "b",
                     "gold": 1 + n % 2, "category": f"c{hostile}"} for n in range(12)])  # fmt: skip
-    project.gates("accuracy")
-    project.judge(FOLLOWS % hostile)
-    _, said, files = project.report("-rA", "-vv", "--junitxml", "junit.xml", folder="report")
+    project.write("test_accuracy.py", ACCURACY)
+    project.write("mine.py", FOLLOWS % hostile)
+    _, said, files = report(project, "-rA", "-vv", "--junitxml", "junit.xml", folder="report")
     printed = [said, (project.path / "junit.xml").read_text()]
-    project.judge(f"def judge(prompt):\n    raise ValueError({hostile!r})\n")
-    failed = project.report("-rA", "-vv", "--junitxml", "junit.xml", folder="failed")
+    project.write("mine.py", f"def judge(prompt):\n    raise ValueError({hostile!r})\n")
+    failed = report(project, "-rA", "-vv", "--junitxml", "junit.xml", folder="failed")
     printed += [failed[1], (project.path / "junit.xml").read_text()]
     printed += [row["message"] for each in (files, failed[2]) for row in json.loads(each["report.json"])["contrasts"]]
     for text in printed:
