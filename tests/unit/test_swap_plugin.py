@@ -6,23 +6,20 @@ The repository's own recordings answer wherever they can; small pair files and a
 from __future__ import annotations
 
 import datetime
-import importlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from filelock import FileLock
 from scipy.stats import binomtest
+from support.project import REPOSITORY, Project, Ran
 
 from judgefixtures.simulator.behaviour import PUBLISHED
 from judgefixtures.simulator.server import SimulatorServer, serving
@@ -30,7 +27,6 @@ from judgefixtures.sources import Source, load_pairs
 
 pytest_plugins = ["pytester"]
 
-REPOSITORY = Path(__file__).parents[2]
 FAITHFUL, GPT = "simulated-faithful", "simulated-gpt-4o"
 CONTRASTS = 7
 # Hypothesis' plugin imports all of Hypothesis at the end of a run: a second that nobody here needs.
@@ -42,30 +38,6 @@ SWAP_ROW = {"judge", "baseline", "dataset", "contrast", "quantity", "value", "lo
 ACCURACY_ROW = {"judge", "dataset", "category", "n", "correct", "invalid", "accuracy", "accuracy_both_orders"}
 DIFFERENCE = {"judge", "baseline", "dataset", "pair", "condition", "repeat", "gold", "judge_chosen", "judge_invalid",
               "judge_reason", "baseline_chosen", "baseline_invalid", "baseline_reason"}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run of pytest: exit code, what it said, and where its report is."""
-
-    code: int
-    said: str
-    folder: Path
-
-    @property
-    def report(self) -> Any:
-        """report.json."""
-        return json.loads((self.folder / "report.json").read_text())
-
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of a .jsonl file of the report."""
-        return [json.loads(line) for line in (self.folder / f"{name}.jsonl").read_text().splitlines()]
-
-    @property
-    def decision(self) -> tuple[str, list[str]]:
-        """The decision that was printed, with its reasons."""
-        lines = self.said.partition("\ndecision: ")[2].splitlines()
-        return lines[0], [line.strip() for line in lines[1:] if line.startswith("  ")]
 
 
 # --- in the repository --------------------------------------------------------------------------------------
@@ -82,13 +54,13 @@ COMMANDS["parallel part"] = [*COMMANDS["part"], "-n", "2"]
 
 
 @pytest.fixture(scope="session")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
     """Return what makes a run of COMMANDS in the repository: each once, whichever process of ours asks first."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
-    def run(name: str) -> Run:
+    def run(name: str) -> Ran:
         folder = shared / "swaps" / name.replace(" ", "-")
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):
@@ -100,24 +72,24 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
                 )  # fmt: skip
                 (folder / "said").write_text(done.stdout + done.stderr)
                 (folder / "code").write_text(str(done.returncode))
-        return Run(int((folder / "code").read_text()), (folder / "said").read_text(), folder)
+        return Ran(int((folder / "code").read_text()), (folder / "said").read_text(), folder)
 
     return run
 
 
-def test_the_better_judge_is_approved(runs: Callable[[str], Run]) -> None:
+def test_the_better_judge_is_approved(runs: Callable[[str], Ran]) -> None:
     """A judge without bias that is right more often replaces the biased one: APPROVE, exit 0, every item passes."""
     run = runs("approved")
-    assert run.code == 0
+    assert run.ret == 0
     assert run.decision == ("APPROVE", ["all 30 comparisons pass"])  # 2 datasets x (accuracy + 7 contrasts x 2)
     assert "16 passed" in run.said
     assert f"swap: {FAITHFUL} against {GPT}" in run.said
 
 
-def test_the_worse_judge_is_rejected(runs: Callable[[str], Run]) -> None:
+def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
     """The other way round: REJECT, exit 1, for reasons that name contrast, difference, interval and margin."""
     run = runs("rejected")
-    assert run.code == 1
+    assert run.ret == 1
     status, reasons = run.decision
     assert status == "REJECT"
     shape = r"house-qa [\w-]+: \S.* difference [+-][\d.]+, 90% CI \[\S+, \S+\], margin \.\d\d: FAIL"
@@ -125,7 +97,7 @@ def test_the_worse_judge_is_rejected(runs: Callable[[str], Run]) -> None:
     assert all(re.fullmatch(shape, reason) for reason in reasons), reasons
 
 
-def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str], Run]) -> None:
+def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str], Ran]) -> None:
     """A failing item gives every quantity, how often the judges differ, and pairs with what both say about them."""
     said = runs("rejected").said
     item = said.partition(f"{GPT} against {FAITHFUL} on house-qa: recency-new-old is FAIL")[2]
@@ -138,17 +110,17 @@ def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str]
     assert len(re.findall(rf"^    {FAITHFUL}: [12] -- \S", item, re.MULTILINE)) == 3
 
 
-def test_a_judge_is_approved_against_itself(runs: Callable[[str], Run]) -> None:
+def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
     """A judge that is biased is no worse than itself: APPROVE, with perfect agreement, and a note that says it."""
     run = runs("itself")
-    assert run.code == 0
+    assert run.ret == 0
     assert run.decision[0] == "APPROVE"
     assert f"note: {GPT} is compared with itself" in run.said
     assert {row["value"] for row in run.report["swap"] if row["quantity"] in ("agreement", "kappa")} == {1.0}
     assert run.rows("differences") == []
 
 
-def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Run]) -> None:
+def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran]) -> None:
     """The report has a row for every dataset, contrast (null: accuracy) and quantity; estimates lie in intervals."""
     report = runs("approved").report
     assert report["decision"] == {"status": "APPROVE", "reasons": ["all 30 comparisons pass"]}
@@ -170,7 +142,7 @@ def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Run])
         assert not decides or row["p"] < 0.05
 
 
-def test_the_swap_finds_the_published_difference(runs: Callable[[str], Run]) -> None:
+def test_the_swap_finds_the_published_difference(runs: Callable[[str], Ran]) -> None:
     """Against a judge that is unbiased, abs(VSR) differs by what was published for the other, to the pair."""
     found = {
         (row["dataset"], row["contrast"]): row["value"]
@@ -188,7 +160,7 @@ def test_the_swap_finds_the_published_difference(runs: Callable[[str], Run]) -> 
                 assert (dataset, f"provenance-{y}-{x}") in found or (dataset, f"recency-{y}-{x}") in found
 
 
-def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Run]) -> None:
+def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Ran]) -> None:
     """differences.jsonl has the pairs on which the judges differ in a condition, as many as agreement says."""
     run = runs("approved")
     rows = run.rows("differences")
@@ -208,10 +180,10 @@ def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Run]
             assert sum(listed[row["dataset"], arm] for arm in arms) == round(row["n"] * (1 - row["value"]))
 
 
-def test_few_pairs_decide_nothing(runs: Callable[[str], Run]) -> None:
+def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
     """On 20 pairs the swap is INCONCLUSIVE, exit 1, and says how many pairs would do; nothing is called FAIL."""
     run = runs("few")
-    assert run.code == 1
+    assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
     assert re.match(r"about \d+ pairs would settle it", reasons[-1])
@@ -227,7 +199,7 @@ def test_few_pairs_decide_nothing(runs: Callable[[str], Run]) -> None:
     assert run.report["status"] == "INCONCLUSIVE"
 
 
-def test_the_calls_that_would_settle_it_are_counted_from_the_pairs_there_are(runs: Callable[[str], Run]) -> None:
+def test_the_calls_that_would_settle_it_are_counted_from_the_pairs_there_are(runs: Callable[[str], Ran]) -> None:
     """From 20 pairs to N there are N - 20 more, each asked once a condition of what is open."""
     run = runs("few")
     open_ones = {(row["dataset"], row["contrast"]) for row in run.report["swap"] if row["status"] == "INCONCLUSIVE"}
@@ -235,10 +207,10 @@ def test_the_calls_that_would_settle_it_are_counted_from_the_pairs_there_are(run
     assert calls == (needed - 20) * sum(2 if contrast else 1 for _, contrast in open_ones)
 
 
-def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Run]) -> None:
+def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> None:
     """Where comparisons were deselected, those that ran pass and the swap is INCONCLUSIVE, exit 1, naming them."""
     run = runs("passing part")
-    assert run.code == 1
+    assert run.ret == 1
     assert "2 passed" in run.said
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
@@ -247,23 +219,23 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Run]) -> Non
     assert reasons[5:] == ["and 9 more like these"]  # 2 x 8 comparisons, without two of recency
 
 
-def test_a_part_of_the_swap_may_reject(runs: Callable[[str], Run]) -> None:
+def test_a_part_of_the_swap_may_reject(runs: Callable[[str], Ran]) -> None:
     """What ran may be bad enough: one FAIL rejects whatever was deselected."""
     run = runs("part")
-    assert (run.code, run.decision[0]) == (1, "REJECT")
+    assert (run.ret, run.decision[0]) == (1, "REJECT")
     assert [reason.partition(":")[0] for reason in run.decision[1]] == ["house-qa recency-new-old"] * 2
 
 
-def test_the_swap_is_the_same_from_several_processes(runs: Callable[[str], Run]) -> None:
+def test_the_swap_is_the_same_from_several_processes(runs: Callable[[str], Ran]) -> None:
     """Decision, exit code and the bytes of every file are the same serially and under -n 2."""
     serial, parallel = runs("part"), runs("parallel part")
-    assert (serial.code, serial.decision) == (parallel.code, parallel.decision)
+    assert (serial.ret, serial.decision) == (parallel.ret, parallel.decision)
     for name in ("report.json", "judgments.jsonl", "differences.jsonl"):
         assert (serial.folder / name).read_bytes() == (parallel.folder / name).read_bytes()
     assert len(serial.rows("differences")) == 32
 
 
-def test_every_judgment_of_a_swap_is_reported(runs: Callable[[str], Run]) -> None:
+def test_every_judgment_of_a_swap_is_reported(runs: Callable[[str], Ran]) -> None:
     """judgments.jsonl has a row per judge, condition and pair, for a swap as for any run."""
     asked = Counter((row["judge"], row["condition"]) for row in runs("part").rows("judgments"))
     assert asked == {(judge, f"recency-{arm}"): 100 for judge in (FAITHFUL, GPT) for arm in ("new-old", "old-new")}
@@ -274,46 +246,15 @@ def test_every_judgment_of_a_swap_is_reported(runs: Callable[[str], Run]) -> Non
 TESTS = ("accuracy", "noise", "position", "provenance", "recency", "swap")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _imported() -> None:
-    """What is imported for the first time inside of a run of pytester's is imported anew for each: a second a run."""
-    for name in ("openai.resources.chat", "vcr", "statsmodels.stats.inter_rater", "statsmodels.stats.multitest",
-                 "judgefixtures.providers.openai", "judgefixtures.plugin.gating", "judgefixtures.forecast",
-                 "judgefixtures.ranking", "judgefixtures.judgments", "judgefixtures.cassettes.library"):  # fmt: skip
-        importlib.import_module(name)
-
-
-class Project:
-    """A folder with the suite's tests and a configuration, and ways to run and look at it."""
-
-    def __init__(self, pytester: pytest.Pytester, cassettes: Path) -> None:
-        self.pytester = pytester
-        self.path = pytester.path
-        self.cassettes = cassettes
-        for name in TESTS:
-            shutil.copy(REPOSITORY / "tests" / "judge" / f"test_{name}.py", self.path)
-        self.write("pytest.ini", f"[pytest]\nfilterwarnings = error\naddopts = --strict-markers {' '.join(LEAN)}\n")
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file of the project."""
-        (self.path / name).write_text(text, encoding="utf-8")
-
-    def configure(self, text: str) -> None:
-        """Write the configuration."""
-        self.write("judges.toml", text)
-
-    def run(self, *arguments: str) -> Run:
-        """Run pytest on the project in this process, with a report."""
-        folder = self.path / "report"
-        shutil.rmtree(folder, ignore_errors=True)
-        result = self.pytester.runpytest_inprocess(
-            "--judge-config", "judges.toml", "--judge-cassettes", str(self.cassettes),
-            "--judge-report", str(folder), *arguments,
-        )  # fmt: skip
-        said = f"{result.stdout}\n{result.stderr}"
-        assert "INTERNALERROR" not in said
-        assert "Traceback" not in said
-        return Run(int(result.ret), said, folder)
+def a_project(pytester: pytest.Pytester, cassettes: Path) -> Project:
+    """Return a folder with the suite's tests, run with a report on recordings that may lie elsewhere."""
+    report = str(pytester.path / "report")
+    options = ("--judge-config", "judges.toml", "--judge-cassettes", str(cassettes), "--judge-report", report)
+    project = Project(pytester, file="judges.toml", options=options, fresh=True)
+    project.cassettes = cassettes
+    project.copy_tests(*TESTS)
+    project.write("pytest.ini", f"[pytest]\nfilterwarnings = error\naddopts = --strict-markers {' '.join(LEAN)}\n")
+    return project
 
 
 def house(judge: str = GPT, gate: str = "", more: str = "") -> str:
@@ -324,7 +265,7 @@ def house(judge: str = GPT, gate: str = "", more: str = "") -> str:
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A project that replays the repository's recordings of house-qa."""
-    project = Project(pytester, REPOSITORY / "cassettes")
+    project = a_project(pytester, REPOSITORY / "cassettes")
     project.configure(house())
     return project
 
@@ -351,13 +292,13 @@ def recording(pytester: pytest.Pytester, server: SimulatorServer) -> Callable[..
     """Return what makes a project with so many own pairs, all with gold, to be recorded from the server."""
 
     def made(pairs: int, more: str = "") -> Project:
-        project = Project(pytester, pytester.path / "cassettes")
+        project = a_project(pytester, pytester.path / "cassettes")
         rows = [
             {"id": f"p{i:03}", "question": f"Which is better in case {i}?", "response_1": f"The first of {i}.",
              "response_2": f"The second of {i}.", "gold": 1 + i % 2}
             for i in range(pairs)
         ]  # fmt: skip
-        project.write(f"pairs-{pairs}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        project.write_pairs(rows, f"pairs-{pairs}.jsonl")
         project.configure(own(server.url, pairs, more))
         return project
 
@@ -371,7 +312,7 @@ def test_what_is_not_recorded_is_not_approved(project: Project) -> None:
     """A comparison without recordings is an ERROR with the command that records: the swap is INCONCLUSIVE."""
     project.configure(house(FAITHFUL, more=f'[judges.new]\nextends = "{FAITHFUL}"\nmodel = "simulated-noisy"'))
     run = project.run("-k", "swap and recency", "--judge", "new", "--judge-baseline", GPT)
-    assert run.code == 1
+    assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
     assert reasons[0].startswith("house-qa recency-new-old: ")
@@ -390,7 +331,7 @@ def test_what_was_skipped_is_not_approved(project: Project) -> None:
         "            item.add_marker(pytest.mark.skip('not today'))\n",
     )
     run = project.run("-k", "swap", "--judge", FAITHFUL, "--judge-baseline", GPT)
-    assert run.code == 1
+    assert run.ret == 1
     assert run.decision[0] == "INCONCLUSIVE"
     assert run.decision[1][0] == f"{FAITHFUL}-against-{GPT}-house-qa-accuracy: was not compared"
     assert run.decision[1][-1] == "and 2 more like these"
@@ -401,13 +342,13 @@ def test_a_warning_approves_nothing(project: Project) -> None:
     project.configure(house(gate='inconclusive = "warn"'))
     run = project.run("-k", "swap and (recency or accuracy)", "--judge-baseline", GPT, "--judge-pairs", "15")
     assert "2 passed" in run.said
-    assert (run.code, run.decision[0]) == (1, "INCONCLUSIVE")
+    assert (run.ret, run.decision[0]) == (1, "INCONCLUSIVE")
 
 
 def test_without_a_baseline_there_is_no_swap(project: Project) -> None:
     """Without --judge-baseline no comparison is collected, nothing is decided and no list of differences written."""
     run = project.run("-k", "swap or accuracy")
-    assert run.code == 0
+    assert run.ret == 0
     assert "1 skipped" in run.said
     assert "decision" not in run.report
     assert run.report["swap"] == []
@@ -419,7 +360,7 @@ def test_without_a_baseline_there_is_no_swap(project: Project) -> None:
 def test_an_unknown_baseline_is_refused(project: Project, name: str) -> None:
     """A baseline that is no judge is a usage error which names the judges there are."""
     run = project.run("-k", "swap", "--judge-baseline", name)
-    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
     assert f"there is no judge {name!r}" in run.said
     assert GPT in run.said
 
@@ -435,7 +376,7 @@ def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Pro
     server.answer = answer  # type: ignore[method-assign]
     arguments = ("-k", "swap and (recency or accuracy)", "--judge-baseline", "old", "--judge-record", "missing")
     run = project.run(*arguments)
-    assert run.code == 1
+    assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
     demonstrably = "verdicts of the candidate are invalid, demonstrably more than max_invalid = .10 allows (at least .1"
@@ -461,7 +402,7 @@ def test_a_reason_names_the_candidate_where_there_are_two(project: Project) -> N
 # --- accuracy -----------------------------------------------------------------------------------------------
 
 
-def accuracy_of(run: Run, judge: str) -> dict[str, tuple[int, ...]]:
+def accuracy_of(run: Ran, judge: str) -> dict[str, tuple[int, ...]]:
     """Return n, right in the own order and right in both, per category, counted from judgments and the pair file."""
     chosen = {(row["condition"], row["pair"]): row["selected_response"] for row in run.rows("judgments")
               if row["judge"] == judge}  # fmt: skip
@@ -477,7 +418,7 @@ def accuracy_of(run: Run, judge: str) -> dict[str, tuple[int, ...]]:
 def test_accuracy_is_reported_by_category(project: Project) -> None:
     """Without min_accuracy the item skips, and reports all pairs and every category, with interval, both orders."""
     run = project.run("test_accuracy.py", "-rs", "--judge", GPT, "--judge", FAITHFUL)
-    assert (run.code, "2 skipped" in run.said) == (0, True)
+    assert (run.ret, "2 skipped" in run.said) == (0, True)
     assert run.said.count("no min_accuracy is configured") == 2
     for judge in (GPT, FAITHFUL):
         rows = [row for row in run.report["accuracy"] if row["judge"] == judge]
@@ -503,7 +444,7 @@ def test_min_accuracy_is_gated(project: Project, least: float, status: str) -> N
     (row,) = (row for row in run.report["accuracy"] if row["category"] == "all")
     exact = binomtest(row["correct"], row["n"]).proportion_ci(0.9, "exact")
     assert status == ("PASS" if exact.low > least else "FAIL" if exact.high < least else "INCONCLUSIVE")
-    assert run.code == (0 if status == "PASS" else 1)
+    assert run.ret == (0 if status == "PASS" else 1)
     if status != "PASS":
         assert re.search(rf"accuracy 91/100 = \.91, 90% CI \[.*\], min_accuracy \.\d\d: {status}", run.said)
         assert status == "FAIL" or not re.search(r"\bFAIL\b", run.said)
@@ -513,7 +454,7 @@ def test_an_open_accuracy_may_pass_with_a_warning(project: Project) -> None:
     """inconclusive = "warn" lets an INCONCLUSIVE accuracy pass, and no FAIL."""
     for least, code in ((0.9, 0), (0.97, 1)):
         project.configure(house(gate=f'min_accuracy = {least}\ninconclusive = "warn"'))
-        assert project.run("test_accuracy.py").code == code
+        assert project.run("test_accuracy.py").ret == code
 
 
 def test_the_report_of_a_failing_accuracy_is_not_called_well(project: Project) -> None:
@@ -525,10 +466,10 @@ def test_the_report_of_a_failing_accuracy_is_not_called_well(project: Project) -
 def test_accuracy_needs_gold(project: Project) -> None:
     """A dataset without gold skips accuracy, saying why, and a swap has no accuracy to compare."""
     rows = [{"id": str(i), "question": f"{i}?", "response_1": "A", "response_2": "B"} for i in range(3)]
-    project.write("plain.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    project.write_pairs(rows, "plain.jsonl")
     project.configure(f'judge = "{GPT}"\n[datasets.plain]\npath = "plain.jsonl"\n')
     run = project.run("test_accuracy.py", "-rs")
-    assert (run.code, "1 skipped" in run.said) == (0, True)
+    assert (run.ret, "1 skipped" in run.said) == (0, True)
     assert "no pair of plain has gold" in run.said
     collected = project.run("test_swap.py", "--collect-only", "-q", "--judge-baseline", FAITHFUL).said
     assert "plain-recency-new-old" in collected
@@ -629,7 +570,7 @@ def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) ->
     """What passes is not shown as waived."""
     project.configure(house(FAITHFUL, more=waiver("recency-new-old")))
     run = project.run("test_recency.py")
-    assert run.code == 0
+    assert run.ret == 0
     assert run.report["contrasts"][0]["waived"] is None
     assert "WAIVED" not in run.said
 
@@ -640,7 +581,7 @@ def test_an_expired_waiver_fails(project: Project, judge: str) -> None:
     yesterday = datetime.date.today() - datetime.timedelta(days=1)
     project.configure(house(judge, more=waiver("recency-new-old", str(yesterday))))
     run = project.run("test_recency.py")
-    assert run.code == 1
+    assert run.ret == 1
     said = f"the waiver of recency-new-old by search-team expired on {yesterday}: remove it, or renew it in "
     assert said in run.said
     assert "judges.toml" in run.said.partition(said)[2].splitlines()[0]
@@ -651,7 +592,7 @@ def test_an_expired_waiver_fails(project: Project, judge: str) -> None:
 def test_a_waiver_holds_on_its_last_day(project: Project) -> None:
     """A waiver that expires today is still one."""
     project.configure(house(more=waiver("recency-new-old", str(datetime.date.today()))))
-    assert project.run("test_recency.py").code == 0
+    assert project.run("test_recency.py").ret == 0
 
 
 def test_a_waiver_excuses_no_error(project: Project) -> None:
@@ -659,7 +600,7 @@ def test_a_waiver_excuses_no_error(project: Project) -> None:
     new = f'[judges.new]\nextends = "{FAITHFUL}"\nmodel = "simulated-noisy"\n'
     project.configure(house("new", more=new + waiver("recency-new-old")))
     run = project.run("test_recency.py")
-    assert (run.code, run.report["contrasts"][0]["status"]) == (1, "ERROR")
+    assert (run.ret, run.report["contrasts"][0]["status"]) == (1, "ERROR")
 
 
 def test_a_waiver_of_four_cells_is_heeded(project: Project) -> None:
@@ -667,13 +608,13 @@ def test_a_waiver_of_four_cells_is_heeded(project: Project) -> None:
     project.configure(house(more=waiver("four-cell-new-old")))
     run = project.run("test_position.py", "-k", "four_cells")
     (row,) = run.report["four_cells"]
-    assert (run.code, row["status"], run.report["status"]) == (0, "FAIL", "NOT_APPLICABLE")
+    assert (run.ret, row["status"], run.report["status"]) == (0, "FAIL", "NOT_APPLICABLE")
     assert row["waived"] == {"owner": "search-team", "reason": "known, see 12", "expires": FAR}
     assert f"WAIVED by search-team until {FAR} (known, see 12): cue effect over both orders: VSR +0.30" in run.said
     project.configure(house(FAITHFUL, more=waiver("four-cell-new-old", "2026-01-31")))
     run = project.run("test_position.py", "-k", "four_cells")
     (row,) = run.report["four_cells"]
-    assert (run.code, row["status"], row["waived"]) == (1, "FAIL", None)
+    assert (run.ret, row["status"], row["waived"]) == (1, "FAIL", None)
     assert "the waiver of four-cell-new-old by search-team expired on 2026-01-31" in run.said
 
 
@@ -681,7 +622,7 @@ def test_a_waiver_does_not_touch_the_swap(project: Project) -> None:
     """The decision on a swap looks at the comparisons alone: no waiver makes it another."""
     project.configure(house(more=waiver("recency-new-old")))
     run = project.run("-k", "swap and recency", "--judge-baseline", FAITHFUL)
-    assert (run.code, run.decision[0]) == (1, "REJECT")
+    assert (run.ret, run.decision[0]) == (1, "REJECT")
 
 
 @pytest.mark.parametrize("contrast", ["recency-old-new", "recency", "provenance-expert"])
@@ -689,7 +630,7 @@ def test_a_waiver_of_no_contrast_is_refused(project: Project, contrast: str) -> 
     """A waiver that names no contrast is an error before anything runs; it names file and contrasts."""
     project.configure(house(more=waiver(contrast)))
     run = project.run("test_recency.py")
-    assert run.code != 0
+    assert run.ret != 0
     assert f"[[waivers]] names no contrast: {contrast!r}" in run.said
     for words in ("judges.toml", "recency-new-old", "provenance-human-llm", "position-no-cue"):
         assert words in run.said
@@ -706,7 +647,7 @@ def test_a_wrong_waiver_is_refused(project: Project, line: str, words: str) -> N
     kept = [part for part in waiver("recency-new-old").splitlines() if not part.startswith(key)]
     project.configure(house(more="\n".join([*kept, line])))
     run = project.run("test_recency.py")
-    assert run.code != 0
+    assert run.ret != 0
     assert words in run.said
     assert "waivers" in run.said
 
@@ -714,8 +655,8 @@ def test_a_wrong_waiver_is_refused(project: Project, line: str, words: str) -> N
 def test_a_waiver_does_not_depend_on_the_command(project: Project) -> None:
     """A waiver of a repeat, which --judge-repeats 2 needs, does not break the runs without repeats."""
     project.configure(house(FAITHFUL, more=waiver("repeat-no-cue-1")))
-    assert project.run("test_recency.py", "--judge-repeats", "2").code == 0
-    assert project.run("test_recency.py").code == 0
+    assert project.run("test_recency.py", "--judge-repeats", "2").ret == 0
+    assert project.run("test_recency.py").ret == 0
 
 
 # --- position and ranking -----------------------------------------------------------------------------------
@@ -786,7 +727,7 @@ def test_the_preflight_runs_nothing(
     project = recording(20)
     tests = ("test_recency.py", "test_provenance.py")
     run = project.run(*tests, "--judge-preflight", "--judge-record", "missing", *workers)
-    assert run.code == 0
+    assert run.ret == 0
     assert server.requests == 0
     assert not run.folder.exists()
     assert not project.cassettes.exists()
@@ -821,7 +762,7 @@ def test_the_preflight_counts_what_is_not_recorded(recording: Callable[..., Proj
 def test_the_preflight_names_what_cannot_pass(recording: Callable[..., Project]) -> None:
     """With 5 pairs no judge can PASS: the preflight says so, and how many are needed; it is no failure of the run."""
     run = recording(5).run("test_recency.py", "--judge-preflight")
-    assert run.code == 0
+    assert run.ret == 0
     assert "recency-new-old on own cannot pass with 5 pairs: 16 are needed" in run.said
 
 
@@ -834,7 +775,7 @@ def test_the_preflight_names_families_as_they_are_called(project: Project) -> No
 def test_the_preflight_of_a_swap_is_a_table(recording: Callable[..., Project], server: SimulatorServer) -> None:
     """It has pairs, calls, cost, the pairs needed and whether it can PASS, for every comparison with the baseline."""
     run = recording(20).run("-k", "swap", "--judge-baseline", "old", "--judge-preflight", "--judge-record", "missing")
-    assert (run.code, server.requests) == (0, 0)
+    assert (run.ret, server.requests) == (0, 0)
     assert "swap: mine against old" in run.said
     heads = r"dataset +comparison +pairs +calls +cost at most +at least +if equal +can pass"
     assert re.search(rf"^ +{heads}$", run.said, re.MULTILINE)
@@ -878,7 +819,7 @@ def test_whatever_cannot_pass_is_refused(
     """Accuracy, four cells and a swap are refused as contrasts are, and asked about with --judge-force."""
     project = recording(pairs, more)
     run = project.run(*tests, "--judge-record", "missing")
-    assert (run.code, server.requests) == (1, 0)
+    assert (run.ret, server.requests) == (1, 0)
     assert said in run.said
     assert run.report["status"] == "ERROR"
     project.run(*tests, "--judge-record", "missing", "--judge-force")
@@ -890,7 +831,7 @@ def test_accuracy_that_decides_nothing_is_not_refused(
 ) -> None:
     """Without min_accuracy accuracy is shown, whatever the number of pairs."""
     run = recording(5).run("test_accuracy.py", "--judge-record", "missing")
-    assert (run.code, server.requests) == (0, 10)
+    assert (run.ret, server.requests) == (0, 10)
 
 
 def test_what_would_settle_a_swap_has_a_price(recording: Callable[..., Project]) -> None:
@@ -910,7 +851,7 @@ def test_recording_what_cannot_pass_is_refused(recording: Callable[..., Project]
     """Recording 5 pairs is refused before a question is asked, with the number that is needed and the way round."""
     project = recording(5)
     run = project.run("test_recency.py", "--judge-record", "missing")
-    assert run.code == 1
+    assert run.ret == 1
     assert server.requests == 0
     assert "recency-new-old on own: 5 pairs cannot pass vsr_tolerance 0.15" in run.said
     assert "at least 16 are needed" in run.said
@@ -925,7 +866,7 @@ def test_recording_what_cannot_pass_can_be_forced(recording: Callable[..., Proje
     assert server.requests == 10
     replayed = project.run("test_recency.py")
     for run in (forced, replayed):
-        assert run.code == 1
+        assert run.ret == 1
         assert run.report["contrasts"][0]["status"] == "INCONCLUSIVE"
         assert re.search(r"about \d+ pairs would settle it", run.said)
     assert server.requests == 10
@@ -934,7 +875,7 @@ def test_recording_what_cannot_pass_can_be_forced(recording: Callable[..., Proje
 def test_sixteen_pairs_can_be_recorded(recording: Callable[..., Project], server: SimulatorServer) -> None:
     """What can just pass is recorded without force, and does pass."""
     run = recording(16).run("test_recency.py", "--judge-record", "missing")
-    assert (run.code, server.requests) == (0, 32)
+    assert (run.ret, server.requests) == (0, 32)
     assert run.report["contrasts"][0]["status"] == "PASS"
 
 

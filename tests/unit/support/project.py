@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +138,8 @@ class Project:
     """A user's repository, and ways to change, run and look at it.
 
     `configuration` makes of the arguments of `configure` the text of `file`; `options` belong to every run. A run is
-    inside of this process, or `apart` in one of its own, and may show no traceback unless it is `rough`.
+    inside of this process, or `apart` in one of its own; it may show no traceback unless it is `rough`, and finds no
+    report of an earlier run if it is `fresh`.
     """
 
     def __init__(
@@ -149,10 +151,11 @@ class Project:
         options: tuple[str, ...] = ("-p", "no:cacheprovider"),
         apart: bool = False,
         rough: bool = False,
+        fresh: bool = False,
     ) -> None:
         self.pytester, self.path = (None, at) if isinstance(at, Path) else (at, at.path)
         self.configuration, self.file = configuration, file
-        self.options, self.apart, self.rough = options, apart, rough
+        self.options, self.apart, self.rough, self.fresh = options, apart, rough, fresh
         self.cassettes = self.path / "cassettes"
 
     def write(self, name: str, text: str) -> Path:
@@ -183,6 +186,8 @@ class Project:
     def run(self, *arguments: str | Path) -> Ran:
         """Run pytest to its end; its workers, under -n, are processes of their own in any case."""
         assert self.pytester is not None
+        if self.fresh:
+            shutil.rmtree(self.path / "report", ignore_errors=True)
         start = self.pytester.runpytest_subprocess if self.apart else self.pytester.runpytest_inprocess
         ran = Ran.of(start(*self.options, *map(str, arguments)), self.path / "report")
         return ran if self.rough else ran.whole
