@@ -6,7 +6,6 @@ The projects' recordings are made once a session, over HTTP, from the simulated 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite
+from support.server import NOWHERE
 
 from judgefixtures.contrasts import contrasts
 from judgefixtures.pairs import Pair
@@ -28,8 +29,6 @@ from judgefixtures.simulator.server import SimulatorServer, serving
 
 pytest_plugins = ["pytester"]
 
-REPOSITORY = Path(__file__).parents[2]
-NOWHERE = "http://127.0.0.1:9"  # replaying must not care that nobody answers there
 PAIRS = 8
 RECENCY = "test_recency.py::test_recency[faithful-own-recency-new-old]"
 PROVENANCE = ("expert-human", "expert-llm", "expert-unknown", "human-llm", "human-unknown", "llm-unknown")
@@ -45,14 +44,6 @@ ROW = {
 }  # fmt: skip
 JUDGMENT = {"judge", "dataset", "pair", "condition", "repeat", "selected_response", "invalid", "reason",
             "acknowledgment", "served_model", "usage"}  # fmt: skip
-
-
-def suite(*families: str, name: str) -> str:
-    """Return a test module as users write it."""
-    return (
-        f"import pytest\n\npytestmark = pytest.mark.judge_family({', '.join(map(repr, families))})\n\n\n"
-        f"def test_{name}(judge, pairs, contrast, gate):\n    gate.check(judge, pairs, contrast)\n"
-    )
 
 
 def configuration(
@@ -85,20 +76,9 @@ path = "pairs.jsonl"
 """
 
 
-def in_pyproject(tables: str) -> str:
-    """Return a configuration as it stands in pyproject.toml."""
-    return "[tool.judgefixtures]\n" + re.sub(r"^\[(?=\w)", "[tool.judgefixtures.", tables, flags=re.MULTILINE)
-
-
-def rows_of(pairs: list[Pair]) -> list[dict[str, Any]]:
-    """Return the rows of a pair file."""
-    fields = ("id", "question", "response_1", "response_2")
-    return [{field: getattr(pair, field) for field in fields} for pair in pairs]
-
-
-def json_lines(rows: list[dict[str, Any]]) -> str:
-    """Return rows as a file of JSON lines."""
-    return "".join(json.dumps(row) + "\n" for row in rows)
+def pyproject(url: str = NOWHERE, **lines: str) -> str:
+    """Return the same as it stands in pyproject.toml."""
+    return in_pyproject(configuration(url, **lines))
 
 
 def close_pairs() -> list[Pair]:
@@ -119,54 +99,12 @@ def close_pairs() -> list[Pair]:
     return found
 
 
-class Project:
-    """A user's repository in a temporary folder, and ways to change, run and look at it."""
-
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester = pytester
-        self.path = pytester.path
-        self.cassettes = self.path / "cassettes"
-
-    def configure(self, url: str = NOWHERE, **lines: str) -> None:
-        """Write pyproject.toml; the arguments are those of `configuration`."""
-        self.write("pyproject.toml", in_pyproject(configuration(url, **lines)))
-
-    def write(self, name: str, text: str) -> Path:
-        """Write a file of the project."""
-        file = self.path / name
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    def pairs(self) -> list[dict[str, Any]]:
-        """Return the rows of the pair file."""
-        return [json.loads(line) for line in (self.path / "pairs.jsonl").read_text().splitlines()]
-
-    def cassette(self) -> Path:
-        """Return the path of the recording that comes first in the only recency item."""
-        return self.cassettes / "faithful" / "own" / "recency-new-old.jsonl"
-
-    def run(self, *arguments: str | Path) -> pytest.RunResult:
-        """Run pytest on the project, in this process (its workers, under -n, are others)."""
-        return self.pytester.runpytest_inprocess(*map(str, arguments))
-
-    def ids(self, *arguments: str) -> list[str]:
-        """Return the ids of the items that a run would choose."""
-        return [line for line in self.run("--collect-only", "-q", *arguments).outlines if "::" in line]
-
-    def report(self, folder: str = "report") -> Any:
-        """Return report.json."""
-        return json.loads((self.path / folder / "report.json").read_text())
-
-    def tree(self) -> dict[str, str]:
-        """Return a digest of every file, without what pytest itself leaves behind."""
-        return {
-            str(file.relative_to(self.path)): hashlib.sha256(file.read_bytes()).hexdigest()
-            for file in sorted(self.path.rglob("*"))
-            if file.is_file() and not {"__pycache__", ".pytest_cache"} & {*file.parts}
-        }
+def recency_of(project: Project) -> Path:
+    """Return the path of the recording that comes first in the only recency item."""
+    return project.cassette("recency-new-old", "faithful")
 
 
-def told(result: pytest.RunResult) -> str:
+def told(result: Ran) -> str:
     """Return all that a run said, which must be free of tracebacks and of the plugin's insides."""
     said = f"{result.stdout}\n{result.stderr}"
     assert "Traceback" not in said
@@ -175,7 +113,7 @@ def told(result: pytest.RunResult) -> str:
     return said
 
 
-def refused(result: pytest.RunResult, *words: str) -> str:
+def refused(result: Ran, *words: str) -> str:
     """Assert that a run failed with a message that holds the words, and return it."""
     said = told(result)
     assert result.ret in (1, 2, 4)
@@ -211,7 +149,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "test_record_all.py").write_text(suite("recency", "provenance", name="everything"))
     names = [f"--judge={name}" for name in ("faithful", "silent", "candid")]
     with simulator() as server, pytest.MonkeyPatch.context() as patch:
-        (folder / "pyproject.toml").write_text(in_pyproject(configuration(server.url)))
+        (folder / "pyproject.toml").write_text(pyproject(server.url))
         patch.chdir(folder)
         code = pytest.main(["-q", "--judge-record", "missing", *names, "--judge-report", str(folder / "report")])
         assert server.requests == 3 * 14 * PAIRS
@@ -223,7 +161,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def bare(pytester: pytest.Pytester, recordings: Path) -> Project:
     """A project with pairs, configuration and tests, and nothing recorded."""
-    project = Project(pytester)
+    project = Project(pytester, pyproject, options=(), rough=True)
     shutil.copy(recordings / "pairs.jsonl", project.path)
     project.write("test_recency.py", suite("recency", name="recency"))
     project.configure()
@@ -521,7 +459,7 @@ def test_every_judgment_is_reported(project: Project) -> None:
     assert asked == sorted(
         ("candid", "own", condition, pair["id"], 0)
         for condition in ("recency-new-old", "recency-old-new")
-        for pair in project.pairs()
+        for pair in project.rows("pairs.jsonl")
     )
     for row in rows:
         assert row.keys() >= JUDGMENT
@@ -567,9 +505,9 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     """The message names judge, dataset, condition, pair and file, and the command that records."""
     before = bare.tree()
     said = refused(bare.run(), "nothing is recorded", "judge 'faithful'", "dataset 'own'",
-                   "condition 'recency-new-old'", str(bare.cassette()),
+                   "condition 'recency-new-old'", str(recency_of(bare)),
                    '--judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
-    assert any(f"pair '{row['id']}'" in said for row in bare.pairs())
+    assert any(f"pair '{row['id']}'" in said for row in bare.rows("pairs.jsonl"))
     assert bare.tree() == before
 
 
@@ -623,7 +561,7 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file = project.path / "pyproject.toml"
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
-    refused(project.run("-k", "recency"), *words, str(project.cassette()), "[judges.faithful]",
+    refused(project.run("-k", "recency"), *words, str(recency_of(project)), "[judges.faithful]",
             'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record all')  # fmt: skip
     assert project.tree() == before
 
@@ -641,9 +579,9 @@ def test_an_edited_template_is_a_changed_judge(bare: Project, server: SimulatorS
 
 def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
     """A changed question is told by pair and field, with the command that asks it again."""
-    rows = project.pairs()
+    rows = project.rows("pairs.jsonl")
     rows[3]["question"] = "What else helps?"
-    project.write("pairs.jsonl", json_lines(rows))
+    project.write_pairs(rows)
     before = project.tree()
     refused(project.run("-k", "recency"), f"pair '{rows[3]['id']}'", "the pair's question changed since the recording",
             'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
@@ -652,9 +590,9 @@ def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
 
 def test_a_changed_pair_is_asked_again(project: Project, server: SimulatorServer) -> None:
     """`missing` asks a changed pair, in both arms, and nothing else; then it replays."""
-    rows = project.pairs()
+    rows = project.rows("pairs.jsonl")
     rows[3]["response_2"] = "Rest."
-    project.write("pairs.jsonl", json_lines(rows))
+    project.write_pairs(rows)
     project.configure(server.url, gate="vsr_tolerance = 0.9")
     project.run("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=1, deselected=6)
     assert server.requests == 2
@@ -666,16 +604,16 @@ def test_missing_refuses_another_judge(project: Project, server: SimulatorServer
     project.configure(server.url, judge="temperature = 0.5")
     before = project.tree()
     refused(project.run("-k", "recency", "--judge-record", "missing"), "parameters.temperature: 0.0 -> 0.5",
-            str(project.cassette()), "--judge-record all")  # fmt: skip
+            str(recency_of(project)), "--judge-record all")  # fmt: skip
     assert server.requests == 0
     assert project.tree() == before
 
 
 def test_a_refused_recording_leaves_the_frozen_pairs(project: Project, server: SimulatorServer) -> None:
     """Where `missing` refuses a changed judge, the pairs that the old answers were given to stay frozen."""
-    rows = project.pairs()
+    rows = project.rows("pairs.jsonl")
     rows[3]["question"] = "What else helps?"
-    project.write("pairs.jsonl", json_lines(rows))
+    project.write_pairs(rows)
     project.configure(server.url, judge="temperature = 0.5")
     before = project.tree()
     refused(project.run("-k", "recency", "--judge-record", "missing"), "parameters.temperature: 0.0 -> 0.5")
@@ -684,9 +622,9 @@ def test_a_refused_recording_leaves_the_frozen_pairs(project: Project, server: S
 
 def test_a_changed_pair_is_told_in_every_condition(project: Project, server: SimulatorServer) -> None:
     """Where one family was recorded again after an edit, the other one still says that the pair changed."""
-    rows = project.pairs()
+    rows = project.rows("pairs.jsonl")
     rows[3]["question"] = "What else helps?"
-    project.write("pairs.jsonl", json_lines(rows))
+    project.write_pairs(rows)
     project.configure(server.url, gate="vsr_tolerance = 0.9")
     project.run("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=1, deselected=6)
     refused(project.run("-k", "expert-llm"), f"pair '{rows[3]['id']}'", "the pair's text changed")
@@ -886,14 +824,14 @@ def broken_in_line_57(project: Project) -> None:
 
 
 def without_a_field(project: Project) -> None:
-    rows = project.pairs()
+    rows = project.rows("pairs.jsonl")
     del rows[4]["response_2"]
-    project.write("pairs.jsonl", json_lines(rows))
+    project.write_pairs(rows)
 
 
 def with_an_id_twice(project: Project) -> None:
-    rows = project.pairs()
-    project.write("pairs.jsonl", json_lines([*rows, {**rows[2], "question": "Again?"}]))
+    rows = project.rows("pairs.jsonl")
+    project.write_pairs([*rows, {**rows[2], "question": "Again?"}])
 
 
 def without_placeholders(project: Project) -> None:
@@ -1028,17 +966,17 @@ def test_recording_without_the_key_names_the_variable(bare: Project, server: Sim
 
 def test_a_torn_recording_misses_one_pair(project: Project, server: SimulatorServer) -> None:
     """A recording cut off in mid-line misses the answer that was torn; `missing` asks that one alone."""
-    whole = project.cassette().read_bytes()
-    project.cassette().write_bytes(whole[:-30])
+    whole = recency_of(project).read_bytes()
+    recency_of(project).write_bytes(whole[:-30])
     torn = json.loads(whole.splitlines()[-1])["pair"]
     before = project.tree()
-    refused(project.run("-k", "recency"), f"pair '{torn}'", f"{PAIRS - 1} pairs are recorded in {project.cassette()}",
+    refused(project.run("-k", "recency"), f"pair '{torn}'", f"{PAIRS - 1} pairs are recorded in {recency_of(project)}",
             "cut short", "--judge-record missing")  # fmt: skip
     assert project.tree() == before
     project.configure(server.url)
     project.run("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=1, deselected=6)
     assert server.requests == 1
-    assert project.cassette().read_bytes() == whole
+    assert recency_of(project).read_bytes() == whole
 
 
 def other_format(header: dict[str, Any]) -> str:
@@ -1059,10 +997,14 @@ def test_a_file_that_is_no_cassette_is_left_alone(
 ) -> None:
     """A file in a cassette's place that cannot be read as one is named with the remedy, and not written over."""
     project.configure(server.url)
-    header, rest = project.cassette().read_text().split("\n", 1)
-    project.cassette().write_text(first_line(json.loads(header)) + rest)
+    header, rest = recency_of(project).read_text().split("\n", 1)
+    recency_of(project).write_text(first_line(json.loads(header)) + rest)
     before = project.tree()
-    refused(project.run("-k", "recency", "--judge-record", mode), str(project.cassette()), *words)
+    refused(
+        project.run("-k", "recency", "--judge-record", mode),
+        str(recency_of(project)),
+        *words,
+    )
     assert server.requests == 0
     assert project.tree() == before
 
@@ -1071,14 +1013,14 @@ def test_a_file_that_is_no_cassette_is_left_alone(
 def test_an_unresolved_merge_is_told(project: Project, server: SimulatorServer, mode: str) -> None:
     """Both versions of a merge in a cassette: neither wins, nothing is asked, and the command that joins is named."""
     project.configure(server.url)
-    header, first, rest = project.cassette().read_text().split("\n", 2)
+    header, first, rest = recency_of(project).read_text().split("\n", 2)
     other = first.replace('"selected_response', '"SELECTED_response')
     marked = "\n".join([header, "<<<<<<< HEAD", first, "=======", other, ">>>>>>> theirs", rest])
-    project.cassette().write_text(marked)
-    refused(project.run("-k", "recency", "--judge-record", mode), f"{project.cassette()}:2 ",
-            f"python -m judgefixtures cassettes merge {project.cassette()}")  # fmt: skip
+    recency_of(project).write_text(marked)
+    refused(project.run("-k", "recency", "--judge-record", mode), f"{recency_of(project)}:2 ",
+            f"python -m judgefixtures cassettes merge {recency_of(project)}")  # fmt: skip
     assert server.requests == 0
-    assert project.cassette().read_text() == marked
+    assert recency_of(project).read_text() == marked
 
 
 def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
@@ -1354,7 +1296,7 @@ def test_overriding_one_fixture_keeps_the_others(project: Project) -> None:
 def test_no_connection_is_left_open(bare: Project) -> None:
     """Recording with a judge made by a fixture leaves nothing open that a strict suite would be told of."""
     settings = '[tool.pytest.ini_options]\nfilterwarnings = ["error"]\n'
-    bare.write("pyproject.toml", in_pyproject(configuration()) + settings)
+    bare.write("pyproject.toml", pyproject() + settings)
     conftest = """\
 import gc
 import pytest

@@ -14,7 +14,6 @@ import errno
 import gzip
 import hashlib
 import http.client
-import importlib
 import inspect
 import itertools
 import json
@@ -32,8 +31,7 @@ import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -52,6 +50,8 @@ from google import genai
 from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
+from support.project import Project, Ran, rows_of, suite
+from support.server import Answer, Answering, Asked, Server, serving
 
 from judgefixtures.asking import FIRST_WAIT
 from judgefixtures.cassettes import files
@@ -72,7 +72,7 @@ from judgefixtures.contrasts import Condition, contrasts
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.judgments import collect
 from judgefixtures.pairs import Pair, balanced
-from judgefixtures.simulator.server import serving
+from judgefixtures.simulator import server as simulator
 
 pytest_plugins = ["pytester"]
 
@@ -100,51 +100,14 @@ PAIRS = some_pairs(6)
 # --- a server of the test's -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A request that the server received."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def prompt(self) -> str:
-        """The prompt, in whichever of the three formats it was sent."""
-        if not self.body:
-            return ""
-        sent = json.loads(self.body)
-        if "messages" in sent:
-            return str(sent["messages"][-1]["content"])
-        if "contents" in sent:
-            return "".join(part["text"] for part in sent["contents"][-1]["parts"])
-        return str(sent["prompt"])
-
-    def answered(self, text: str, **more: Any) -> Reply:
-        """Return a judge's text as this API's body says it; a client of one's own gets the text alone."""
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        body: Any = {"object": "chat.completion", "model": "m", "choices": [choice]}
-        if ":generateContent" in self.path:
-            content = {"parts": [{"text": text}], "role": "model"}
-            body = {"candidates": [{"content": content, "finishReason": "STOP"}], "modelVersion": "m"}
-        elif "/chat/completions" not in self.path:
-            return Reply(text.encode() if not more else json.dumps(json.loads(text) | more).encode())
-        return Reply(json.dumps(body | more).encode())
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What the server answers."""
-
-    body: bytes = b""
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": JSON})
-
-
 def verdict(reason: str, choice: int = 1) -> str:
     """Return a judge's answer."""
     return json.dumps({"selected_response": choice, "reason": reason})
+
+
+def raw(body: bytes = b"", status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+    """Return an answer with exactly these bytes and headers."""
+    return Answer(status, body, {"content-type": JSON} if headers is None else headers)
 
 
 def fingerprint(text: str) -> str:
@@ -152,57 +115,14 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-class Loopback(ThreadingHTTPServer):
-    """Answers as `reply` says and remembers every request."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[Asked] = []
-        self.reply: Callable[[Asked], Reply] = lambda asked: asked.answered(verdict(fingerprint(asked.prompt)))
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
+def by_prompt(asked: Asked) -> Answer:
+    """Answer with a reason that tells one prompt from another."""
+    return asked.answered(verdict(fingerprint(asked.prompt)))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Loopback
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        asked = Asked(self.command, self.path, {key.lower(): value for key, value in self.headers.items()}, body)
-        self.server.asked.append(asked)
-        reply = self.server.reply(asked)
-        self.send_response(reply.status)
-        for name, value in {**reply.headers, "content-length": str(len(reply.body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(reply.body)
-
-    do_GET = do_POST  # noqa: N815 (the base class looks for this name)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@contextlib.contextmanager
-def loopback(reply: Callable[[Asked], Reply] | None = None) -> Iterator[Loopback]:
-    """Serve while the block runs; afterwards nobody listens there."""
-    with Loopback() as server:
-        if reply is not None:
-            server.reply = reply
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+def loopback(by: Answering = by_prompt) -> AbstractContextManager[Server]:
+    """Serve while the block runs, on connections that stay open; afterwards nobody listens there."""
+    return serving(by=by, keep_alive=True)
 
 
 # --- judges and runs --------------------------------------------------------------------------------------
@@ -457,7 +377,7 @@ def test_a_replayed_row_is_read_once(provider: str, tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(("provider", "model"), [("openai", "simulated-silent"), ("google", "simulated-candid")])
 def test_the_simulated_judges_replay(provider: str, model: str, tmp_path: Path) -> None:
     """What a simulated judge answered is what replays, and each question was asked once."""
-    with serving() as server:
+    with simulator.serving() as server:
         judge = sdk_judge(provider, server.url, model=model)
         recorded = ask(judge, tmp_path, "missing")
         assert server.requests == 2 * len(PAIRS)
@@ -549,7 +469,7 @@ def test_the_same_request_several_times_in_a_call(
     """A judge that samples the same request three times in a call gets its three answers back."""
     numbers: Counter[str] = Counter()
 
-    def sample(asked: Asked) -> Reply:
+    def sample(asked: Asked) -> Answer:
         numbers[asked.prompt] += 1
         return asked.answered(verdict(str(numbers[asked.prompt])))
 
@@ -589,16 +509,16 @@ def test_identical_prompts_in_repeats_have_answers_of_their_own(provider: str, t
         ask(sdk_judge(provider, server.url), tmp_path, "none", arms=[(RECENCY.x, 5)])
 
 
-def failing_first(statuses: Sequence[int], reply: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
+def failing_first(statuses: Sequence[int], reply: Answering) -> Answering:
     """Answer every prompt with these statuses before the answer."""
     seen: Counter[str] = Counter()
 
-    def answer(asked: Asked) -> Reply:
+    def answer(asked: Asked) -> Answer:
         seen[asked.prompt] += 1
         if seen[asked.prompt] > len(statuses):
             return reply(asked)
         headers = {"content-type": JSON, "retry-after": "0"}
-        return Reply(b'{"error": {"message": "not now"}}', statuses[seen[asked.prompt] - 1], headers)
+        return raw(b'{"error": {"message": "not now"}}', statuses[seen[asked.prompt] - 1], headers)
 
     return answer
 
@@ -649,8 +569,8 @@ def test_a_retried_call_does_not_pay_its_first_request_again(
     """Where the second request fails and the call is retried, the first one's recorded answer is used."""
     failing = failing_first([503], lambda asked: asked.answered(verdict("final")))
     with loopback() as server:
-        draft = server.reply
-        server.reply = lambda asked: draft(asked) if asked.path == "/draft" else failing(asked)
+        draft = server.answering
+        server.answering = lambda asked: draft(asked) if asked.path == "/draft" else failing(asked)
 
         async def judge_twice(prompt: str) -> str:
             await by_httpx_async(f"{server.url}/draft", {"prompt": prompt})
@@ -674,12 +594,12 @@ def test_a_retried_call_does_not_pay_its_first_request_again(
         pytest.param(lambda asked: asked.answered("I would rather not say."), id="no-verdict"),
     ],
 )  # fmt: skip
-def test_an_invalid_answer_is_invalid_again(body: Callable[[Asked], Reply], provider: str, tmp_path: Path) -> None:
+def test_an_invalid_answer_is_invalid_again(body: Answering, provider: str, tmp_path: Path) -> None:
     """What counts as invalid while recording counts the same in a replay: it is not a missing recording."""
 
-    def answer(asked: Asked) -> Reply:
+    def answer(asked: Asked) -> Answer:
         reply = body(asked) if "Question 3?" in asked.prompt else asked.answered(verdict("fine"))
-        return Reply(reply.body, reply.status, {**reply.headers, "retry-after": "0"})
+        return raw(reply.body, reply.status, {**reply.headers, "retry-after": "0"})
 
     with loopback(answer) as server:
         recorded = ask(sdk_judge(provider, server.url, max_attempts=1), tmp_path, "missing")
@@ -695,9 +615,9 @@ def test_an_error_that_is_the_answer_is_recorded(provider: str, tmp_path: Path) 
         "code": "context_length_exceeded",
     }
 
-    def answer(asked: Asked) -> Reply:
+    def answer(asked: Asked) -> Answer:
         if "Question 3?" in asked.prompt:
-            return Reply(json.dumps({"error": error}).encode(), 400)
+            return raw(json.dumps({"error": error}).encode(), 400)
         return asked.answered(verdict("fine"))
 
     with loopback(answer) as server:
@@ -706,7 +626,7 @@ def test_an_error_that_is_the_answer_is_recorded(provider: str, tmp_path: Path) 
     assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
 
 
-def one_huge(asked: Asked) -> Reply:
+def one_huge(asked: Asked) -> Answer:
     """Answer with a verdict, of many bytes about one of the pairs."""
     return asked.answered(verdict("on and on" * (1000 if "Question 3?" in asked.prompt else 1)))
 
@@ -764,19 +684,19 @@ def test_a_client_of_one_s_own_may_receive_too_much(
 # --- what a response can be -------------------------------------------------------------------------------
 
 BODIES = {
-    "json": Reply(b'{"a": [1, 2.5, null], "b": "n\xc3\xa4ive"}'),
-    "gzip": Reply(gzip.compress(b'{"zipped": true}'), 200, {"content-type": JSON, "content-encoding": "gzip"}),
-    "deflate": Reply(zlib.compress(b"deflated"), 200, {"content-type": "text/plain", "content-encoding": "deflate"}),
-    "text": Reply("naïve\r\n".encode(), 200, {"content-type": "text/plain; charset=utf-8"}),
-    "latin-1": Reply("naïve".encode("latin-1"), 200, {"content-type": "text/plain; charset=iso-8859-1"}),
-    "html": Reply(b"<html>&nbsp;</html>", 200, {"content-type": "text/html"}),
-    "events": Reply(b'data: {"a": 1}\n\ndata: [DONE]\n\n', 200, {"content-type": "text/event-stream"}),
-    "binary": Reply(bytes(range(256)), 200, {"content-type": "application/octet-stream"}),
-    "empty": Reply(b"", 200, {"content-type": "text/plain"}),
-    "no-content": Reply(b"", 204, {}),
-    "duplicate-keys": Reply(b'{"a": 1, "a": 2}'),
-    "nan": Reply(b'{"a": NaN}'),
-    "half-a-surrogate": Reply(b'{"a": "\\ud800"}'),
+    "json": raw(b'{"a": [1, 2.5, null], "b": "n\xc3\xa4ive"}'),
+    "gzip": raw(gzip.compress(b'{"zipped": true}'), 200, {"content-type": JSON, "content-encoding": "gzip"}),
+    "deflate": raw(zlib.compress(b"deflated"), 200, {"content-type": "text/plain", "content-encoding": "deflate"}),
+    "text": raw("naïve\r\n".encode(), 200, {"content-type": "text/plain; charset=utf-8"}),
+    "latin-1": raw("naïve".encode("latin-1"), 200, {"content-type": "text/plain; charset=iso-8859-1"}),
+    "html": raw(b"<html>&nbsp;</html>", 200, {"content-type": "text/html"}),
+    "events": raw(b'data: {"a": 1}\n\ndata: [DONE]\n\n', 200, {"content-type": "text/event-stream"}),
+    "binary": raw(bytes(range(256)), 200, {"content-type": "application/octet-stream"}),
+    "empty": raw(b"", 200, {"content-type": "text/plain"}),
+    "no-content": raw(b"", 204, {}),
+    "duplicate-keys": raw(b'{"a": 1, "a": 2}'),
+    "nan": raw(b'{"a": NaN}'),
+    "half-a-surrogate": raw(b'{"a": "\\ud800"}'),
 }
 
 
@@ -830,10 +750,10 @@ def test_the_kind_of_a_response_is_kept(kind: str, python_judge: Callable[..., J
 def test_the_sdks_read_zipped_answers(provider: str, tmp_path: Path) -> None:
     """A zipped answer is asked for, recorded unzipped, so that a diff can show it, and replays."""
 
-    def zipped(asked: Asked) -> Reply:
+    def zipped(asked: Asked) -> Answer:
         assert asked.headers["accept-encoding"] == "gzip"
         reply = asked.answered(verdict(fingerprint(asked.prompt)))
-        return Reply(gzip.compress(reply.body), 200, {**reply.headers, "content-encoding": "gzip"})
+        return raw(gzip.compress(reply.body), 200, {**reply.headers, "content-encoding": "gzip"})
 
     with loopback(zipped) as server:
         judge = sdk_judge(provider, server.url)
@@ -845,8 +765,8 @@ def test_the_sdks_read_zipped_answers(provider: str, tmp_path: Path) -> None:
 def test_a_question_in_the_query_is_told_from_another(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """A judge that asks by GET with its question in the query gets every pair's own answer."""
 
-    def echo(asked: Asked) -> Reply:
-        return Reply(verdict(fingerprint(urllib.request.unquote(asked.path.partition("?q=")[2]))).encode())
+    def echo(asked: Asked) -> Answer:
+        return raw(verdict(fingerprint(urllib.request.unquote(asked.path.partition("?q=")[2]))).encode())
 
     with loopback(echo) as server:
 
@@ -891,10 +811,10 @@ def test_a_redirected_answer_replays(
 ) -> None:
     """A judge whose client follows a redirect, as POST or as GET, gets the same answer in a replay."""
 
-    def moved(asked: Asked) -> Reply:
+    def moved(asked: Asked) -> Answer:
         if asked.path == f"/final{query}":
-            return Reply(verdict(f"by {asked.method}").encode())
-        return Reply(b"", status, {"location": f"/final{query}"})
+            return raw(verdict(f"by {asked.method}").encode())
+        return raw(b"", status, {"location": f"/final{query}"})
 
     with loopback(moved) as server:
         judge = python_judge(through(client, server.url))
@@ -925,7 +845,7 @@ def test_words_of_headers_that_are_no_secrets_stay_in_answers(provider: str, tmp
 def test_private_fields_are_replaced_and_not_missed(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """Whatever type an id or a user has, code that reads it finds another one of that type in a replay."""
     private = {"id": 4711, "user": {"name": "canary"}, "metadata": ["canary"], "account": None}
-    with loopback(lambda _: Reply(json.dumps({"items": [private], **private}).encode())) as server:
+    with loopback(lambda _: raw(json.dumps({"items": [private], **private}).encode())) as server:
 
         async def asking(prompt: str) -> str:
             found = json.loads(await by_httpx_async(f"{server.url}/v1/judge", {"prompt": prompt}))
@@ -947,8 +867,8 @@ def test_the_sdks_read_answers_whose_private_fields_are_emptied(
     private = {"id": "canary", "user": {"id": 4711}, "metadata": {"team": "canary"}, "account": 4711, "project": [1]}
     own = json.dumps({"selected_response": 2, "reason": "It has one.", "id": 17})
 
-    def answering(asked: Asked) -> Reply:
-        return Reply(json.dumps({**json.loads(asked.answered(own).body), "created": 1, **private}).encode())
+    def answering(asked: Asked) -> Answer:
+        return raw(json.dumps({**json.loads(asked.answered(own).body), "created": 1, **private}).encode())
 
     with loopback(answering) as server:
 
@@ -1009,7 +929,7 @@ def test_pairs_with_the_same_text_are_recorded_the_same_way_each_time(
     for first in ("p1", "p2"):
         both, first_is_kept = threading.Barrier(2), threading.Event()
 
-        def in_order(asked: Asked, first: str = first, both: Any = both, kept: Any = first_is_kept) -> Reply:
+        def in_order(asked: Asked, first: str = first, both: Any = both, kept: Any = first_is_kept) -> Answer:
             if asked.headers["x-condition"] == NAMES[1]:  # the other one was asked alone, and answered both
                 both.wait(10)
                 assert asked.headers["x-pair"] == first or kept.wait(10)
@@ -1614,78 +1534,37 @@ def test_the_network_is_back_after_a_replay(python_judge: Callable[..., Judge], 
 
 # --- the same from the command line -----------------------------------------------------------------------
 
-TEST = """\
-import pytest
-
-pytestmark = pytest.mark.judge_family("recency")
-
-
-def test_recency(judge, pairs, contrast, gate):
-    gate.check(judge, pairs, contrast)
-"""
+TEST = suite("recency", name="recency")
+ALLOWED = '[tool.judgefixtures.security]\napi_key_envs = ["{}"]\n'  # where these tests run in CI, too
+PYTHON = {"provider": "python", "target": "judge_of_ours:judge"}
 
 
-class Project:
-    """A user's repository with one judge, run by pytest in this process."""
-
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester = pytester
-        self.path = pytester.path
-        (self.path / "test_ours.py").write_text(TEST)
-        fields = ("id", "question", "response_1", "response_2")
-        rows = [{name: getattr(pair, name) for name in fields} for pair in PAIRS]
-        (self.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    def configure(self, **keys: Any) -> None:
-        """Write the judge's table."""
-        lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
-        (self.path / "pyproject.toml").write_text(
-            f'[tool.judgefixtures]\njudge = "ours"\n[tool.judgefixtures.judges.ours]\n{lines}'
-            '[tool.judgefixtures.datasets.own]\npath = "pairs.jsonl"\n'
-        )
-
-    def allow(self, variable: str) -> None:
-        """Allow a key variable to be sent to an address of one's own, also where these tests run in CI."""
-        with (self.path / "pyproject.toml").open("a") as file:
-            file.write(f'[tool.judgefixtures.security]\napi_key_envs = ["{variable}"]\n')
-
-    def code(self, text: str) -> None:
-        """Write the module of a python judge and configure it."""
-        (self.path / "judge_of_ours.py").write_text(text)
-        self.configure(provider="python", target="judge_of_ours:judge")
-
-    def run(self, *arguments: str) -> tuple[pytest.RunResult, str]:
-        """Run pytest; return the result and all that was said, which holds no traceback."""
-        # Six pairs decide nothing, which a recording would refuse to pay for.
-        result = self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "--judge-force", *arguments)
-        result.reprec = None
-        said = f"{result.stdout}\n{result.stderr}"
-        assert "Traceback" not in said
-        assert "INTERNALERROR" not in said
-        return result, said
-
-
-@pytest.fixture(scope="module")
-def _imported() -> None:
-    """Import what the plugin imports within a run: pytester forgets it after each, but numpy loads once."""
-    for name in (
-        "openai",
-        "google.genai",
-        "genai_prices",
-        "scipy.optimize",
-        "scipy.stats",
-        "statsmodels.stats.multitest",
-    ):
-        importlib.import_module(name)
+def configuration(**keys: Any) -> str:
+    """Return a configuration with the keys of one judge's table."""
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+    return (
+        f'[tool.judgefixtures]\njudge = "ours"\n[tool.judgefixtures.judges.ours]\n{lines}'
+        '[tool.judgefixtures.datasets.own]\npath = "pairs.jsonl"\n'
+    )
 
 
 @pytest.fixture
-def project(_imported: None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """An empty project; what it leaves in temporary folders stays below its own."""
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A repository with one judge; what it leaves in temporary folders stays below its own."""
     folder = pytester.path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return Project(pytester)
+    # Six pairs decide nothing, which a recording would refuse to pay for.
+    project = Project(pytester, configuration, options=("-p", "no:cacheprovider", "--judge-force"))
+    project.write("test_ours.py", TEST)
+    project.write_pairs(rows_of(PAIRS))
+    return project
+
+
+def use_code(project: Project, text: str) -> None:
+    """Write the module of a python judge and configure it."""
+    project.write("judge_of_ours.py", text)
+    project.configure(**PYTHON)
 
 
 WITHOUT_HTTP = 'def judge(prompt):\n    return \'{"selected_response": 1, "reason": "mine"}\'\n'
@@ -1694,8 +1573,8 @@ WITHOUT_HTTP = 'def judge(prompt):\n    return \'{"selected_response": 1, "reaso
 @pytest.mark.parametrize("mode", ["none", "missing"])
 def test_a_judge_without_http_runs_live_and_is_noted(mode: str, project: Project) -> None:
     """A python judge that calls nobody is run, in a replay too; the summary says that it was not replayed."""
-    project.code(WITHOUT_HTTP)
-    _, said = project.run("--judge-record", mode)
+    use_code(project, WITHOUT_HTTP)
+    said = project.run("--judge-record", mode).said
     assert "ours made no HTTP call that could be recorded" in said
     assert "run live" in said
     assert re.search(r"n\s*=\s*6", said) or "6" in said
@@ -1705,22 +1584,24 @@ def test_a_judge_without_http_runs_live_and_is_noted(mode: str, project: Project
 def test_a_judge_that_was_recorded_is_not_noted_as_live(project: Project) -> None:
     """A python judge over HTTP that was recorded, and one that replays, are not called live."""
     with loopback() as server:
-        project.code(
+        use_code(
+            project,
             "import httpx\ndef judge(prompt):\n"
-            f"    return httpx.post('{server.url}/v1/judge', json={{'prompt': prompt}}).text\n"
+            f"    return httpx.post('{server.url}/v1/judge', json={{'prompt': prompt}}).text\n",
         )
-        _, said = project.run("--judge-record", "missing")
+        said = project.run("--judge-record", "missing").said
         assert len(server.asked) == len(kept(project.path / "cassettes")) == 12
         assert "run live" not in said
-    _, said = project.run()
+    said = project.run().said
     assert "run live" not in said
     assert "no recording" not in said
 
 
 def test_a_miss_is_told_by_the_run(project: Project) -> None:
     """A miss fails its item with the message alone, and the run says how to record."""
-    project.code("import httpx\ndef judge(prompt):\n    return httpx.post('http://127.0.0.1:9/', json={}).text\n")
-    result, said = project.run()
+    use_code(project, "import httpx\ndef judge(prompt):\n    return httpx.post('http://127.0.0.1:9/', json={}).text\n")
+    result = project.run()
+    said = result.said
     result.assert_outcomes(failed=1)
     assert "nothing is recorded for judge 'ours', dataset 'own', condition 'recency-new-old', pair 'p0" in said
     assert ONLY.format("missing") in said
@@ -1728,25 +1609,28 @@ def test_a_miss_is_told_by_the_run(project: Project) -> None:
 
 def test_a_blocked_socket_is_told_by_the_run(project: Project) -> None:
     """A socket in a replay fails its item with the host."""
-    project.code("import socket\ndef judge(prompt):\n    socket.create_connection(('judge.example.org', 443))\n")
-    result, said = project.run()
+    use_code(project, "import socket\ndef judge(prompt):\n    socket.create_connection(('judge.example.org', 443))\n")
+    result = project.run()
+    said = result.said
     result.assert_outcomes(failed=1)
     assert "judge code tried to reach judge.example.org:443" in said
 
 
 def test_a_program_is_started_where_the_table_allows_it(project: Project) -> None:
     """A judge that runs a program is refused in a replay, unless its table says that the program reaches nobody."""
-    project.code(
+    use_code(
+        project,
         "import subprocess\ndef judge(prompt):\n"
-        """    return subprocess.check_output(["echo", '{"selected_response": 1, "reason": "mine"}'], text=True)\n"""
+        """    return subprocess.check_output(["echo", '{"selected_response": 1, "reason": "mine"}'], text=True)\n""",
     )
-    result, said = project.run()
+    result = project.run()
+    said = result.said
     result.assert_outcomes(failed=1)
     assert "judge code tried to start the program 'echo'" in said
-    _, said = project.run("--judge-record", "missing")
+    said = project.run("--judge-record", "missing").said
     assert "start the program" not in said
     project.configure(provider="python", target="judge_of_ours:judge", allow_programs=True)
-    _, said = project.run()
+    said = project.run().said
     assert "start the program" not in said
     assert "run live" in said
 
@@ -1757,15 +1641,16 @@ def test_ci_refuses_before_anything_is_asked(project: Project, monkeypatch: pyte
     monkeypatch.setenv("GATEWAY_KEY", "fakewordsonly")
     with loopback() as server:
         project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="GATEWAY_KEY")
-        result, said = project.run("--judge-record", "missing")
+        result = project.run("--judge-record", "missing")
+        said = result.said
         result.assert_outcomes(errors=1)
         assert 'api_key_envs = ["GATEWAY_KEY"] in [security]' in said
-        _, said = project.run()
+        said = project.run().said
         assert "[security]" not in said  # a replay sends nothing
         elsewhere = project.path.parent / "elsewhere.jsonl"
         (project.path / "pairs.jsonl").rename(elsewhere)
         (project.path / "pairs.jsonl").symlink_to(elsewhere)
-        _, said = project.run()
+        said = project.run().said
         assert "is outside of the repository" in said
         assert not server.asked
 
@@ -1839,45 +1724,45 @@ def echoed(asked: Asked) -> str:
     return " ".join([*(asked.headers[name] for name in ours if name in asked.headers), query])
 
 
-def error(asked: Asked, status: int, **more: Any) -> Reply:
+def error(asked: Asked, status: int, **more: Any) -> Answer:
     """Return an error that repeats the request's secrets."""
     what = "maximum context length" if status == 400 else "refused"
     content = {"message": f"{what}: {echoed(asked)}", "type": "invalid_request_error", "param": None, **more}
     headers = {"content-type": JSON, "retry-after": "0", **RESPONSE_HEADERS}
-    return Reply(json.dumps({"error": content, **ACCOUNT}).encode(), status, headers)
+    return raw(json.dumps({"error": content, **ACCOUNT}).encode(), status, headers)
 
 
-def plain(asked: Asked) -> Reply:
-    return Reply(asked.answered(verdict("fine")).body, 200, {"content-type": JSON, **RESPONSE_HEADERS})
+def plain(asked: Asked) -> Answer:
+    return raw(asked.answered(verdict("fine")).body, 200, {"content-type": JSON, **RESPONSE_HEADERS})
 
 
-def private(asked: Asked) -> Reply:
-    return Reply(asked.answered(verdict("fine"), **ACCOUNT).body, 200, {"content-type": JSON, **RESPONSE_HEADERS})
+def private(asked: Asked) -> Answer:
+    return raw(asked.answered(verdict("fine"), **ACCOUNT).body, 200, {"content-type": JSON, **RESPONSE_HEADERS})
 
 
-def private_inside(asked: Asked) -> Reply:
+def private_inside(asked: Asked) -> Answer:
     return asked.answered(verdict("fine"), service={"account": ACCOUNT, "calls": [ACCOUNT]})
 
 
-def echo(asked: Asked) -> Reply:
+def echo(asked: Asked) -> Answer:
     return asked.answered(verdict(f"You sent {echoed(asked)}."), note=echoed(asked))
 
 
-def echo_escaped(asked: Asked) -> Reply:
+def echo_escaped(asked: Asked) -> Answer:
     reply = asked.answered(verdict("fine"), note=echoed(asked))
-    return Reply(reply.body.replace(b"-", b"\\u002d"), 200)
+    return raw(reply.body.replace(b"-", b"\\u002d"), 200)
 
 
-def too_large(asked: Asked) -> Reply:
+def too_large(asked: Asked) -> Answer:
     if "Question 3?" in asked.prompt:
         return error(asked, 400, code="context_length_exceeded")
     return asked.answered(verdict("fine"))
 
 
-def rate_limited() -> Callable[[Asked], Reply]:
+def rate_limited() -> Answering:
     seen: set[str] = set()
 
-    def reply(asked: Asked) -> Reply:
+    def reply(asked: Asked) -> Answer:
         if asked.prompt in seen:
             return asked.answered(verdict("fine"))
         seen.add(asked.prompt)
@@ -1886,11 +1771,11 @@ def rate_limited() -> Callable[[Asked], Reply]:
     return reply
 
 
-def unauthorized(asked: Asked) -> Reply:
+def unauthorized(asked: Asked) -> Answer:
     return error(asked, 401, code="invalid_api_key")
 
 
-def out_of_order(asked: Asked) -> Reply:
+def out_of_order(asked: Asked) -> Answer:
     return error(asked, 500)
 
 
@@ -1917,14 +1802,14 @@ def test_no_secret_is_written_or_shown(
         monkeypatch.setenv(name, value)
     with loopback(reply() if reply is rate_limited else reply) as server:
         if provider == "python":
-            project.code(PYTHON_CODE % server.url)
+            use_code(project, PYTHON_CODE % server.url)
         else:
             base_url = f"{server.url}/v1" if provider == "openai" else server.url
             project.configure(provider=provider, model="m", base_url=base_url, api_key_env="CANARY_KEY", max_attempts=2)
-            project.allow("CANARY_KEY")
-        _, said = project.run(
+            project.add(ALLOWED.format("CANARY_KEY"))
+        said = project.run(
             "--judge-record", "missing", "--judge-report", "report", "--judge-concurrency", "1", "-rA"
-        )
+        ).said
         sent = echoed(server.asked[0])
     assert KEY in sent, "the server never saw the key: the test tests nothing"
     if provider == "python":
@@ -2010,7 +1895,7 @@ def planted(project: Project, said: str, secret: str, *, besides: Sequence[str] 
                    for spelled in spellings(secret) if spelled in text})  # fmt: skip
 
 
-def careless(asked: Asked) -> Reply:
+def careless(asked: Asked) -> Answer:
     """Answer with everything that came beside the body; with an error that says it for one question."""
     names = ("authorization", "x-goog-api-key", "x-api-key", "cookie")
     said = [value for name, value in asked.headers.items() if name.lower() in names]
@@ -2021,7 +1906,7 @@ def careless(asked: Asked) -> Reply:
     if "Question 3?" in asked.prompt:
         # As long as makes a message be cut in the middle of what is repeated.
         content = {"message": f"maximum context length {'x' * 330} {text}", "code": "context_length_exceeded"}
-        return Reply(json.dumps({"error": content}).encode(), 400)
+        return raw(json.dumps({"error": content}).encode(), 400)
     return asked.answered(verdict(f"Both are fine. {text}"), note=said, sent={text: text})
 
 
@@ -2043,8 +1928,7 @@ def run_loudly(project: Project, *arguments: str) -> str:
         *LOUD,
         *arguments,
     )
-    result.reprec = None
-    return f"{result.stdout}\n{result.stderr}"
+    return Ran.of(result, project.path / "report").said
 
 
 def as_planted(monkeypatch: pytest.MonkeyPatch, secrets: Mapping[str, str]) -> None:
@@ -2060,7 +1944,7 @@ def test_a_planted_secret_of_a_client_is_nowhere(shift: int, project: Project, m
     secrets = {place: shapes[(number + shift) % len(shapes)] for number, place in enumerate(PLACES)}
     as_planted(monkeypatch, secrets)
     with loopback(careless) as server:
-        project.code(PLANTED_CODE % server.url)
+        use_code(project, PLANTED_CODE % server.url)
         said = run_loudly(project)
     assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * (len(PAIRS) - 1)
@@ -2074,7 +1958,7 @@ def test_what_a_worker_sends_holds_no_secret(project: Project, monkeypatch: pyte
     secrets = dict(zip(PLACES, shapes[2:], strict=False))
     as_planted(monkeypatch, secrets)
     with loopback(careless) as server:
-        project.code(PLANTED_CODE % server.url)
+        use_code(project, PLANTED_CODE % server.url)
         said = run_loudly(project, "-n", "1")
     assert "no answer from http://...@127.0.0.1" in said
     assert "Both are fine" in (project.path / "report" / "judgments.jsonl").read_text()
@@ -2087,7 +1971,7 @@ def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pyt
     as_planted(monkeypatch, {"KEY": SHAPES[shape]})
     with loopback(careless) as server:
         project.configure(provider="openai", model="m", base_url=f"{server.url}/v1", api_key_env="PLANTED_KEY")
-        project.allow("PLANTED_KEY")
+        project.add(ALLOWED.format("PLANTED_KEY"))
         said = run_loudly(project)
     assert "no answer from http://...@127.0.0.1" in said
     assert len(kept(project.path / "cassettes")) == 2 * len(PAIRS)
@@ -2138,8 +2022,10 @@ def test_a_crash_shows_no_secret(shape: str, project: Project, monkeypatch: pyte
 )
 def test_an_address_in_an_error_of_a_python_judge_is_shown_without_keys(raised: str, project: Project) -> None:
     """Clients put addresses into their errors, also relative ones: user and query are left out, known or not."""
-    project.code(f"def judge(prompt):\n    raise {raised}\n")
-    _, said = project.run("--judge-record", "missing", "--judge-report", "report", "--junitxml=junit.xml", "--tb=short")
+    use_code(project, f"def judge(prompt):\n    raise {raised}\n")
+    said = project.run(
+        "--judge-record", "missing", "--judge-report", "report", "--junitxml=junit.xml", "--tb=short"
+    ).said
     assert "no answer:" in said
     assert planted(project, said, "fakewordsonly", besides=["judge_of_ours.py", "judge_of_ours.cpython-311.pyc"]) == []
 
@@ -2150,7 +2036,7 @@ def test_a_redirect_is_shown_without_keys(provider: str, tmp_path: Path) -> None
     places = ("http://judge:fakewordsonly@127.0.0.1:9/v1", "/login?code=fakewordsonly", "/login#token=fakewordsonly")
     for place in places:
         with (
-            loopback(lambda _, place=place: Reply(b"", 302, {"location": place})) as server,
+            loopback(lambda _, place=place: raw(b"", 302, {"location": place})) as server,
             pytest.raises(FatalJudgeError, match="redirects to") as caught,
         ):
             ask(sdk_judge(provider, server.url), tmp_path, "missing")
@@ -2160,10 +2046,10 @@ def test_a_redirect_is_shown_without_keys(provider: str, tmp_path: Path) -> None
 def test_credentials_that_a_server_hands_out_are_not_kept(python_judge: Callable[..., Judge], tmp_path: Path) -> None:
     """A judge that signs in first is recorded and replayed without the token that it was given."""
 
-    def answering(asked: Asked) -> Reply:
+    def answering(asked: Asked) -> Answer:
         if asked.path == "/v1/token":
-            return Reply(json.dumps({"access_token": "fakewordsonly", "expires_in": 60}).encode())
-        return Reply(verdict(f"You are {asked.headers['authorization']}.").encode())
+            return raw(json.dumps({"access_token": "fakewordsonly", "expires_in": 60}).encode())
+        return raw(verdict(f"You are {asked.headers['authorization']}.").encode())
 
     with loopback(answering) as server:
 
@@ -2191,30 +2077,30 @@ def test_of_headers_only_the_content_type_is_kept(provider: str, tmp_path: Path)
 # --- asked again, and no more than that -------------------------------------------------------------------
 
 
-def wrong_for(*numbers: int, said: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
+def wrong_for(*numbers: int, said: Answering) -> Answering:
     """Return a server's behaviour: about some pairs it says something that is no verdict."""
     about = tuple(f"Question {number}?" for number in numbers)
     return lambda asked: said(asked) if any(map(asked.prompt.__contains__, about)) else asked.answered(verdict("fine"))
 
 
-def cut_off(_: Asked) -> Reply:
+def cut_off(_: Asked) -> Answer:
     """Answer half a verdict, cut off at the limit of tokens."""
     choice = {"message": {"role": "assistant", "content": '{"selected'}, "finish_reason": "length"}
-    return Reply(json.dumps({"model": "m", "choices": [choice]}).encode())
+    return raw(json.dumps({"model": "m", "choices": [choice]}).encode())
 
 
-def withheld(_: Asked) -> Reply:
+def withheld(_: Asked) -> Answer:
     """Answer nothing, for the sake of a content filter."""
     choice = {"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}
-    return Reply(json.dumps({"model": "m", "choices": [choice]}).encode())
+    return raw(json.dumps({"model": "m", "choices": [choice]}).encode())
 
 
-def by_kind(asked: Asked) -> Reply:
+def by_kind(asked: Asked) -> Answer:
     """Be cut off about pair 3, and withhold the answer about pair 4."""
     return withheld(asked) if "Question 4?" in asked.prompt else cut_off(asked)
 
 
-def about(server: Loopback) -> Counter[str]:
+def about(server: Server) -> Counter[str]:
     """Return how often each pair was asked about."""
     return Counter(re.findall(r"Question (\d)\?", asked.prompt)[0] for asked in server.asked)
 
@@ -2224,13 +2110,11 @@ def use(project: Project, url: str, **keys: Any) -> None:
     project.configure(provider="openai", model=keys.pop("model", "m"), base_url=f"{url}/v1", **keys)
 
 
-def record_with(
-    project: Project, reply: Callable[[Asked], Reply], *arguments: str, **keys: Any
-) -> tuple[str, Loopback]:
+def record_with(project: Project, reply: Answering, *arguments: str, **keys: Any) -> tuple[str, Server]:
     """Record from a server that replies so; return what was said, and the server."""
     with loopback(reply) as server:
         use(project, server.url, **keys)
-        _, said = project.run(*(arguments or ("--judge-record", "missing")))
+        said = project.run(*(arguments or ("--judge-record", "missing"))).said
     return said, server
 
 
@@ -2251,7 +2135,7 @@ def test_invalid_answers_are_asked_again_and_nothing_else(project: Project) -> N
     rows = kept(project.path / "cassettes")
     assert Counter(row.asked for row in rows) == {1: 8, 2: 4}
     assert len({row.digest for row in rows}) == 12
-    assert "are invalid" not in project.run()[1]
+    assert "are invalid" not in project.run().said
 
 
 def test_kinds_of_invalid_answers_are_asked_again_by_choice(project: Project) -> None:
@@ -2263,9 +2147,9 @@ def test_kinds_of_invalid_answers_are_asked_again_by_choice(project: Project) ->
     said, server = record_with(project, fine, *one)
     assert about(server) == {"3": 2}
     assert "2 answers are invalid (filtered 2)" in said
-    _, said = project.run("--judge-record", "missing", "--judge-record-invalid", "empty")
+    said = project.run("--judge-record", "missing", "--judge-record-invalid", "empty").said
     assert "--judge-record-invalid names the invalid answers that --judge-record invalid asks again" in said
-    _, said = project.run("--judge-record", "invalid", "--judge-record-invalid", "trunkated")
+    said = project.run("--judge-record", "invalid", "--judge-record-invalid", "trunkated").said
     assert 'did you mean "truncated"?' in said
 
 
@@ -2274,7 +2158,7 @@ def test_an_invalid_answer_stays_until_a_new_one_arrived(project: Project) -> No
     record_with(project, wrong_for(3, said=cut_off))
     before = {path: path.read_bytes() for path in (project.path / "cassettes").rglob("recency*.jsonl")}
     said, _ = record_with(
-        project, lambda _: Reply(b'{"error": {"message": "No."}}', 500), "--judge-record", "invalid", max_attempts=1
+        project, lambda _: raw(b'{"error": {"message": "No."}}', 500), "--judge-record", "invalid", max_attempts=1
     )
     assert "gave up" in said
     assert {path: path.read_bytes() for path in before} == before
@@ -2286,13 +2170,13 @@ def test_an_invalid_answer_stays_until_a_new_one_arrived(project: Project) -> No
 @pytest.mark.parametrize("body", [b"{}", b"", b"null"])
 def test_an_outage_is_not_recorded_as_an_answer(body: bytes, project: Project) -> None:
     """A 200 that says nothing ends the run with all answers kept, and `missing` asks for the rest."""
-    said, _ = record_with(project, wrong_for(3, said=lambda _: Reply(body)), max_attempts=1)
+    said, _ = record_with(project, wrong_for(3, said=lambda _: raw(body)), max_attempts=1)
     assert "run again with --judge-record missing" in said
     assert all(row.pair != "p03" for row in kept(project.path / "cassettes"))
     before = len(kept(project.path / "cassettes"))
     _, server = record_with(project, wrong_for(said=cut_off))
     assert len(server.asked) == 12 - before
-    assert "ERROR" not in project.run()[1]
+    assert "ERROR" not in project.run().said
 
 
 def test_an_outage_that_was_recorded_replays_and_is_asked_again(tmp_path: Path) -> None:
@@ -2316,7 +2200,7 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
     record_with(project, fine, "--judge-record", "missing", "-k", "recency")
     file = cassette(project.path / "cassettes")
     file.replace(file.rows()[:-1], file.header or {})
-    _, said = project.run("-k", "recency")
+    said = project.run("-k", "recency").said
     assert ONLY.format("missing") in said
     arguments = shlex.split(ONLY.format("missing"))[1:]
     said, server = record_with(project, fine, *arguments)
@@ -2346,7 +2230,7 @@ def test_a_condition_of_another_judge_is_repaired_by_all_of_it_alone(project: Pr
     """Where `missing` cannot repair a condition the message names `all`, for the contrast that needs it."""
     record_with(project, wrong_for(said=cut_off))
     use(project, "http://127.0.0.1:9", temperature=0.5)
-    assert ONLY.format("all") in project.run()[1]
+    assert ONLY.format("all") in project.run().said
 
 
 def test_the_forecast_looks_up_what_the_run_looks_up(project: Project) -> None:
@@ -2356,26 +2240,26 @@ def test_the_forecast_looks_up_what_the_run_looks_up(project: Project) -> None:
     missing = ("--judge-record", "missing")
     with loopback(fine) as server:
         use(project, server.url.replace("127.0.0.1", "localhost"))
-        assert "ours: at most 0 calls" in project.run(*missing)[1]
+        assert "ours: at most 0 calls" in project.run(*missing).said
         use(project, f"{server.url}/elsewhere")
-        assert "ours: at most 12 calls" in project.run(*missing, "--judge-preflight")[1]
+        assert "ours: at most 12 calls" in project.run(*missing, "--judge-preflight").said
         assert not server.asked
-        assert "ours: at most 12 calls" in project.run(*missing)[1]
+        assert "ours: at most 12 calls" in project.run(*missing).said
         assert len(server.asked) == 12
-        assert "ours: at most 0 calls" in project.run(*missing)[1]
+        assert "ours: at most 0 calls" in project.run(*missing).said
 
 
 def test_the_forecast_of_a_python_judge_looks_up_too(project: Project) -> None:
     """A judge of the user's is looked up by what its function asks for, without any network."""
     code = "import httpx\ndef judge(prompt):\n    return httpx.post('{}/judge', json={{'prompt': prompt}}).text\n"
     with loopback() as server:
-        project.code(code.format(server.url))
+        use_code(project, code.format(server.url))
         project.run("--judge-record", "missing")
-        assert "ours: at most 0 calls" in project.run("--judge-preflight")[1]
-        project.code(code.format(f"{server.url}/new"))
+        assert "ours: at most 0 calls" in project.run("--judge-preflight").said
+        use_code(project, code.format(f"{server.url}/new"))
         sys.modules.pop("judge_of_ours", None)
         asked = len(server.asked)
-        assert "ours: at most 12 calls" in project.run("--judge-preflight")[1]
+        assert "ours: at most 12 calls" in project.run("--judge-preflight").said
         assert len(server.asked) == asked
 
 
@@ -2384,13 +2268,13 @@ def test_a_renamed_judge_is_told(project: Project) -> None:
     record_with(project, wrong_for(said=cut_off))
     folder = project.path / "cassettes"
     folder.joinpath("ours").rename(folder / "former")
-    _, said = project.run()
+    said = project.run().said
     assert f"if [judges.former] was renamed, rename the folder {folder / 'former'} to {folder / 'ours'}" in said
     use(project, "http://127.0.0.1:9", temperature=0.5)
-    assert "was renamed" not in project.run()[1]
+    assert "was renamed" not in project.run().said
     use(project, "http://127.0.0.1:9")
     folder.joinpath("former").rename(folder / "ours")
-    assert "ERROR" not in project.run()[1]
+    assert "ERROR" not in project.run().said
 
 
 # --- positions stay ---------------------------------------------------------------------------------------
@@ -2412,9 +2296,9 @@ def test_positions_stay_with_the_recording(project: Project) -> None:
     record_with(project, fine)
     for changed in ({**golds, "p01": 2, "p02": 2, "p03": 2}, {name: 1 for name in golds if name not in ("p05", "p06")}):
         graded(project, changed)
-        _, said = project.run()
+        said = project.run().said
         assert "ERROR" not in said
-        assert "at most 0 calls" in project.run("--judge-preflight")[1]
+        assert "at most 0 calls" in project.run("--judge-preflight").said
     graded(project, {**golds, "p01": 2, "p11": 1})
     said, server = record_with(project, fine)
     assert "at most 2 calls" in said
@@ -2441,7 +2325,7 @@ def test_positions_even_out_what_the_kept_ones_leave() -> None:
 # --- one model, and the judge itself ----------------------------------------------------------------------
 
 
-def alternating(**fields: Sequence[str]) -> Callable[[Asked], Reply]:
+def alternating(**fields: Sequence[str]) -> Answering:
     """Return a server's behaviour: it answers with each value of the fields in turn."""
     turns = {name: itertools.cycle(values) for name, values in fields.items()}
     return lambda asked: asked.answered(verdict("fine"), **{name: next(values) for name, values in turns.items()})
@@ -2460,7 +2344,7 @@ def test_a_model_that_changes_during_a_recording_is_warned_about(
     """Two snapshots, or two fingerprints, are a warning in summary and report, when recorded and in each replay."""
     report = ("--judge-report", str(project.path / "report"))
     said, _ = record_with(project, alternating(**fields), "--judge-record", "missing", *report)
-    for output in (said, project.run(*report)[1]):
+    for output in (said, project.run(*report).said):
         assert f"WARNING: judge ours was answered by {told}" in output
         written = json.loads((project.path / "report" / "report.json").read_text())
         assert [warning for warning in written["warnings"] if told in warning]
@@ -2491,7 +2375,7 @@ def test_a_replayed_mixture_of_a_pinned_model_is_an_error(project: Project) -> N
     """A pin that comes after the recording finds the mixture in it: the item is an error that names both."""
     record_with(project, alternating(model=("m",), system_fingerprint=("fp_1", "fp_2")))
     use(project, "http://127.0.0.1:9", accept_served_model="m")
-    _, said = project.run()
+    said = project.run().said
     assert "the fingerprint 'fp_2' answered where 'fp_1' did before" in said
     assert "fatal" not in said
 
@@ -2507,11 +2391,11 @@ def test_a_pinned_model_with_two_fingerprints_is_warned_about(project: Project) 
 REPEAT = TEST.replace("recency", "repeat")
 
 
-def identified(ids: Callable[[Asked, int], str], created: bool = True) -> Callable[[Asked], Reply]:
+def identified(ids: Callable[[Asked, int], str], created: bool = True) -> Answering:
     """Return a server's behaviour: each answer has an id, and the second in which it was made."""
     numbers = itertools.count()
 
-    def reply(asked: Asked) -> Reply:
+    def reply(asked: Asked) -> Answer:
         number = next(numbers)
         return asked.answered(verdict("fine"), id=ids(asked, number), **({"created": number} if created else {}))
 
@@ -2528,9 +2412,7 @@ def identified(ids: Callable[[Asked, int], str], created: bool = True) -> Callab
         (lambda asked: asked.answered(verdict("fine")), 0),
     ],
 )
-def test_a_cache_before_the_judge_is_warned_about(
-    reply: Callable[[Asked], Reply], cached: int, project: Project
-) -> None:
+def test_a_cache_before_the_judge_is_warned_about(reply: Answering, cached: int, project: Project) -> None:
     """One response id twice is a cache's doing, which fakes the noise floor; ids are still written nowhere."""
     (project.path / "test_ours.py").write_text(REPEAT)
     report = ("--judge-report", str(project.path / "report"))

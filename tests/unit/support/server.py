@@ -85,8 +85,7 @@ class Asked:
             return wire(gemini(text or "", finish="SAFETY" if text is None else "STOP", modelVersion="m") | more)
         if self.sdk == "openai":
             refusal = {"refusal": "I cannot."} if text is None else {}
-            body = chat(text, model="m", **refusal) | more
-            return wire({name: value for name, value in body.items() if name != "id"})  # one that repeats is a cache's
+            return wire(chat(text, model="m", named=None, **refusal) | more)
         return wire(json.loads(text or "{}") | more if more else text or "")
 
 
@@ -259,10 +258,18 @@ def wire(body: Any, status: int = 200, transport: str = "", **headers: str) -> A
     return Answer(status, body, {"content-type": "application/json", **headers}, transport)
 
 
-def chat(content: Any, finish: str | None = "stop", *, model: str | None = None, usage: Any = None, **more: Any) -> Any:
-    """Return a chat completion; further arguments are fields of its message."""
+def chat(
+    content: Any,
+    finish: str | None = "stop",
+    *,
+    model: str | None = None,
+    usage: Any = None,
+    named: str | None = "c-1",
+    **more: Any,
+) -> Any:
+    """Return a chat completion; `named` is its id, further arguments are fields of its message."""
     message = {"role": "assistant", "content": content, **more}
-    completion = {"id": "c-1", "object": "chat.completion", "created": 1, "model": model, "usage": usage,
+    completion = {"id": named, "object": "chat.completion", "created": 1, "model": model, "usage": usage,
                   "choices": [{"index": 0, "message": message, "finish_reason": finish}]}  # fmt: skip
     return {name: value for name, value in completion.items() if value is not None}
 
