@@ -22,11 +22,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.project import Project, Ran, suite
+from support.server import NOWHERE, Answer, Asked, Server, chat, running, wire
 
 from judgefixtures.cues import FAMILIES
 
@@ -61,81 +62,37 @@ def key_of(prompt: str) -> Key:
     return f"{family}-{x}-{y}", lines[0].removeprefix("About ").partition(":")[0]
 
 
-class Server(ThreadingHTTPServer):
+class Counting(Server):
     """Answers chat completions, the same to the same prompt, and counts them; `hold` may wait first."""
 
-    request_queue_size = 256
+    def __init__(self, hold: Callable[[Key], None], edition: str) -> None:
+        super().__init__(self.answer, keep_alive=True)
+        self.hold, self.edition = hold, edition
 
-    def __init__(self, hold: Callable[[Key], None] = lambda _: None, edition: str = "") -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.hold = hold
-        self.edition = edition
-        self.asked: list[Key] = []
-        self.arrived = threading.Condition()
+    @property
+    def keys(self) -> list[Key]:
+        """Which pairs were asked about in which conditions, in order."""
+        return [key_of(asked.prompt) for asked in self.asked]
 
     @property
     def counted(self) -> Counter[Key]:
         """How often each pair was asked about in each condition."""
-        return Counter(self.asked)
+        return Counter(self.keys)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-    def wait_for(self, questions: int, run: Run) -> None:
-        """Wait until so many questions arrived, or the run that asks them has ended."""
-        with self.arrived:
-            while len(self.asked) < questions and run.poll() is None:
-                self.arrived.wait(0.02)
-
-    def answer(self, prompt: str) -> bytes:
-        """Note the question, wait as the test wants, and return the body of an answer."""
-        key = key_of(prompt)
-        with self.arrived:
-            self.asked.append(key)
-            self.arrived.notify_all()
-        self.hold(key)
-        digest = hashlib.sha256((prompt + self.edition).encode()).hexdigest()
-        text = json.dumps({"selected_response": 1 + int(digest, 16) % 2, "reason": f"{digest[:8]}{self.edition}"})
-        message = {"role": "assistant", "content": text}
-        body = {"object": "chat.completion", "model": "m", "created": 1, "usage": {"prompt_tokens": 5},
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
-        return json.dumps(body).encode()
-
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing: clients are killed here."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self) -> None:
-        sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = sent["prompt"] if "prompt" in sent else sent["messages"][-1]["content"]
-        body = self.server.answer(prompt)
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+    def answer(self, asked: Asked) -> Answer:
+        """Wait as the test wants, and return an answer."""
+        self.hold(key_of(asked.prompt))
+        digest = hashlib.sha256((asked.prompt + self.edition).encode()).hexdigest()
+        text = {"selected_response": 1 + int(digest, 16) % 2, "reason": f"{digest[:8]}{self.edition}"}
+        return wire(chat(json.dumps(text), model="m", named=None, usage={"prompt_tokens": 5}))
 
 
 @contextlib.contextmanager
-def serving(hold: Callable[[Key], None] = lambda _: None, edition: str = "") -> Iterator[Server]:
+def counting(hold: Callable[[Key], None] = lambda _: None, edition: str = "") -> Iterator[Counting]:
     """Serve while the block runs; when it ends every request was counted."""
-    with Server(hold, edition) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = Counting(hold, edition)
+    with running(server):
+        yield server
 
 
 def jitter(seed: int, longest: float = 0.01) -> Callable[[Key], None]:
@@ -238,6 +195,10 @@ class Run:
             self.code = self.launcher.ask(poll=self.pid)
         return self.code
 
+    def has_ended(self) -> bool:
+        """Tell whether it has ended."""
+        return self.poll() is not None
+
     def wait(self, patience: float = PATIENCE) -> int | None:
         """Wait for the end and return the exit code; None if it did not come."""
         end = time.monotonic() + patience
@@ -263,54 +224,44 @@ def launcher() -> Iterator[Launcher]:
 
 
 @pytest.fixture
-def new_project(launcher: Launcher, tmp_path: Path) -> Callable[..., Project]:
+def new_project(launcher: Launcher, tmp_path: Path) -> Callable[..., Recorded]:
     """Return a function that makes a project."""
-    return lambda name="project", **more: Project(launcher, tmp_path / name, **more)
+    return lambda name="project", **more: Recorded(launcher, tmp_path / name, **more)
 
 
 # --- a project --------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Ended:
-    """How a run ended, and what it said."""
-
-    code: int
-    said: str
+OPENAI = 'provider = "openai"\nmodel = "{model}"\nbase_url = "{url}/v1"\ntemplate = "prompt.txt"'
 
 
-@dataclass
-class Project:
-    """A user's repository with a judge, a data set and tests, in a temporary folder."""
+class Recorded(Project):
+    """A repository whose runs are processes that can be killed, and what is recorded in it."""
 
-    launcher: Launcher
-    path: Path
-    pairs: int = 10
-    families: Sequence[Sequence[str]] = (("recency",),)  # those of each test module
-    model: str = "m"
-    provider: str = 'provider = "openai"\nmodel = "{model}"\nbase_url = "{url}/v1"\ntemplate = "prompt.txt"'
-    code: str = ""
-    rows: list[dict[str, str]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.path.mkdir(parents=True)
-        self.path.with_name(f"{self.path.name}-tmp").mkdir()
-        (self.path / "prompt.txt").write_text(TEMPLATE)
-        for number, families in enumerate(self.families):
-            (self.path / f"test_{number}.py").write_text(
-                "import pytest\n\n"
-                f"pytestmark = pytest.mark.judge_family({', '.join(map(repr, families))})\n\n\n"
-                "def test_judge(judge, pairs, contrast, gate):\n    gate.check(judge, pairs, contrast)\n"
-            )
-        self.rows = [
+    def __init__(
+        self,
+        launcher: Launcher,
+        path: Path,
+        *,
+        pairs: int = 10,
+        families: Sequence[Sequence[str]] = (("recency",),),  # those of each test module
+        provider: str = OPENAI,
+        code: str = "",
+    ) -> None:
+        path.mkdir(parents=True)
+        super().__init__(path)
+        self.temporary = path.with_name(f"{path.name}-tmp")
+        self.temporary.mkdir()
+        self.launcher, self.families, self.provider, self.code = launcher, families, provider, code
+        self.model = "m"
+        self.write("prompt.txt", TEMPLATE)
+        for number, names in enumerate(families):
+            self.write(f"test_{number}.py", suite(*names))
+        self.pairs = [
             {"id": f"p{number:03}", "question": f"About p{number:03}: which?", "response_1": f"One {number}.",
-             "response_2": f"Two {number}."} for number in range(self.pairs)
+             "response_2": f"Two {number}."} for number in range(pairs)
         ]  # fmt: skip
-        self.write_pairs()
-
-    def write_pairs(self) -> None:
-        """Write the data set's file."""
-        (self.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in self.rows))
+        self.write_pairs(self.pairs)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -321,23 +272,19 @@ class Project:
     @property
     def everything(self) -> Counter[Key]:
         """Every question, once."""
-        return Counter((condition, row["id"]) for condition in self.conditions for row in self.rows)
-
-    def cassette(self, condition: str) -> Path:
-        """Return the path of a condition's recording."""
-        return self.path / "cassettes" / "ours" / "own" / f"{condition}.jsonl"
+        return Counter((condition, row["id"]) for condition in self.conditions for row in self.pairs)
 
     def start(self, url: str, *arguments: str) -> Run:
         """Start pytest; what it says goes to a file."""
         table = self.provider.format(model=self.model, url=url)
-        (self.path / "pyproject.toml").write_text(
+        self.configure(
             f'[tool.judgefixtures]\njudge = "ours"\n[tool.judgefixtures.judges.ours]\n{table}\n'
             '[tool.judgefixtures.datasets.own]\npath = "pairs.jsonl"\nbalance_positions = false\n'
             "[tool.judgefixtures.gate]\nvsr_tolerance = 0.9\n"
         )
-        (self.path / "judge_of_ours.py").write_text(self.code.replace("URL", url))
+        self.write("judge_of_ours.py", self.code.replace("URL", url))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        environment |= {"TMPDIR": str(self.path.with_name(f"{self.path.name}-tmp")),
+        environment |= {"TMPDIR": str(self.temporary),
                         "PYTHONDONTWRITEBYTECODE": "1",
                         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # fmt: skip
         said = self.path / "said.txt"
@@ -346,33 +293,31 @@ class Project:
                                 arguments=[*PLUGINS, "--judge-force", *arguments])  # fmt: skip
         return Run(self.launcher, pid)
 
-    def ended(self, run: Run) -> Ended:
+    def ended(self, run: Run) -> Ran:
         """Wait for a run and return how it ended; it must have shown no traceback."""
         code = run.wait()
         said = (self.path / "said.txt").read_text()
         if code is None:
             run.kill()
             pytest.fail(f"it hangs: {said}")
-        assert "Traceback" not in said, said
-        assert "INTERNALERROR" not in said, said
-        return Ended(code, said)
+        return Ran(code, said, self.path / "report").whole
 
-    def run(self, url: str, *arguments: str) -> Ended:
+    def run_at(self, url: str, *arguments: str) -> Ran:
         """Run pytest to its end."""
         return self.ended(self.start(url, *arguments))
 
     def record(self, *arguments: str, hold: Callable[[Key], None] = lambda _: None, edition: str = "") -> Counter[Key]:
         """Record to the end and return what was asked."""
-        with serving(hold, edition) as server:
-            result = self.run(server.url, "--judge-record", *(arguments or ("missing",)))
-        assert result.code in (0, 1), result.said
+        with counting(hold, edition) as server:
+            result = self.run_at(server.url, "--judge-record", *(arguments or ("missing",)))
+        assert result.ret in (0, 1), result.said
         assert "ERROR" not in result.said, result.said
         return server.counted
 
-    def replays(self) -> Ended:
+    def replays(self) -> Ran:
         """Replay without a server: every item must be measured."""
-        result = self.run("http://127.0.0.1:9", "--judge-record", "none")
-        assert result.code in (0, 1), result.said
+        result = self.run_at(NOWHERE, "--judge-record", "none")
+        assert result.ret in (0, 1), result.said
         assert "ERROR" not in result.said, result.said
         return result
 
@@ -384,9 +329,9 @@ class Project:
             for line in whole_lines(self.cassette(f"{condition}{kind}"))[1:]
         }
 
-    def tree(self) -> dict[str, bytes]:
+    def recordings(self) -> dict[str, bytes]:
         """Return every file below the recordings' folder, but no drafts that a kill left."""
-        root = self.path / "cassettes"
+        root = self.cassettes
         files = sorted(path for path in root.rglob("[!.]*") if path.is_file())
         return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
@@ -396,14 +341,14 @@ def whole_lines(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
 
 
-def complete(project: Project) -> None:
+def complete(project: Recorded) -> None:
     """Assert that every condition's file is whole: a header, then each pair once, in order."""
     for condition in project.conditions:
         content = project.cassette(condition).read_bytes()
         assert content.endswith(b"\n")
         header, *rows = [json.loads(line) for line in content.splitlines()]
         assert (header["judgefixtures"], header["condition"]) == (1, condition)
-        assert [row["pair"] for row in rows] == [row["id"] for row in project.rows]
+        assert [row["pair"] for row in rows] == [row["id"] for row in project.pairs]
         assert len({row["digest"] for row in rows}) == len(rows)
 
 
@@ -464,12 +409,12 @@ async def judge(prompt):
         pytest.param(ASYNC, id="python"),
     ],
 )  # fmt: skip
-def test_calls_in_flight_slide_over_both_conditions(code: str, new_project: Callable[..., Project]) -> None:
+def test_calls_in_flight_slide_over_both_conditions(code: str, new_project: Callable[..., Recorded]) -> None:
     """16 calls are in flight from first to last, without a pause between the conditions, and never more."""
     project = new_project(pairs=20, code=code)
     if code:
         project.provider = PYTHON
-    window = Window(2 * project.pairs, CONCURRENCY, PATIENCE / 2)
+    window = Window(2 * len(project.pairs), CONCURRENCY, PATIENCE / 2)
     asked = project.record("missing", "--judge-concurrency", str(CONCURRENCY), hold=window)
     assert asked == project.everything
     assert not window.starved, f"only {window.most} were in flight"
@@ -481,32 +426,32 @@ def test_calls_in_flight_slide_over_both_conditions(code: str, new_project: Call
 # --- several processes ------------------------------------------------------------------------------------
 
 
-def test_workers_lose_nothing_and_ask_everything_once(new_project: Callable[..., Project]) -> None:
+def test_workers_lose_nothing_and_ask_everything_once(new_project: Callable[..., Recorded]) -> None:
     """Four workers, two modules with the same contrasts: each question is asked once, each line is whole.
 
     Which worker asked, and in which order answers came, leaves no trace: one process records the same bytes.
     """
     project = new_project(pairs=5, families=(("recency", "provenance"),) * 2)
     alone = new_project("alone", pairs=5, families=(("recency", "provenance"),))
-    with serving(jitter(1, longest=0.05)) as server:
-        result = project.run(server.url, "--judge-record", "missing", "-n", "4")
-        assert result.code in (0, 1), result.said
+    with counting(jitter(1, longest=0.05)) as server:
+        result = project.run_at(server.url, "--judge-record", "missing", "-n", "4")
+        assert result.ret in (0, 1), result.said
         assert server.counted == project.everything
     complete(project)
     assert alone.record("missing", "--judge-concurrency", "1") == alone.everything
-    assert project.tree() == alone.tree()
+    assert project.recordings() == alone.recordings()
     passed = re.compile(r"(?:\d+ (?:passed|failed|skipped),? ?)+")
     assert len(passed.findall(result.said)) == 1
     assert passed.findall(project.replays().said) == passed.findall(result.said)
 
 
-def test_a_second_run_waits_and_replays(new_project: Callable[..., Project]) -> None:
+def test_a_second_run_waits_and_replays(new_project: Callable[..., Recorded]) -> None:
     """Two people start the same recording: the second run waits for the first, and asks nothing."""
     project = new_project(pairs=6)
     gate = Gate(0)
-    with serving(gate) as server:
+    with counting(gate) as server:
         first = project.start(server.url, "--judge-record", "missing")
-        server.wait_for(1, first)
+        server.wait_for(1, first.has_ended)
         second = project.start(server.url, "--judge-record", "missing")
         assert second.wait(1.5) is None  # long enough to come to the lock
         assert len(server.asked) == 1
@@ -528,13 +473,13 @@ class Tally:
     kills: int = 0
 
 
-def killed_run(project: Project, tally: Tally, chance: random.Random, arguments: Sequence[str]) -> None:
+def killed_run(project: Recorded, tally: Tally, chance: random.Random, arguments: Sequence[str]) -> None:
     """Begin to record, kill at a random question or soon after; nothing that was written may be lost."""
     before = project.kept()
     remaining = sum(project.everything.values()) - len(before)
-    with serving(jitter(chance.randrange(10**6))) as server:
+    with counting(jitter(chance.randrange(10**6))) as server:
         run = project.start(server.url, *arguments)
-        server.wait_for(chance.randint(1, remaining), run)
+        server.wait_for(chance.randint(1, remaining), run.has_ended)
         time.sleep(chance.random() * 0.03)
         tally.kills += run.kill()
     after, asked = project.kept(), server.counted
@@ -556,7 +501,7 @@ def killed_run(project: Project, tally: Tally, chance: random.Random, arguments:
     ],
 )
 def test_kills_lose_no_answer_and_pay_none_twice(
-    arguments: tuple[str, ...], kills: int, new_project: Callable[..., Project]
+    arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
 ) -> None:
     """Killed at random moments, a recording goes on: what was written stays and is not asked again.
 
@@ -575,38 +520,38 @@ def test_kills_lose_no_answer_and_pay_none_twice(
             killed_run(project, tally, chance, ("--judge-record", "missing", *arguments))
         done += tally.kills
         tally.asked += project.record("missing", *arguments)
-        assert project.tree() == reference.tree()
+        assert project.recordings() == reference.recordings()
         assert tally.asked == project.everything + tally.in_flight
 
 
 def test_a_renewal_that_is_killed_keeps_the_old_recording_and_goes_on(
-    new_project: Callable[..., Project],
+    new_project: Callable[..., Recorded],
 ) -> None:
     """Killed again and again, `all` leaves the old answers replaying until it is done; it asks none twice."""
     project = new_project(pairs=40)
     project.record(edition="old")
-    old = project.tree()
+    old = project.recordings()
     chance = random.Random(7)
     tally = Tally()
     for _ in range(max(2, KILLS // 4)):
         before = project.kept(".part")
         left = sum(project.everything.values()) - len(before)
-        with serving(jitter(1), "new") as server:
+        with counting(jitter(1), "new") as server:
             run = project.start(server.url, "--judge-record", "all")
-            server.wait_for(chance.randint(1, max(1, left // 2)), run)
+            server.wait_for(chance.randint(1, max(1, left // 2)), run.has_ended)
             time.sleep(chance.random() * 0.02)
             assert run.kill()
         after = project.kept(".part")
         assert before <= after
         assert not before & server.counted.keys()
         assert len(server.counted.keys() - after) <= CONCURRENCY
-        assert {name: content for name, content in project.tree().items() if ".part." not in name} == old
+        assert {name: content for name, content in project.recordings().items() if ".part." not in name} == old
         tally.asked += server.counted
         tally.in_flight += Counter(server.counted.keys() - after)
     project.replays()
     tally.asked += project.record("all", edition="new")
     assert tally.asked == project.everything + tally.in_flight
-    assert project.tree().keys() == old.keys()
+    assert project.recordings().keys() == old.keys()
     complete(project)
     for condition in RECENCY:
         assert all(b"new" in line for line in whole_lines(project.cassette(condition))[1:])
@@ -615,7 +560,7 @@ def test_a_renewal_that_is_killed_keeps_the_old_recording_and_goes_on(
 Answered = dict[tuple[str, str, int], int]  # condition, pair and repeat, and the edition of the answer
 
 
-def answered(project: Project, kind: str = "") -> Answered:
+def answered(project: Recorded, kind: str = "") -> Answered:
     """Return what is recorded, with the number that the server's edition ends with; whole lines, parsed here."""
     found: Answered = {}
     for condition in (*RECENCY, "no-cue"):
@@ -640,7 +585,7 @@ RENEWALS = (WHOLE, (), ("--judge-pairs", "5", *WHOLE))  # what a renewal asks: a
     ],
 )
 def test_a_renewal_that_is_killed_loses_no_older_answer(
-    arguments: tuple[str, ...], kills: int, new_project: Callable[..., Project]
+    arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
 ) -> None:
     """Killed at random moments, `all` loses nothing, whether it asks everything, no repeats, or some of the pairs.
 
@@ -648,18 +593,18 @@ def test_a_renewal_that_is_killed_loses_no_older_answer(
     flight are gone, the frozen pairs are those of the recordings, and what is there replays.
     """
     project = new_project(pairs=10, families=(("recency", "repeat"),))
-    with serving(edition="-0") as server:
-        assert project.run(server.url, "--judge-record", "missing", *WHOLE).code in (0, 1)
+    with counting(edition="-0") as server:
+        assert project.run_at(server.url, "--judge-record", "missing", *WHOLE).ret in (0, 1)
     whole = answered(project)
     assert len(whole) == 10 * (2 + 3)
-    frozen = {name: project.tree()[name] for name in ("ours/own/pairs.jsonl", "ours/own/sample.json")}
+    frozen = {name: project.recordings()[name] for name in ("ours/own/pairs.jsonl", "ours/own/sample.json")}
     chance, done, edition = random.Random(20261122), 0, 0
     while done < kills:
         edition += 1
         before = {**answered(project), **answered(project, ".part")}
-        with serving(jitter(chance.randrange(10**6)), f"-{edition}") as server:
+        with counting(jitter(chance.randrange(10**6)), f"-{edition}") as server:
             run = project.start(server.url, "--judge-record", "all", *chance.choice(RENEWALS), *arguments)
-            server.wait_for(chance.randint(1, len(whole)), run)
+            server.wait_for(chance.randint(1, len(whole)), run.has_ended)
             time.sleep(chance.random() * 0.03)
             done += run.kill()
             assert run.code in (-signal.SIGKILL, 0, 1)
@@ -670,33 +615,33 @@ def test_a_renewal_that_is_killed_loses_no_older_answer(
         new = sum(number == edition for number in after.values())
         lost = len(server.asked) - new
         assert 0 <= lost <= CONCURRENCY * (2 if arguments else 1), "answers that had arrived were not written"
-        assert frozen.items() <= project.tree().items()
-    end = project.run("http://127.0.0.1:9", *WHOLE)
+        assert frozen.items() <= project.recordings().items()
+    end = project.run_at(NOWHERE, *WHOLE)
     assert "ERROR" not in end.said, end.said
-    with serving(edition=f"-{edition + 1}") as server:
-        end = project.run(server.url, "--judge-record", "all", *WHOLE)
-    assert end.code in (0, 1), end.said
+    with counting(edition=f"-{edition + 1}") as server:
+        end = project.run_at(server.url, "--judge-record", "all", *WHOLE)
+    assert end.ret in (0, 1), end.said
     assert ("that did not end" in end.said) == bool(part), end.said
     assert answered(project).keys() == whole.keys()
     assert not list(project.path.rglob("*.part*"))
 
 
 @pytest.mark.parametrize("some", RENEWALS[1:], ids=["without-repeats", "fewer-pairs"])
-def test_a_renewal_keeps_what_it_does_not_ask(some: tuple[str, ...], new_project: Callable[..., Project]) -> None:
+def test_a_renewal_keeps_what_it_does_not_ask(some: tuple[str, ...], new_project: Callable[..., Recorded]) -> None:
     """`all` without repeats, or with fewer pairs, asks what it asks once, and every other answer stays as it was."""
     project = new_project(pairs=10, families=(("recency", "repeat", "position"),))
-    with serving(edition="-0") as server:
-        project.run(server.url, "--judge-record", "missing", *WHOLE)
-    before, frozen = answered(project), project.tree()["ours/own/sample.json"]
-    with serving(edition="-1") as server:
-        end = project.run(server.url, "--judge-record", "all", *some)
-    assert end.code in (0, 1), end.said
+    with counting(edition="-0") as server:
+        project.run_at(server.url, "--judge-record", "missing", *WHOLE)
+    before, frozen = answered(project), project.recordings()["ours/own/sample.json"]
+    with counting(edition="-1") as server:
+        end = project.run_at(server.url, "--judge-record", "all", *some)
+    assert end.ret in (0, 1), end.said
     after = answered(project)
     assert after.keys() == before.keys()
     renewed = {key for key, edition in after.items() if edition}
     assert len(renewed) == (10 * 3 if not some else 5 * (2 + 3))
-    assert project.tree()["ours/own/sample.json"] == frozen
-    assert "ERROR" not in project.run("http://127.0.0.1:9", *WHOLE).said
+    assert project.recordings()["ours/own/sample.json"] == frozen
+    assert "ERROR" not in project.run_at(NOWHERE, *WHOLE).said
 
 
 # --- a full disk ------------------------------------------------------------------------------------------
@@ -719,15 +664,15 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (8000, resource.RLIM_INFINITY))
     ],
 )  # fmt: skip
 def test_a_full_disk_keeps_the_answers_and_stops_the_run(
-    families: tuple[str, ...], new_project: Callable[..., Project]
+    families: tuple[str, ...], new_project: Callable[..., Recorded]
 ) -> None:
     """When nothing more can be written the run says so and asks no more; with room, `missing` goes on."""
     project = new_project(pairs=40, families=(families,))
     conftest = project.path / "conftest.py"
     conftest.write_text(FULL)
-    with serving() as server:
-        end = project.run(server.url, "--judge-record", "missing")
-    assert end.code in (1, 2), end.said
+    with counting() as server:
+        end = project.run_at(server.url, "--judge-record", "missing")
+    assert end.ret in (1, 2), end.said
     for word in ("cannot be written", "File too large", f"{RECENCY[0]}.jsonl", "--judge-record missing"):
         assert word in end.said
     kept = project.kept()
@@ -744,14 +689,14 @@ def test_a_full_disk_keeps_the_answers_and_stops_the_run(
 NOTE = re.compile(r"(\d+) of (\d+) answers are kept \((\d+) of them new\), (\d+) remain")
 
 
-def interrupted(project: Project, answers: int, *arguments: str) -> Ended:
+def interrupted(project: Recorded, answers: int, *arguments: str) -> Ran:
     """Record, press Ctrl-C when so many new answers are on disk and others in flight; return the end."""
     gate = Gate(answers)
     wanted = len(project.kept()) + answers
-    with serving(gate) as server:
+    with counting(gate) as server:
         run = project.start(server.url, "--judge-record", "missing", *arguments)
         try:
-            server.wait_for(answers + 1, run)
+            server.wait_for(answers + 1, run.has_ended)
             while len(project.kept()) < wanted and run.poll() is None:
                 time.sleep(0.01)
             os.killpg(run.pid, signal.SIGINT)  # as a terminal does it
@@ -760,69 +705,69 @@ def interrupted(project: Project, answers: int, *arguments: str) -> Ended:
             gate.open()
 
 
-def test_ctrl_c_keeps_the_answers_and_says_how_many(new_project: Callable[..., Project]) -> None:
+def test_ctrl_c_keeps_the_answers_and_says_how_many(new_project: Callable[..., Recorded]) -> None:
     """Ctrl-C ends the run with code 2, says how many answers are kept and remain; `missing` asks the rest."""
     project = new_project(pairs=20)
     end = interrupted(project, 9)
-    assert end.code == 2
+    assert end.ret == 2
     assert len(project.kept()) == 9
     (told,) = set(NOTE.findall(end.said))
     assert told == ("9", "40", "9", "31")
     assert "--judge-record missing" in end.said
     kept = project.kept()
     end = interrupted(project, 5)
-    assert (end.code, len(project.kept())) == (2, 14)
+    assert (end.ret, len(project.kept())) == (2, 14)
     assert kept < project.kept()
     kept = project.kept()
     assert project.record() == project.everything - Counter(kept)
     complete(project)
 
 
-def test_ctrl_c_counts_what_was_kept_before(new_project: Callable[..., Project]) -> None:
+def test_ctrl_c_counts_what_was_kept_before(new_project: Callable[..., Recorded]) -> None:
     """The answers of earlier runs are kept as well, and counted, also those that this run did not come to."""
     project = new_project(pairs=20)
-    with serving() as server:
-        project.run(server.url, "--judge-record", "missing", "--judge-concurrency", "1")
-        (_, first) = server.asked[0]
-    row = next(row for row in project.rows if row["id"] == first)
+    with counting() as server:
+        project.run_at(server.url, "--judge-record", "missing", "--judge-concurrency", "1")
+        (_, first) = server.keys[0]
+    row = next(row for row in project.pairs if row["id"] == first)
     row["response_1"] = "Another one."
-    project.write_pairs()
+    project.write_pairs(project.pairs)
     end = interrupted(project, 0, "--judge-concurrency", "1")
-    assert end.code == 2
+    assert end.ret == 2
     (told,) = set(NOTE.findall(end.said))
     assert told == ("38", "40", "0", "2")
 
 
-def test_ctrl_c_reaches_workers(new_project: Callable[..., Project]) -> None:
+def test_ctrl_c_reaches_workers(new_project: Callable[..., Recorded]) -> None:
     """Under xdist, too, answers are kept on Ctrl-C, the exit code is 2, and `missing` asks the rest."""
     project = new_project(pairs=20)
     end = interrupted(project, 9, "-n", "2")
-    assert end.code == 2
+    assert end.ret == 2
     kept = project.kept()
     assert len(kept) == 9
     assert project.record() == project.everything - Counter(kept)
     complete(project)
 
 
-def test_ctrl_c_says_how_many_under_xdist(new_project: Callable[..., Project]) -> None:
+def test_ctrl_c_says_how_many_under_xdist(new_project: Callable[..., Recorded]) -> None:
     """From workers, too, the run says how many answers are kept and how many remain."""
     end = interrupted(new_project(pairs=20), 9, "-n", "2")
     assert set(NOTE.findall(end.said)) == {("9", "40", "9", "31")}
 
 
 def stopped(
-    project: Project, *arguments: str, signals: Sequence[tuple[str, int]], opens: bool
-) -> tuple[Ended, set[Key]]:
+    project: Recorded, *arguments: str, signals: Sequence[tuple[str, int]], opens: bool
+) -> tuple[Ran, set[Key]]:
     """Record until the first answers are kept and more are in flight, send signals; return the end and what was asked.
 
     A signal goes to "all", as from a terminal, or to the process that was started alone. Where the server `opens`, it
     answers what is in flight after that.
     """
     gate = Gate(9)
-    with serving(gate) as server:
+    with counting(gate) as server:
         run = project.start(server.url, "--judge-record", "missing", *arguments)
         try:
-            server.wait_for(9 + CONCURRENCY, run)
+            server.wait_for(9 + CONCURRENCY, run.has_ended)
             while len(project.kept()) < 9 and run.poll() is None:
                 time.sleep(0.01)
             for whom, number in signals:
@@ -830,18 +775,20 @@ def stopped(
                 time.sleep(1.0)
             if opens:
                 gate.open()
-            return project.ended(run), set(server.asked)
+            return project.ended(run), set(server.keys)
         finally:
             gate.open()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_answers_in_flight_are_kept(number: int, arguments: Sequence[str], new_project: Callable[..., Project]) -> None:
+def test_answers_in_flight_are_kept(
+    number: int, arguments: Sequence[str], new_project: Callable[..., Recorded]
+) -> None:
     """After a signal to the process that was started what was asked is kept and said, and nothing more is asked."""
     project = new_project(pairs=20)
     end, asked = stopped(project, *arguments, signals=[("one", number)], opens=True)
-    assert end.code == 2
+    assert end.ret == 2
     assert project.kept() == asked
     assert len(asked) == 9 + CONCURRENCY
     assert set(NOTE.findall(end.said)) == {("25", "40", "25", "15")}
@@ -852,18 +799,18 @@ def test_answers_in_flight_are_kept(number: int, arguments: Sequence[str], new_p
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize("signals", [[("all", signal.SIGINT)] * 2, [("one", signal.SIGTERM)] * 2], ids=["int", "term"])
 def test_a_second_signal_ends_the_run_at_once(
-    signals: Sequence[tuple[str, int]], arguments: Sequence[str], new_project: Callable[..., Project]
+    signals: Sequence[tuple[str, int]], arguments: Sequence[str], new_project: Callable[..., Recorded]
 ) -> None:
     """Twice Ctrl-C, or SIGTERM, drops what is in flight, and still says what is kept, with pytest's exit code."""
     project = new_project(pairs=20)
     end, asked = stopped(project, *arguments, signals=signals, opens=False)
-    assert end.code == 2
+    assert end.ret == 2
     assert len(asked) == 9 + CONCURRENCY
     assert set(NOTE.findall(end.said)) == {("9", "40", "9", "31")}
     assert len(project.kept()) == 9
 
 
-def test_concurrency_holds_over_all_workers(new_project: Callable[..., Project]) -> None:
+def test_concurrency_holds_over_all_workers(new_project: Callable[..., Recorded]) -> None:
     """Two workers that record two judges' conditions have as many calls in flight as one process would."""
     project = new_project(pairs=6, families=(("recency",), ("provenance",)))
     in_flight: list[int] = []
@@ -878,9 +825,9 @@ def test_concurrency_holds_over_all_workers(new_project: Callable[..., Project])
         with lock:
             present["now"] -= 1
 
-    with serving(hold) as server:
-        end = project.run(server.url, "--judge-record", "missing", "--judge-concurrency", "3", "-n", "2")
-    assert end.code in (0, 1)
+    with counting(hold) as server:
+        end = project.run_at(server.url, "--judge-record", "missing", "--judge-concurrency", "3", "-n", "2")
+    assert end.ret in (0, 1)
     assert server.counted == project.everything
     assert max(in_flight) == 3
 
@@ -889,66 +836,68 @@ def test_concurrency_holds_over_all_workers(new_project: Callable[..., Project])
 
 
 @pytest.fixture(scope="module")
-def recorded(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def recorded(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """A project that was recorded, to be copied."""
-    project = Project(launcher, tmp_path_factory.mktemp("recorded") / "project")
+    project = Recorded(launcher, tmp_path_factory.mktemp("recorded") / "project")
     assert project.record() == project.everything
     complete(project)
     return project
 
 
 @pytest.fixture
-def project(recorded: Project, new_project: Callable[..., Project]) -> Project:
+def project(recorded: Recorded, new_project: Callable[..., Recorded]) -> Recorded:
     """A project of one's own with recordings."""
     own = new_project()
-    for name, content in recorded.tree().items():
+    for name, content in recorded.recordings().items():
         path = own.path / "cassettes" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return own
 
 
-def test_recording_the_same_again_changes_no_byte(project: Project) -> None:
+def test_recording_the_same_again_changes_no_byte(project: Recorded) -> None:
     """`missing` on a complete recording asks nothing, `all` asks everything; neither changes a byte."""
-    before = project.tree()
+    before = project.recordings()
     assert project.record("missing") == Counter()
     sample = "ours/own/sample.json"  # what is said of the sample is said of the pairs that there are now
-    assert project.tree() | {sample: b""} == before | {sample: b""}
+    assert project.recordings() | {sample: b""} == before | {sample: b""}
     assert project.record("all", hold=jitter(3)) == project.everything
-    assert project.tree() == before
+    assert project.recordings() == before
 
 
-def test_a_changed_pair_alone_is_asked_again(project: Project) -> None:
+def test_a_changed_pair_alone_is_asked_again(project: Recorded) -> None:
     """After one pair changed, `missing` asks that pair in each condition, and drops its old answers."""
-    project.rows[4]["response_2"] = "Two, but better."
-    project.write_pairs()
+    project.pairs[4]["response_2"] = "Two, but better."
+    project.write_pairs(project.pairs)
     asked = project.record("missing")
     assert asked == {(condition, "p004"): 1 for condition in RECENCY}
     complete(project)
 
 
-def test_a_new_pair_alone_is_asked(project: Project) -> None:
+def test_a_new_pair_alone_is_asked(project: Recorded) -> None:
     """A pair that was added is asked in each condition; the answers about the others stay as they are."""
-    before = {name: set(content.splitlines()) for name, content in project.tree().items()}
-    project.rows.append({"id": "p010", "question": "About p010: which?", "response_1": "One.", "response_2": "Two."})
-    project.write_pairs()
+    before = {name: set(content.splitlines()) for name, content in project.recordings().items()}
+    project.pairs.append({"id": "p010", "question": "About p010: which?", "response_1": "One.", "response_2": "Two."})
+    project.write_pairs(project.pairs)
     assert project.record("missing") == {(condition, "p010"): 1 for condition in RECENCY}
     complete(project)
-    after = {name: set(content.splitlines()) for name, content in project.tree().items() if name.endswith(".jsonl")}
+    after = {
+        name: set(content.splitlines()) for name, content in project.recordings().items() if name.endswith(".jsonl")
+    }
     assert all(before[name] < lines for name, lines in after.items())
 
 
 @pytest.mark.parametrize("mode", ["missing", "none"])
-def test_a_changed_model_is_refused(project: Project, mode: str) -> None:
+def test_a_changed_model_is_refused(project: Recorded, mode: str) -> None:
     """After a change of the model nothing is asked or written: the message names the change and `all`."""
-    before = project.tree()
+    before = project.recordings()
     project.model = "another"
-    with serving() as server:
-        end = project.run(server.url, "--judge-record", mode)
-    assert (end.code, server.asked) == (1, [])
+    with counting() as server:
+        end = project.run_at(server.url, "--judge-record", mode)
+    assert (end.ret, server.asked) == (1, [])
     for word in ('model: "m" -> "another"', "--judge-record all", f"{RECENCY[0]}.jsonl"):
         assert word in end.said
-    assert project.tree() == before
+    assert project.recordings() == before
 
 
 @pytest.mark.parametrize(
@@ -959,50 +908,50 @@ def test_a_changed_model_is_refused(project: Project, mode: str) -> None:
         ("pairs.jsonl", b"no pair\n"),
     ],
 )
-def test_all_replaces_what_cannot_be_read(project: Project, damaged: str, content: bytes) -> None:
+def test_all_replaces_what_cannot_be_read(project: Recorded, damaged: str, content: bytes) -> None:
     """`--judge-record all`, which the messages name as the remedy, replaces a damaged file; `missing` refuses it."""
-    before = project.tree()
+    before = project.recordings()
     (project.cassette(RECENCY[0]).parent / damaged).write_bytes(content)
-    with serving() as server:
-        assert project.run(server.url, "--judge-record", "missing").code == 1
+    with counting() as server:
+        assert project.run_at(server.url, "--judge-record", "missing").ret == 1
         assert server.asked == []
     assert project.record("all") == project.everything
-    assert project.tree() == before
+    assert project.recordings() == before
 
 
-def test_responses_that_changed_places_are_told(project: Project) -> None:
+def test_responses_that_changed_places_are_told(project: Recorded) -> None:
     """Where a pair's responses changed places, as balancing does, the message says so, not that both were edited."""
-    pair = project.rows[0]
+    pair = project.pairs[0]
     pair["response_1"], pair["response_2"] = pair["response_2"], pair["response_1"]
-    project.write_pairs()
-    end = project.run("http://127.0.0.1:9")
-    assert end.code == 1
+    project.write_pairs(project.pairs)
+    end = project.run_at(NOWHERE)
+    assert end.ret == 1
     for word in ("'p000'", "changed places", "balance_positions", "--judge-record missing"):
         assert word in end.said
 
 
-def test_an_empty_cassette_is_told(project: Project) -> None:
+def test_an_empty_cassette_is_told(project: Recorded) -> None:
     """A cassette without a line is said to hold nothing; one that is not there, not to exist."""
     project.cassette(RECENCY[0]).write_bytes(b"")
-    assert f"{RECENCY[0]}.jsonl holds no answers" in project.run("http://127.0.0.1:9").said
+    assert f"{RECENCY[0]}.jsonl holds no answers" in project.run_at(NOWHERE).said
     project.cassette(RECENCY[0]).unlink()
-    assert f"{RECENCY[0]}.jsonl does not exist" in project.run("http://127.0.0.1:9").said
+    assert f"{RECENCY[0]}.jsonl does not exist" in project.run_at(NOWHERE).said
 
 
-def test_a_folder_of_locks_that_cannot_be_made_is_told(project: Project) -> None:
+def test_a_folder_of_locks_that_cannot_be_made_is_told(project: Recorded) -> None:
     """Where something stands in the place of the folder of locks, recording stops with one sentence."""
-    folder = project.path.with_name(f"{project.path.name}-tmp") / f"judgefixtures-{os.getuid()}"
+    folder = project.temporary / f"judgefixtures-{os.getuid()}"
     folder.write_bytes(b"")
-    end = project.run("http://127.0.0.1:9", "--judge-record", "missing")
-    assert end.code == 1
+    end = project.run_at(NOWHERE, "--judge-record", "missing")
+    assert end.ret == 1
     assert f"the folder of locks {folder} cannot be made" in end.said
 
 
-def test_recordings_of_removed_pairs_are_reported(project: Project) -> None:
+def test_recordings_of_removed_pairs_are_reported(project: Recorded) -> None:
     """Recordings that no pair asks for any more are named, and stay, in `all` as well: another run may ask for them."""
-    removed = project.rows.pop(3)["id"]
-    project.write_pairs()
-    before = project.tree()
+    removed = project.pairs.pop(3)["id"]
+    project.write_pairs(project.pairs)
+    before = project.recordings()
     end = project.replays()
     for condition in RECENCY:
         line = next(line for line in end.said.splitlines() if str(project.cassette(condition)) in line)
@@ -1011,19 +960,19 @@ def test_recordings_of_removed_pairs_are_reported(project: Project) -> None:
         assert "they stay until their lines are deleted" in line
     assert project.record("missing") == Counter()
     sample = "ours/own/sample.json"  # what is said of the sample is said of the pairs that there are now
-    assert project.tree() | {sample: b""} == before | {sample: b""}
+    assert project.recordings() | {sample: b""} == before | {sample: b""}
     assert project.record("all") == project.everything
-    assert project.tree() | {sample: b""} == before | {sample: b""}
+    assert project.recordings() | {sample: b""} == before | {sample: b""}
 
 
-def test_a_run_of_some_pairs_reports_no_others_as_unused(project: Project) -> None:
+def test_a_run_of_some_pairs_reports_no_others_as_unused(project: Recorded) -> None:
     """--judge-pairs leaves recordings of other pairs unused on purpose."""
-    end = project.run("http://127.0.0.1:9", "--judge-pairs", "4")
+    end = project.run_at(NOWHERE, "--judge-pairs", "4")
     assert "were not used" not in end.said
     assert "ERROR" not in end.said
 
 
-def test_all_asks_everything_once_from_two_workers(project: Project) -> None:
+def test_all_asks_everything_once_from_two_workers(project: Recorded) -> None:
     """Two workers that gate the same contrast renew it once: the second replays what is new."""
     (project.path / "test_1.py").write_text((project.path / "test_0.py").read_text())
     assert project.record("all", "-n", "2", hold=jitter(5, 0.05), edition="new") == project.everything
