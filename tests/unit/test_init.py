@@ -175,6 +175,7 @@ def test_a_table_of_the_users_is_left_alone(tmp_path: Path) -> None:
     assert len(done.written) == len(MODULES) + 1
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("before", [b"", b"*.pyc", b"*.pyc\n", b"*.pyc\r\nx\r\n", b"*.part.jsonl\n"])
 def test_unfinished_recordings_are_ignored_by_git(tmp_path: Path, before: bytes) -> None:
     """.gitignore gets what it lacks of the lines for unfinished recordings, once; recordings are not ignored."""
@@ -349,6 +350,7 @@ def test_a_missing_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) 
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.whole
 def test_it_runs_as_a_module(tmp_path: Path) -> None:
     """`python -m judgefixtures init` works in the folder that it is called in, and imports nothing heavy."""
     code = (

@@ -200,6 +200,7 @@ def test_an_item_is_a_contrast_of_a_judge_on_a_dataset(project: Project) -> None
     ]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("expression", "contrasts", "datasets"),
     [

@@ -493,6 +493,7 @@ def test_all_pairs_may_flip_but_for_rounding() -> None:
     assert pass_probability(50, 0.6, 1.0) == pytest.approx(1, abs=5e-3)
 
 
+@pytest.mark.whole
 def test_importing_costs_nothing() -> None:
     """The module imports neither numpy nor scipy."""
     code = "import sys, judgefixtures.power; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"

@@ -487,6 +487,7 @@ def test_confidence_lies_between_0_and_1(confidence: float) -> None:
         rank(ONE, list("abc"), confidence)
 
 
+@pytest.mark.whole
 def test_importing_costs_nothing() -> None:
     """The module imports neither numpy nor scipy nor statsmodels."""
     code = "import sys, judgefixtures.ranking; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"

@@ -972,6 +972,7 @@ def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'use `source = "eli5"`: it reads Pavithree/eli5' in message
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("environment", "problem"),
     [({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids to fetch it"),
@@ -1001,6 +1002,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "the library `datasets` cannot be imported" in refusal(Source("mine", tmp_path / "own.csv"))
 
 
+@pytest.mark.whole
 def test_own_json_lines_do_not_import_the_library(tmp_path: Path) -> None:
     """Reading a pair file imports nothing heavy."""
     (tmp_path / "own.jsonl").write_text(json.dumps(OWN))

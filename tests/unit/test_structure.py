@@ -54,6 +54,7 @@ def test_only_the_plugin_sees_pytest():
     assert seeing == {"plugin"}
 
 
+@pytest.mark.whole
 def test_start_up_imports_nothing_heavy():
     """Importing the plugin and the public modules imports no SDK, no vcrpy, no scipy and no pydantic."""
     light = ("plugin", "statistics", "verdicts", "acknowledgment", "pairs", "sources", "cues", "contrasts")
@@ -65,6 +66,7 @@ def test_start_up_imports_nothing_heavy():
     assert shown.stdout.strip() == "[]"
 
 
+@pytest.mark.whole
 def test_a_judge_is_made_without_its_sdk():
     """load_judge imports no SDK and opens nothing; that happens with the first question."""
     code = (

@@ -26,6 +26,7 @@ from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.whole
 
 FAITHFUL, GPT = "simulated-faithful", "simulated-gpt-4o"
 CONTRASTS = 7
