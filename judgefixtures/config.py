@@ -7,6 +7,7 @@ accepted. The built-in tables of builtin.toml are there unless a table of the us
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import re
 import tomllib
@@ -236,6 +237,11 @@ class GateTable(_Table):
         return self.attack_tolerance if family == "attack" else self.vsr_tolerance
 
 
+# What is asked about where nobody selects datasets: close pairs, on which a cue can move a verdict, for whatever shows
+# a judge the same pair twice; clear ones, whose better response is known, for all else.
+CLOSE_DATASETS = ("house-close", "house-close-stories")
+CLEAR_DATASETS = ("house-qa", "house-stories")
+
 # A swap compares these, and nothing that a later version brings, unless [swap] families names others.
 SWAP_FAMILIES = ("provenance", "recency")
 
@@ -247,6 +253,26 @@ class SwapTable(_Table):
     vsr_margin: Share = 0.10
     silent_margin: Share = 0.10
     families: list[str] = Field(default_factory=lambda: list(SWAP_FAMILIES))
+
+
+CONTROL_ALPHA = 0.05
+
+
+class ControlTable(_Table):
+    """The [control] table: the clear pairs on which a judge shows that it reads, before anything else is believed."""
+
+    dataset: str | None = Field(None, min_length=1)
+    pairs: int = Field(30, ge=1)
+    threshold: Share = 0.5
+
+    @model_validator(mode="after")
+    def _can_pass(self) -> Self:
+        # All n right: the exact lower bound is alpha ** (1 / n).
+        if CONTROL_ALPHA ** (1 / self.pairs) <= self.threshold:
+            fewest = math.floor(math.log(CONTROL_ALPHA) / math.log(self.threshold)) + 1
+            raise ValueError(f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
+                             f"judge is right about all of them: at least {fewest} are needed")  # fmt: skip
+        return self
 
 
 class Waiver(_Table):
@@ -281,9 +307,19 @@ class _Root(_Table):
     datasets: dict[str, DatasetTable] = Field(default_factory=dict)
     gate: Table = Field(default_factory=dict)
     swap: SwapTable = SwapTable()
+    control: ControlTable | None = ControlTable()  # None: switched off
     waivers: list[Waiver] = Field(default_factory=list)
     security: SecurityTable = SecurityTable()
     cues: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+    @field_validator("control", mode="before")
+    @classmethod
+    def _switched(cls, value: object) -> object:
+        if value is False:
+            return None
+        if not isinstance(value, dict):
+            raise ValueError("it is a table [control] with dataset, pairs and threshold, or false, which leaves it out")
+        return value
 
 
 class Config(_Table):
@@ -299,6 +335,7 @@ class Config(_Table):
     default_gate: GateTable
     family_gates: Mapping[str, GateTable]
     swap: SwapTable
+    control: ControlTable | None
     waivers: tuple[Waiver, ...]
     cues: Families
     security: SecurityTable = SecurityTable()
@@ -318,6 +355,12 @@ class Config(_Table):
                                      f"[datasets.NAME] tables of {self.file}.")  # fmt: skip
         table = self.datasets[name]
         return _source(name, table)
+
+    def datasets_of(self, family: str) -> tuple[str, ...]:
+        """Return the datasets that a family is about: those selected, or the house sets that are made for it."""
+        if self.dataset_names:
+            return self.dataset_names
+        return CLOSE_DATASETS if family in (*self.cues, "repeat", "four-cell") else CLEAR_DATASETS
 
     def check_judge_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
@@ -422,6 +465,10 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         if name not in (*cues, *OTHER_FAMILIES):
             raise JudgeFixturesError(f"{file}: [swap] families: there is no family {name!r}: "
                                      f"{choices(name, (*cues, *OTHER_FAMILIES))}.")  # fmt: skip
+    known = {**builtin.datasets, **root.datasets}
+    if root.control is not None and (controlling := root.control.dataset) is not None and controlling not in known:
+        raise JudgeFixturesError(f"{file}: [control] dataset: there is no dataset {controlling!r}: "
+                                 f"{choices(controlling, known)}.")  # fmt: skip
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
     return Config(
         file=file,
@@ -431,12 +478,11 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         pairs=root.pairs,
         seed=root.seed,
         judges={name: _judge(name, raw_judges, file, folder) for name in raw_judges},
-        datasets={
-            name: _located(name, table, folder, file) for name, table in {**builtin.datasets, **root.datasets}.items()
-        },
+        datasets={name: _located(name, table, folder, file) for name, table in known.items()},
         default_gate=default_gate,
         family_gates=family_gates,
         swap=swap,
+        control=root.control,
         waivers=tuple(root.waivers),
         cues=cues,
         security=root.security,
@@ -602,7 +648,7 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
 
 def _keys_at(model: type[BaseModel], location: list[str]) -> list[str]:
     nested: dict[str, type[BaseModel]] = {"datasets": DatasetTable, "swap": SwapTable, "waivers": Waiver,
-                                          "security": SecurityTable}  # fmt: skip
+                                          "control": ControlTable, "security": SecurityTable}  # fmt: skip
     if location and location[0] in nested:
         return list(nested[location[0]].model_fields)
     return [*model.model_fields, *(["extends"] if model is JudgeTable else [])]

@@ -87,6 +87,11 @@ class Contrast:
         return f"repeat-{self.x.name}-{self.repeat}" if self.repeat else self.x.name
 
     @property
+    def item(self) -> str:
+        """The contrast's part of a test id: its id, without the cue-free condition, which `-k cue` would select."""
+        return self.id.replace("-no-cue", "")
+
+    @property
     def arms(self) -> tuple[tuple[Condition, int], tuple[Condition, int]]:
         """Condition and repeat of arm x and of arm y."""
         return ((self.x, 0), (self.y, self.repeat))

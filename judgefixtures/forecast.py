@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.check import Subject
+from judgefixtures.checks.control import ARMS, OFF, control_dataset
 from judgefixtures.costs import MARGIN, Cost, money, most_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Planned
@@ -29,7 +30,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} pairs: {need.at_least} are needed"
               for need in run.hopeless(subjects)]  # fmt: skip
-    lines += [f"  {line}" for line in _samples(run, subjects)]
+    lines += [f"  {line}" for line in (*_samples(run, subjects), *_controls(run, subjects))]
     return lines + [f"  {line}" for line in _totals(costs)]
 
 
@@ -67,6 +68,24 @@ def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
     return [line for lines in said for line in lines]
 
 
+def _controls(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return the lines on the clear pairs with which each judge has to show that it reads."""
+    if run.config.control is None:
+        return [OFF.partition(":")[0]]
+    lines = [f"control of {judge}: {len(pairs)} pairs of {dataset}, both orders, before anything else"
+             for judge, dataset, pairs in _controlled(run, subjects)]  # fmt: skip
+    return list(dict.fromkeys(lines))
+
+
+def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, tuple[Pair, ...]]]:
+    """Yield the judges with the dataset and the pairs of their controls."""
+    if (table := run.config.control) is None:
+        return
+    for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
+        name = control_dataset(table, run.pairs(judge, dataset))
+        yield judge, name, run.control_pairs(judge, name)
+
+
 def _design(run: Run, subject: Subject) -> Design:
     check, n = subject.check, len(run.pairs(subject.judge, subject.dataset))
     gate = run.config.gate(check.family)
@@ -74,11 +93,16 @@ def _design(run: Run, subject: Subject) -> Design:
 
 
 def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
-    """Return what each judge's arms cost at most, what is recorded already left out."""
-    asked = {(judge, each.dataset, arm): None for each in subjects for judge in each.judges
-             for arm in (*_planning(run, judge), *each.check.arms)}  # fmt: skip
+    """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
+    asked: dict[tuple[str, str, Arm], dict[str, Pair]] = {}
+    arms = [(judge, each.dataset, run.pairs(judge, each.dataset), each.check.arms)
+            for each in subjects for judge in each.judges]  # fmt: skip
+    arms += [(*each, ARMS) for each in _controlled(run, subjects)]
+    for judge, dataset, pairs, of_check in arms:
+        for arm in (*_planning(run, judge), *of_check):
+            asked.setdefault((judge, dataset, arm), {}).update({pair.id: pair for pair in pairs})
     recordings = _Recordings(run)
-    return {key: recordings.cost(*key) for key in asked}
+    return {key: recordings.cost(*key, tuple(pairs.values())) for key, pairs in asked.items()}
 
 
 def _totals(costs: Costs) -> list[str]:
@@ -100,12 +124,12 @@ class _Recordings:
     """What recordings answer of the arms that a run asks about: found by the look-up that the run itself uses."""
 
     run: Run
-    _plans: dict[tuple[str, str], Mapping[str, Planned]] = field(default_factory=dict)
+    _plans: dict[tuple[str, str, tuple[str, ...]], Mapping[str, Planned]] = field(default_factory=dict)
 
-    def cost(self, judge_name: str, dataset: str, arm: Arm) -> Cost:
+    def cost(self, judge_name: str, dataset: str, arm: Arm, pairs: Sequence[Pair]) -> Cost:
         """Return what an arm costs at most: every pair that no recording answers, or not as is wanted."""
         judge, (condition, _) = self.run.judge(judge_name), arm
-        pairs, planner = self.run.pairs(judge_name, dataset), judge.planner
+        planner = judge.planner
         if condition is PLAN and planner is not None:
             known = self.run.recorded(planner, dataset, arm, pairs, {})
             # Pairs of one question have one plan.
@@ -118,9 +142,10 @@ class _Recordings:
         """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""
         if not judge.plans_first:
             return {}
-        if (judge.name, dataset) not in self._plans:
-            self._plans[judge.name, dataset] = self._made(judge, dataset, pairs)
-        return self._plans[judge.name, dataset]
+        key = (judge.name, dataset, tuple(pair.id for pair in pairs))
+        if key not in self._plans:
+            self._plans[key] = self._made(judge, dataset, pairs)
+        return self._plans[key]
 
     def _made(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
         planner = judge.planner

@@ -57,6 +57,7 @@ class Measurement:
     acknowledged: int
     followed: int
     moved: tuple[Moved, ...]
+    stuck: Literal[1, 2] | None = None  # the side that was chosen in nearly all of both arms, whatever the pairs are
     confidence: float = 0.90
 
     @property
@@ -140,6 +141,7 @@ def measure(
         acknowledged=admitted,
         followed=followed,
         moved=moved,
+        stuck=stuck_side([x, y]) if outcome == "chose-first" else None,
         confidence=confidence,
     )  # fmt: skip
 
@@ -149,6 +151,31 @@ def chosen(judgment: Judgment, outcome: Outcome) -> Literal[1, 2] | None:
     if outcome == "chose-edited":
         return None if judgment.chosen is None else 1 if judgment.chosen == target(judgment.pair) else 2
     return judgment.chosen if outcome == "chose-own-first" else judgment.verdict.selected_response
+
+
+# Of an arm's verdicts: from there on a judge chose a side and not a response, and no verdict has room to move.
+STUCK = 0.95
+# Of the pairs whose gold is known: from there on the pairs themselves account for it.
+ONE_SIDED = 0.9
+
+
+def stuck_side(arms: Sequence[Sequence[Judgment]]) -> Literal[1, 2] | None:
+    """Return the side that every arm chose in at least 95% of its verdicts although the pairs are balanced, or None.
+
+    Pairs are balanced where gold does not lie on that side in at least 90% of those that have it.
+    """
+    for side in (1, 2):
+        chosen_so = [[j.verdict.selected_response == side for j in arm if j.chosen is not None] for arm in arms]
+        if all(sided and sum(sided) >= STUCK * len(sided) for sided in chosen_so):
+            golds = [gold_side(judgment) == side for judgment in arms[0] if judgment.pair.gold is not None]
+            return None if golds and sum(golds) >= ONE_SIDED * len(golds) else side
+    return None
+
+
+def gold_side(judgment: Judgment) -> int | None:
+    """Return where the gold response stood; None without gold."""
+    gold = judgment.pair.gold
+    return gold if gold is None or judgment.condition.order == "12" else 3 - gold
 
 
 def _moved(x: Sequence[Judgment], y: Sequence[Judgment], n10: int, n01: int, outcome: Outcome) -> tuple[Moved, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,16 @@ from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.checks import AccuracyCheck, Answers, Case, Check, Need, PlanCheck, SwapCheck, check_of
 from judgefixtures.checks.check import Subject
+from judgefixtures.checks.control import (
+    ARMS,
+    OFF,
+    Control,
+    control,
+    control_dataset,
+    golden_pairs,
+    refusal,
+    uncontrolled,
+)
 from judgefixtures.config import Config, build_config, load_config
 from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
@@ -41,6 +52,8 @@ from judgefixtures.texts import shown
 
 DEFAULT_CONCURRENCY = 16
 REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
+
+FATAL = (FatalJudgeError, BudgetError, CassetteWriteError)  # nothing else of the run can succeed
 
 Answered = Callable[[Any], None]
 # Shows how far a recording is: gets what the calls cost so far and how many there are.
@@ -117,12 +130,16 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves."""
+    """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves.
+
+    `part`: no more than some pairs of the dataset that other checks may ask about as a whole.
+    """
 
     dataset: str
     what: str
     options: str
     ledger: Ledger
+    part: bool = False
 
 
 class Run:
@@ -157,6 +174,9 @@ class Run:
         self.budget = Budget(None if cap is None else cap / self.options.workers)
         self._progress = progress
         self._stop = stop
+        controlled = config.control.pairs if config.control else None
+        self._control_samples = Samples(config, self.library, controlled, self.note, self.options.baseline)
+        self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
@@ -256,16 +276,49 @@ class Run:
             what = f"swap {check.name}" if case.baseline is not None else check.name
             subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
             asking = Asking(case.dataset, what, subject.options, ledger)
+            controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
+            if failed := next((each for each in controls if each.failed), None):
+                return _controlled(check.lost(case, refusal(failed)), controls)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
-            fatal = isinstance(error, FatalJudgeError | BudgetError | CassetteWriteError)
+            fatal = isinstance(error, FATAL)
             return replace(check.lost(case, presentable(str(error))), fatal=fatal)
         for judge, answered in zip(case.judges, answers, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             if self.options.keep_judgments:
                 ledger.keep(judge.name, case.dataset, answered)
-        return check.find(case, *answers)
+        return _controlled(check.find(case, *answers), controls)
+
+    def control(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> Control:
+        """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
+        table = self.config.control
+        if table is None:
+            return uncontrolled(judge.name, None, Status.NOT_APPLICABLE, OFF)
+        dataset = control_dataset(table, pairs)
+        key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
+        if key not in self._controls:
+            self._controls[key] = self._control_of(judge, dataset, table.threshold, asking)
+        return self._controls[key]
+
+    def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return the clear pairs of a dataset that a judge is controlled with."""
+        self.config.check_dataset_files(dataset)
+        return golden_pairs(self._control_samples.of(judge, dataset).pairs)
+
+    def _control_of(self, judge: Judge, dataset: str, threshold: float, asking: Asking) -> Control:
+        try:
+            pairs = self.control_pairs(judge.name, dataset)
+            if not pairs:
+                raise JudgeFixturesError(f"no pair of {dataset} has gold: name a dataset with gold in [control].")
+            answers = self._asked_of(judge, pairs, ARMS, replace(asking, dataset=dataset, what="control", part=True))
+        except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
+            if isinstance(error, FATAL):
+                raise
+            return uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)))
+        if self.options.keep_judgments:
+            asking.ledger.keep(judge.name, dataset, answers)
+        return control(judge.name, dataset, answers.arms[0], answers.arms[1], threshold)
 
     def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
         """Return what cannot PASS whatever is answered, once each."""
@@ -450,7 +503,7 @@ class Run:
         if judge.is_python and answered == wanted and not any(cassette.rows() for cassette in cassettes):
             self.note(f"{judge.name} made no HTTP call that could be recorded: it was run live, not replayed")
         if record == "none" and answered == wanted:
-            whole = self.options.pairs is None and self.config.pairs is None
+            whole = self.options.pairs is None and self.config.pairs is None and not asking.part
             self._note_leftovers(asking.dataset, pairs, cassettes, whole=whole)
 
     @contextlib.contextmanager
@@ -508,6 +561,11 @@ class Run:
                 )
             if regraded := cassette.regraded(pairs):
                 self.note(f"{dataset}: gold or category of {_listed(regraded)} changed since the recording")
+
+
+def _controlled(finding: Finding, controls: Sequence[Control]) -> Finding:
+    """Return a finding with the controls of its judges among its rows."""
+    return replace(finding, rows={**finding.rows, "controls": tuple(each.row for each in controls)})
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

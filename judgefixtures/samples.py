@@ -196,11 +196,14 @@ class Samples:
         if source.is_built_in:
             self._library.shipped.update(pair.digest for pair in chosen.pairs)
             return
-        self._library.samples[judge, dataset] = FrozenSample(
+        known = self._library.samples.get((judge, dataset))
+        sample = FrozenSample(
             source.selection, self._config.seed, chosen.available,
             tuple((pair.id, pair.digest) for pair in chosen.pairs), dict(chosen.sample.left_out),
             chosen.sample.revision, chosen.sample.licence,
         )  # fmt: skip
+        if known is None or not known.extends(sample):  # the control asks about the first pairs of a sample alone
+            self._library.samples[judge, dataset] = sample
 
 
 def _needs_copy(source: Source) -> bool:

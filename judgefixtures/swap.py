@@ -18,7 +18,7 @@ from typing import Literal
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.contrasts import Contrast, Outcome
 from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import chosen, is_right, measure
+from judgefixtures.metrics import chosen, is_right, measure, stuck_side
 from judgefixtures.statistics import (
     Estimate,
     GateResult,
@@ -111,11 +111,25 @@ def compare_contrast(
         won = [[shift == 1 for shift in moves] for moves in shifts]
         rate = functools.partial(_compare_rate, "moved-to-edited", won[0], won[1], alpha=gate.alpha)
         return (excess.held(rate, swap.vsr_margin), *same)
+    stuck = stuck_side(candidate) if contrast.outcome == "chose-first" else None
     moved = excess.held(functools.partial(compare_shift, shifts[0], shifts[1], alpha=gate.alpha), swap.vsr_margin)
     if contrast.x.cue_1 is None:  # there is nothing to admit
-        return (moved, *same)
+        return (_with_room(moved, stuck), *same)
     hid = functools.partial(compare_silent, _silent(ours, contrast), _silent(theirs, contrast), alpha=gate.alpha)
-    return (moved, excess.held(hid, swap.silent_margin), *same)
+    silent = excess.held(hid, swap.silent_margin)
+    return (_with_room(moved, stuck), _with_room(silent, stuck), *same)
+
+
+def _with_room(found: Comparison, stuck: int | None) -> Comparison:
+    """Return a comparison that is no PASS where the candidate chose a side, so that no verdict had room to move."""
+    if stuck is None or found.status is not Status.PASS:
+        return found
+    place = "first" if stuck == 1 else "second"
+    message = (
+        f"{found.message.partition(': PASS')[0]}, but the candidate chose the response that stands {place} in nearly "
+        "all of both arms although the pairs are balanced: no verdict had room to move, INCONCLUSIVE"
+    )
+    return replace(found, status=Status.INCONCLUSIVE, message=message)
 
 
 def compare_accuracy(

@@ -115,13 +115,15 @@ def parsed_sample(path: Path, content: bytes) -> FrozenSample:
 
 
 def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> None:
-    """Keep what is known of the pairs that a folder's recordings are made on.
+    """Keep what is known of the pairs that a folder's recordings are made on: the first ones of a sample.
 
     Nothing is kept where other pairs are asked, as by a `pairs` fixture of the user's; the same sample with
     fewer pairs changes nothing.
     """
-    if tuple((pair.id, pair.digest) for pair in pairs) != sample.pairs:
+    asked = tuple((pair.id, pair.digest) for pair in pairs)
+    if asked != sample.pairs[: len(asked)]:
         return
+    sample = replace(sample, pairs=asked)
     try:
         before = frozen_sample(folder)
     except DamagedError:

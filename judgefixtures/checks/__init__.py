@@ -6,6 +6,7 @@
 from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, AccuracyCheck
 from judgefixtures.checks.check import Answers, Case, Check, Need
 from judgefixtures.checks.contrast import CONTRASTS, ContrastCheck
+from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.edit import EditCheck
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
 from judgefixtures.checks.plans import PLANS, PlanCheck
@@ -19,8 +20,8 @@ __all__ = ["SECTIONS", "AccuracyCheck", "Answers", "Case", "Check", "ContrastChe
 
 # In the order of the keys of report.json, which is that of the terminal.
 SECTIONS: tuple[Section, ...] = (
-    CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, SERVED, RANKINGS, PLANS, EXPENSES,
-    DECISIONS, DECISION,
+    CONTROLS, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, SERVED, RANKINGS, PLANS,
+    EXPENSES, DECISIONS, DECISION,
 )  # fmt: skip
 
 

@@ -148,15 +148,19 @@ class Subject:
 
     def __repr__(self) -> str:
         who = self.judge if self.baseline is None else f"{self.judge}-against-{self.baseline}"
-        return f"{who}-{self.dataset}-{self.check.name}"
+        return f"{who}-{self.dataset}-{self._item}"
 
     @property
     def options(self) -> str:
         """The options that select this and nothing else, for commands in messages."""
         if self.baseline is not None:
             return f"--judge {self.judge} --judge-baseline {self.baseline} --judge-dataset {self.dataset} -k {self!r}"
-        only = self.check.name if self.check.contrast else f"{self.dataset}-{self.check.name}"
+        only = self._item if self.check.contrast else f"{self.dataset}-{self._item}"
         return f"--judge {self.judge} --judge-dataset {self.dataset} -k {only}"
+
+    @property
+    def _item(self) -> str:
+        return self.check.contrast.item if self.check.contrast else self.check.name
 
     @property
     def judges(self) -> tuple[str, ...]:

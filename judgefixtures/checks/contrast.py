@@ -13,7 +13,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, Row, estimate_row, rows_of
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import Measurement, Moved, measure, preference
+from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
 from judgefixtures.statistics import Estimate, Status, bare, gate_shift, paired_difference, proportion, signed, worst
@@ -108,7 +108,7 @@ def decide(measured: Measurement, gate: GateTable) -> Decision:
         return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid)
     shift = gate_shift(measured.n10, measured.n01, measured.n, gate.vsr_tolerance, gate.alpha)
     vsr_status, vsr_reasons = shift.status, [shift.message]
-    if vsr_status is Status.PASS and (doubt := _worst_case(measured, gate)):
+    if vsr_status is Status.PASS and (doubt := stuck_reason(measured.stuck) or _worst_case(measured, gate)):
         vsr_status, vsr_reasons = Status.INCONCLUSIVE, [doubt]
     car_status, car_reason = _decide_car(measured, gate)
     silent_status, silent_reason = _decide_silent(measured, gate)
@@ -138,6 +138,17 @@ def invalid_reason(measured: Measurement, gate: GateTable) -> str | None:
 
 def _kinds(measured: Measurement) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in measured.invalid_kinds)
+
+
+def stuck_reason(side: int | None) -> str | None:
+    """Return why a judge that chose a side, and not a response, has shown nothing by not moving; None elsewhere."""
+    if side is None:
+        return None
+    place = "first" if side == 1 else "second"
+    return (
+        f"the response that stands {place} was chosen in at least {100 * STUCK:.0f}% of every arm although the pairs "
+        "are balanced: no verdict had room to move, INCONCLUSIVE; look at the position contrast (-k position)"
+    )
 
 
 def invalid_note(measured: Measurement) -> str:

@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.contrast import doubt_of, need_of
+from judgefixtures.checks.contrast import doubt_of, need_of, stuck_reason
 from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, Row, estimate_row, rows_of
 from judgefixtures.judgments import Arm, Judgment
+from judgefixtures.metrics import stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.statistics import (
@@ -76,6 +77,7 @@ class FourCells:
     position: Estimate
     invalid_pairs: int
     worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
+    stuck: int | None = None  # the side that was chosen in nearly all of every cell
 
 
 def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
@@ -90,11 +92,12 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     cue = mean_interval([_cue_effect(four, False) for four in selected if None not in four], confidence)
     position = mean_interval([sum(four) / 4 - 0.5 for four in firsts], confidence, pseudo=0.5)
     invalid = len(selected) - len(firsts)
+    stuck = stuck_side(cells)
     if not invalid:
-        return FourCells(cue, position, 0)
+        return FourCells(cue, position, 0, stuck=stuck)
     against, towards = (mean_interval([_cue_effect(four, favours) for four in selected], confidence)
                         for favours in (False, True))  # fmt: skip
-    return FourCells(cue, position, invalid, (against, towards))
+    return FourCells(cue, position, invalid, (against, towards), stuck)
 
 
 def _cue_effect(four: Sequence[int | None], favours: bool) -> float:
@@ -124,6 +127,8 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
         settles = f"; {advice(needed, measured.cue.n, 'tolerance')}"
     if status is Status.PASS and measured.worst and (doubt := doubt_of(*measured.worst, invalid, gate)):
+        status, settles = Status.INCONCLUSIVE, f"; {doubt}"
+    if status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
         status, settles = Status.INCONCLUSIVE, f"; {doubt}"
     shown = f"VSR {describe(measured.cue)}, tolerance {bare(gate.vsr_tolerance)}: {status}"
     reasons = (

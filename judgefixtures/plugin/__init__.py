@@ -14,7 +14,7 @@ import pytest
 
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gating import OUTCOME, Gate
-from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, key_of, mark_of, selected, subjects_of
+from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, key_of, mark_of, selected, subjects_of, words_of
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
@@ -183,6 +183,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         required = [[each.judge, str(each.baseline), each.dataset, each.check.name] for each in subjects]
         setup_of(metafunc.config).required_swaps += required
     metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k cue` select the contrasts of cues."""
+    if SETUP in item.config.stash:
+        item.extra_keyword_matches.update(words_of(item, setup_of(item.config)))
 
 
 def _subjects(mark: pytest.Mark, config: pytest.Config) -> list[Subject]:

@@ -151,8 +151,7 @@ class Gate:
         if len(finding.diagnosis) < 2 or finding.baseline is not None:
             return []
         folder = self._setup.options.judge_report
-        command = (f"{self._setup.command_start} --judge {finding.judge} --judge-dataset {finding.dataset} "
-                   f'-k "{finding.name}" --judge-report report')  # fmt: skip
+        command = f"{self._setup.command_start} {self._subject.options} --judge-report report"
         return ["", f"  Every judgment: {command if folder is None else f'{folder}/judgments.jsonl'}"]
 
 

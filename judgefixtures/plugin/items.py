@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,10 +10,11 @@ import pytest
 from judgefixtures.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.check import Subject
+    from judgefixtures.checks.check import Check, Subject
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
+PLACEBO = "placebo"
 FAMILY, ACCURACY, SWAP, PLANS = "judge_family", "judge_accuracy", "judge_swap", "judge_plan"
 MARKS = {
     FAMILY: "the families whose contrasts a test gates; without names, those of [cues.NAME]",
@@ -33,25 +34,39 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
     from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
     from judgefixtures.checks.check import Subject
 
-    asked = [(judge, dataset) for judge in setup.judge_names for dataset in _datasets(mark, setup)]
-    contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
-    if mark.name == FAMILY:
-        return [Subject(*each, check_of(contrast)) for each in asked for contrast in contrasts]
+    checks: list[Check]
     if mark.name == ACCURACY:
-        return [Subject(*each, AccuracyCheck()) for each in asked]
+        checks = [AccuracyCheck()]
+    elif mark.name == PLANS:
+        checks = [PlanCheck()]
+    else:
+        contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
+        checks = [check_of(contrast) for contrast in contrasts]
+        if mark.name == SWAP:
+            checks = [SwapCheck(), *map(SwapCheck, contrasts)]
+    asked = [(judge, dataset, check) for judge in setup.judge_names for dataset, check in _asked(mark, setup, checks)]
     if mark.name == PLANS:
-        return [Subject(*each, PlanCheck()) for each in asked if setup.run.judge(each[0]).plans_first]
+        return [Subject(*each) for each in asked if setup.run.judge(each[0]).plans_first]
+    if mark.name != SWAP:
+        return [Subject(*each) for each in asked]
     if setup.baseline_name is None:
         return []
-    compared = [SwapCheck(), *map(SwapCheck, contrasts)]
-    return [Subject(*each, check, setup.baseline_name) for each in asked for check in compared
-            if check.contrast is not None or _has_gold(setup, *each)]  # fmt: skip
+    return [Subject(*each, setup.baseline_name) for each in asked
+            if each[2].contrast is not None or _has_gold(setup, *each[:2])]  # fmt: skip
 
 
 def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
     """Return those of pytest's items that are judge tests: the id of each with what it is about."""
     found = [(node.nodeid, node.callspec.params.get(ITEM)) for node in nodes if hasattr(node, "callspec")]
     return [(name, subject) for name, subject in found if subject is not None]
+
+
+def words_of(node: Any, setup: Setup) -> tuple[str, ...]:
+    """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
+    subject = node.callspec.params.get(ITEM) if hasattr(node, "callspec") else None
+    if subject is None or subject.baseline is not None:
+        return ()
+    return ("cue",) if subject.check.family in setup.config.cues and subject.check.family != PLACEBO else ()
 
 
 def key_of(node: Any) -> str:
@@ -63,17 +78,23 @@ def key_of(node: Any) -> str:
     return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
-def _datasets(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
-    """Return the datasets a mark names, as far as --judge-dataset lets them; without names, those selected."""
-    named: Sequence[str] = mark.kwargs.get("datasets", setup.dataset_names)
+def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:
+    """Yield each dataset with the checks that are about it, in the order in which they name the datasets."""
+    of_check = [(check, _datasets(mark, setup, check.family)) for check in checks]
+    for dataset in dict.fromkeys(dataset for _, datasets in of_check for dataset in datasets):
+        yield from ((dataset, check) for check, datasets in of_check if dataset in datasets)
+
+
+def _datasets(mark: pytest.Mark, setup: Setup, family: str) -> tuple[str, ...]:
+    """Return the datasets a mark names, as far as --judge-dataset lets them; without names, those of the family."""
+    named: Sequence[str] = mark.kwargs.get("datasets", setup.datasets(family))
     if isinstance(named, str):
         raise JudgeFixturesError(f"the mark {mark.name}(datasets={named!r}) needs a list: datasets=[{named!r}].")
     chosen = setup.options.judge_datasets
     found = tuple(name for name in named if not chosen or name in chosen)
     for name in found:
-        if name not in setup.dataset_names:  # those selected were checked already
-            for judge in setup.judge_names:
-                setup.run.pairs(judge, name)
+        for judge in setup.judge_names:
+            setup.run.pairs(judge, name)
     return found
 
 

@@ -29,18 +29,12 @@ class Setup:
         self.folder, self.config = self._load(config)
         self.judge_names = tuple(dict.fromkeys(self.options.judge_names or [self.config.judge or ""]))
         self.baseline_name: str | None = self.options.judge_baseline
-        self.dataset_names = tuple(dict.fromkeys(self.options.judge_datasets or self.config.dataset_names))
         # Every comparison that was collected, deselected ones included: judge, baseline, dataset, what.
         self.required_swaps: list[list[str]] = []
         if not all(self.judge_names):
             raise JudgeFixturesError(
                 "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "
                 f"({self.config.file})."
-            )
-        if not self.dataset_names:
-            raise JudgeFixturesError(
-                "no dataset to ask about: name one with --judge-dataset NAME (built in: house-qa, house-stories), or "
-                f"set `datasets` in the configuration ({self.config.file})."
             )
         cassettes = self.options.judge_cassettes
         worker = getattr(config, "workerinput", {})
@@ -79,6 +73,10 @@ class Setup:
             return file.parent, load_config(file, table=("tool", "judgefixtures"))
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath)
 
+    def datasets(self, family: str) -> tuple[str, ...]:
+        """Return the datasets that a family is asked about: --judge-dataset, else what the configuration says."""
+        return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family)))
+
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         from judgefixtures.run import REPEAT
@@ -87,7 +85,7 @@ class Setup:
             self.run.judge(judge)
             if self.options.judge_record != "none":
                 self.config.check_key(judge)
-            for dataset in self.dataset_names:
+            for dataset in self.options.judge_datasets or self.config.dataset_names:
                 self.run.pairs(judge, dataset)
         known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
         for waiver in self.config.waivers:

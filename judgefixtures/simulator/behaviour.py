@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,10 +19,12 @@ from typing import Literal
 
 from judgefixtures.cues import FAMILIES
 from judgefixtures.edits import EDITS, edits
-from judgefixtures.pairs import Pair
+from judgefixtures.pairs import Pair, sampled
 from judgefixtures.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
+from judgefixtures.simulator.closeness import CLEAR, differences
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 
+RANKED_TOGETHER = 100  # pairs without gold: what the published rates are exact on
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
 _NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 Labels = tuple[str, str]
@@ -66,11 +69,13 @@ class UnreadablePromptError(Exception):
 class Seen:
     """What can be read off a prompt: the labels, the lean to the first response, the content type's name.
 
+    `difference` is the latent one, the log odds with which readers prefer the first response.
     Also which response is the longer by far, and which one an attack or an instruction inside of the task asks for.
     """
 
     labels: Labels
     lean: float
+    difference: float
     content_type: str
     brackets: bool
     longer: int | None = None
@@ -89,6 +94,8 @@ class SimulatedJudge:
     separation: float = 1.0
     prefers_length: bool = False
     obeys: bool = False
+    # By how much a label moves the latent difference of a pair; None: verdicts go by rates, not by chance.
+    effect: float | None = None
 
 
 def _faithful(_labels: Labels, _content_type: str) -> tuple[int, bool]:
@@ -131,6 +138,7 @@ JUDGES: Mapping[str, SimulatedJudge] = MappingProxyType(
         "simulated-noisy": SimulatedJudge(_faithful, noise=NOISE),
         "simulated-verbose": SimulatedJudge(_faithful, prefers_length=True),
         "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
+        "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
         "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
         "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
     }
@@ -150,13 +158,29 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
         return _plan(judge, prompt)
     seen = read(prompt, judge.separation)
     rate, published = judge.rate(seen.labels, seen.content_type)
-    choice = _weakness(judge, seen) or (1 if seen.lean * 100 < rate else 2)
-    if judge.noise and _uniform(model, prompt, str(asked_before)) < judge.noise:
+    draw, first = _uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
+    if judge.effect is not None:
+        first = prefers_first(seen.difference, seen.labels, judge.effect, draw)
+    choice = _weakness(judge, seen) or (1 if first else 2)
+    if judge.noise and draw < judge.noise:
         choice = 3 - choice
     reason = _reason(judge, seen, choice, rate, prompt) + (" [simulated]" if published else EXTRAPOLATED)
     if seen.brackets:
         return f"{reason}\n\n[[{'AB'[choice - 1]}]]"
     return f'{{"selected_response": {choice}, "reason": "{reason}"}}'
+
+
+def prefers_first(difference: float, labels: Labels, effect: float, draw: float) -> bool:
+    """Return whether a judge with a latent cue effect chooses the first response, given a draw from [0, 1).
+
+    Logistic: a label that is expected to win adds the effect to the latent difference of its pair.
+
+    >>> prefers_first(0.0, ("new", "old"), 0.8, draw=0.6), prefers_first(0.0, ("old", "new"), 0.8, draw=0.6)
+    (True, False)
+    """
+    first, second = (STRENGTH.get(label, 0) for label in labels)
+    latent = difference + effect * ((first > second) - (first < second))
+    return draw < 1 / (1 + math.exp(-latent))
 
 
 def _weakness(judge: SimulatedJudge, seen: Seen) -> int | None:
@@ -224,17 +248,18 @@ def read(prompt: str, separation: float = 1.0) -> Seen:
     known = _house_pair(prompt, first, second, separation)
     lured = None
     if known is not None:
-        pair, lean, turned = known
-        content_type = pair.content_type
-        lean = 1 - lean if turned else lean
+        house, turned = known
+        pair, content_type = house.pair, house.pair.content_type
+        lean, difference = (1 - house.lean, -house.difference) if turned else (house.lean, house.difference)
         if pair.category == "nested-instruction":
             lured = pair.gold if turned else 3 - (pair.gold or 0)
     elif sections is None:
         raise UnreadablePromptError('the responses are not below titles like "Response 1:" and "Response 2:"')
     else:
         lean = _lean(*(_unedited(text, content_type) for text in (first, second)))
+        difference = CLEAR * (1 - 2 * lean)
     return Seen(
-        labels, lean, content_type,
+        labels, lean, difference, content_type,
         brackets="[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
         longer=_longer(first, second),
         demanded=_demanded(prompt, content_type) or lured,
@@ -351,38 +376,61 @@ def _without_cues(text: str) -> str:
 
 
 @functools.cache
-def _house_sets() -> tuple[tuple[Pair, ...], ...]:
-    return tuple(read_pairs(Source(name).file, Source(name)) for name in BUILT_IN_SOURCES)
+def _house_sets() -> Mapping[str, tuple[Pair, ...]]:
+    """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in."""
+    return {name: sampled(read_pairs(Source(name).file, Source(name)), 0) for name in BUILT_IN_SOURCES}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A house pair with its lean, and its latent difference: above 0 where readers prefer its response 1."""
+
+    pair: Pair
+    lean: float
+    difference: float
 
 
 @functools.cache
-def _leans(separation: float) -> Mapping[str, list[tuple[Pair, float]]]:
-    """Return the house pairs by their question's first line, each with its lean: its rank in its set, gold 1 first."""
-    leans: dict[str, list[tuple[Pair, float]]] = {}
-    for pairs in _house_sets():
-        ranked = sorted(pairs, key=lambda pair: (pair.gold == 2) * separation + _uniform("rank", pair.question) * 0.999)
-        for rank, pair in enumerate(ranked):
-            leans.setdefault(pair.question.partition("\n")[0], []).append((pair, (rank + 0.5) / len(pairs)))
+def _leans(separation: float) -> Mapping[str, list[Known]]:
+    """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
+
+    Pairs without gold are ranked by what readers prefer, each hundred apart: a judge moves the closest ones first, and
+    its rates are exact on the first hundred.
+    """
+    leans: dict[str, list[Known]] = {}
+    for name, pairs in _house_sets().items():
+        latent = differences(name)
+        for start in range(0, len(pairs), RANKED_TOGETHER if pairs[0].gold is None else len(pairs)):
+            together = pairs[start : start + RANKED_TOGETHER] if pairs[0].gold is None else pairs
+            for rank, pair in enumerate(sorted(together, key=functools.partial(_rank, separation, latent))):
+                known = Known(pair, (rank + 0.5) / len(together), latent[pair.id])
+                leans.setdefault(pair.question.partition("\n")[0], []).append(known)
     return leans
 
 
-def _house_pair(prompt: str, first: str, second: str, separation: float) -> tuple[Pair, float, bool] | None:
-    """Return the house pair of a prompt, its lean, and whether its response 2 stands first; None for other pairs.
+def _rank(separation: float, latent: Mapping[str, float], pair: Pair) -> tuple[float, float]:
+    chance = _uniform("rank", pair.question) * 0.999
+    return (-latent[pair.id], chance) if pair.gold is None else ((pair.gold == 2) * separation + chance, 0.0)
+
+
+def _house_pair(prompt: str, first: str, second: str, separation: float) -> tuple[Known, bool] | None:
+    """Return the house pair of a prompt, and whether its response 2 stands first; None for other pairs.
 
     At least one response stands there word for word; the other may have been edited.
     """
     leans = _leans(separation)
     for line in prompt.split("\n"):
-        for pair, lean in leans.get(line, ()):
+        for known in leans.get(line, ()):
+            pair = known.pair
             if pair.question not in prompt:
                 continue
             places = (prompt.rfind(pair.response_1), prompt.rfind(pair.response_2))
             if min(places) >= 0:
-                return pair, lean, places[0] > places[1]
+                return known, places[0] > places[1]
             if pair.response_1 in first or pair.response_2 in second:
-                return pair, lean, False
+                return known, False
             if pair.response_2 in first or pair.response_1 in second:
-                return pair, lean, True
+                return known, True
     return None
 
 

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[1] / "data"
-BUILT_IN_SOURCES = ("house-qa", "house-stories", "house-bias", "house-instructions")
+BUILT_IN_SOURCES = (
+    "house-close",
+    "house-close-stories",
+    "house-qa",
+    "house-stories",
+    "house-bias",
+    "house-instructions",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,8 @@ def measured(
     likewise; both=1 is a pair without any verdict.
     """
     rows = [verdicts("12", admits=index < admitted) for index in range(n10)]
-    rows += [verdicts("21")] * n01 + [verdicts("11")] * (n - n10 - n01)
+    steady = n - n10 - n01
+    rows += [verdicts("21")] * n01 + [verdicts("11")] * (steady // 2) + [verdicts("22")] * (steady - steady // 2)
     shown = {"x1": "1-", "x2": "2-", "y1": "-1", "y2": "-2", "both": "--"}
     for name, times in invalid.items():
         rows += [verdicts(shown[name])] * times
@@ -303,7 +304,7 @@ def test_a_pass_over_both_orders_must_hold_in_the_worst_case(invalid: int, expec
     condition = contrasts("recency")[0].x
 
     def arm(lacks: int) -> list[Judgment]:
-        found: list[Literal[1, 2] | None] = [*[None] * lacks, *[2] * (100 - lacks)]  # type: ignore[list-item]
+        found: list[Literal[1, 2] | None] = [*[None] * lacks, *[2] * (60 - lacks), *[1] * 40]  # type: ignore[list-item]
         return [Judgment(Pair(f"p{number}", "Q", "A", "B"), condition,
                          Reply(Verdict(choice, "", None if choice else "tie")))
                 for number, choice in enumerate(found)]  # fmt: skip

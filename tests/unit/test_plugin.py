@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite
+from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite, uncontrolled
 from support.server import NOWHERE
 
 from judgefixtures.contrasts import contrasts
@@ -149,7 +149,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "test_record_all.py").write_text(suite("recency", "provenance", name="everything"))
     names = [f"--judge={name}" for name in ("faithful", "silent", "candid")]
     with simulator() as server, pytest.MonkeyPatch.context() as patch:
-        (folder / "pyproject.toml").write_text(pyproject(server.url))
+        (folder / "pyproject.toml").write_text(uncontrolled(pyproject(server.url)))
         patch.chdir(folder)
         code = pytest.main(["-q", "--judge-record", "missing", *names, "--judge-report", str(folder / "report")])
         assert server.requests == 3 * 14 * PAIRS

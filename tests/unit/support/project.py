@@ -52,6 +52,13 @@ def in_pyproject(tables: str) -> str:
     return "[tool.judgefixtures]\n" + re.sub(r"^\[(?=\w)", "[tool.judgefixtures.", tables, flags=re.MULTILINE)
 
 
+def uncontrolled(configuration: str) -> str:
+    """Return a configuration with the control switched off: its judges answer by rule, and are not about reading."""
+    head = "[tool.judgefixtures]\n"
+    before, found, after = configuration.partition(head)
+    return f"{before}{head}control = false\n{after}" if found else f"control = false\n{configuration}"
+
+
 def rows_of(pairs: Iterable[Pair]) -> list[dict[str, Any]]:
     """Return the rows of a pair file."""
     fields = ("id", "question", "response_1", "response_2")
@@ -175,8 +182,9 @@ class Project:
             self.write(file, (REPOSITORY / "tests" / "judge" / file).read_text(encoding="utf-8"))
 
     def configure(self, *arguments: Any, **more: Any) -> None:
-        """Write the configuration."""
-        self.write(self.file, self.configuration(*arguments, **more))
+        """Write the configuration, with the control switched off unless it says otherwise."""
+        text = self.configuration(*arguments, **more)
+        self.write(self.file, text if "control" in text else uncontrolled(text))
 
     def add(self, text: str) -> None:
         """Add tables to the configuration."""

@@ -1,0 +1,155 @@
+"""The control: before anything about a judge can be a PASS, the judge has to show that it reads.
+
+It is asked about clear pairs, without cues and in both orders. One that always chooses the same side, tosses a coin or
+goes by length is right in both orders no more often than chance, and nothing else that it answers means anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from judgefixtures.checks.sections import Section, ordered
+from judgefixtures.config import ControlTable
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.findings import Finding, Row, rows_of
+from judgefixtures.judgments import Arm, Judgment
+from judgefixtures.metrics import is_right
+from judgefixtures.pairs import Pair
+from judgefixtures.statistics import Status, proportion
+
+ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
+CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, whatever a gate's confidence is
+TELLING = 0.9  # of the answers: when so many have something in common, that is what is wrong with the judge
+CLEAR, CLEAR_STORIES = "house-qa", "house-stories"
+OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What a judge did on the clear pairs of a dataset, and what that says of it.
+
+    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first.
+    """
+
+    judge: str
+    dataset: str | None
+    n: int
+    right_both_orders: int
+    first_selected: int
+    status: Status
+    message: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing about the judge can be a PASS."""
+        return self.status in (Status.FAIL, Status.ERROR)
+
+    @property
+    def row(self) -> Row:
+        """The row of the report."""
+        return {
+            "judge": self.judge, "dataset": self.dataset, "n": self.n, "right_both_orders": self.right_both_orders,
+            "first_selected": self.first_selected, "status": str(self.status), "message": self.message,
+        }  # fmt: skip
+
+
+def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
+    """Return the dataset whose clear pairs control a judge of such pairs: for stories the house stories."""
+    if table.dataset is not None:
+        return table.dataset
+    return CLEAR_STORIES if all(pair.content_type == "Story" for pair in pairs) else CLEAR
+
+
+def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """Return the pairs that can control a judge: those whose better response is known."""
+    return tuple(pair for pair in pairs if pair.gold is not None)
+
+
+def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[Judgment], threshold: float) -> Control:
+    """Return whether a judge reads, from its judgments on clear pairs in their own order and in the other one.
+
+    PASS where the one-sided 95% Clopper-Pearson lower bound of being right in both orders exceeds the threshold.
+    """
+    both = list(zip(own, other, strict=True))
+    n, right = len(both), sum(is_right(a) and is_right(b) for a, b in both)
+    first = sum(judgment.verdict.selected_response == 1 for judgment in (*own, *other))
+    found = Control(judge, dataset, n, right, first, Status.FAIL, "")
+    said = f"right in both orders on {right} of {n} clear pairs"
+    if proportion(right, n, CONFIDENCE, "exact").low > threshold:
+        return replace(found, status=Status.PASS, message=f"{said}: it reads")
+    least = fewest_right(n, threshold)
+    reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both)}"
+    return replace(found, message=reason)
+
+
+def uncontrolled(judge: str, dataset: str | None, status: Status, message: str) -> Control:
+    """Return the control of a judge that was not controlled: switched off (NOT_APPLICABLE), or it could not be."""
+    return Control(judge, dataset, 0, 0, 0, status, message)
+
+
+def fewest_right(n: int, threshold: float) -> int:
+    """Return on how many of n pairs a judge has to be right in both orders, n + 1 where all are not enough.
+
+    >>> fewest_right(30, 0.5)
+    20
+    """
+    passes = (k for k in range(n + 1) if proportion(k, n, CONFIDENCE, "exact").low > threshold)
+    return next(passes, n + 1)
+
+
+def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]]) -> str:
+    """Return what is wrong with a judge that does not read, as far as its answers tell."""
+    total = len(answers)
+    valid = [judgment for judgment in answers if judgment.chosen is not None]
+    if len(valid) < TELLING * total:
+        return f"{total - len(valid)} of its {total} answers are invalid"
+    for number, place in ((1, "first"), (2, "second")):
+        sided = sum(judgment.verdict.selected_response == number for judgment in valid)
+        if sided >= TELLING * len(valid):
+            return f"it chose the response that stands {place} in {sided} of {len(valid)} answers, whatever it says"
+    wrong = sum(judgment.chosen != judgment.pair.gold for judgment in valid)
+    if wrong >= TELLING * len(valid):
+        return (f"it chose the wrong response in {wrong} of {len(valid)} answers: are its verdicts read the right way "
+                "round?")  # fmt: skip
+    for name, sign in (("longer", 1), ("shorter", -1)):
+        sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
+        if sized >= TELLING * len(valid):
+            return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
+    same = sum(a.chosen is not None and a.chosen == b.chosen for a, b in both)
+    return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
+
+
+def _longer_by(judgment: Judgment) -> int:
+    """Return by how many characters the chosen response is longer than the other."""
+    lengths = len(judgment.pair.response_1), len(judgment.pair.response_2)
+    return lengths[0] - lengths[1] if judgment.chosen == 1 else lengths[1] - lengths[0]
+
+
+def refusal(failed: Control) -> str:
+    """Return why an item is an ERROR, in the line that it says itself; the controls say more, once."""
+    return (
+        f"the control of {failed.judge} on {failed.dataset} is {failed.status}: {failed.message}. Nothing about this "
+        "judge can be a PASS until it passes its control ([control] in the configuration)."
+    )
+
+
+# --- the report's section -----------------------------------------------------------------------------------
+
+
+def _rows(findings: Sequence[Finding]) -> list[Row]:
+    """Return each control once: all items of a judge share it."""
+    unique = {(row["judge"], row["dataset"]): row for row in rows_of(findings, "controls")}
+    return ordered(unique.values(), ("judge", "dataset"))
+
+
+def _lines(report: Row) -> list[str]:
+    return [_line(row) for row in report["controls"]]
+
+
+def _line(row: Row) -> str:
+    about = f" on {row['dataset']}" if row["dataset"] else ""
+    return f"control of {row['judge']}{about}: {row['message']}: {row['status']}"
+
+
+CONTROLS = Section("controls", _rows, alerts=_lines)
