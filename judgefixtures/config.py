@@ -198,6 +198,8 @@ class DatasetTable(_Table):
     rows: str | None = Field(None, min_length=1)
     gold_values: dict[str, Annotated[int, Field(ge=0, le=2)]] | None = Field(None, min_length=1)
     min_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
+    max_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
+    max_margin: float | None = Field(None, ge=0, le=1)
     one_per_question: bool | None = None
     balance_length: bool = False
     licence: str | None = Field(None, min_length=1)

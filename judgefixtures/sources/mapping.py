@@ -13,9 +13,10 @@ from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.pairs import FIELDS, TEXT_FIELDS, Pair
 from judgefixtures.sources.rows import MISSING, Row, listed, lookup
 from judgefixtures.sources.source import Source
+from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
 
 PREFERENCE = ("chosen", "rejected")
-COLUMNS = (*FIELDS, *PREFERENCE)
+COLUMNS = (*FIELDS, *PREFERENCE, VOTES)
 
 
 def mapped_pairs(
@@ -26,6 +27,13 @@ def mapped_pairs(
     Rows without any id get one made of their texts; with `repeats` a row that is there twice is left out, without it
     is an error. Raises JudgeFixturesError naming dataset, file and row.
     """
+    return split_pairs(_voted_pairs(rows, source, left_out, repeats=repeats), source, left_out)
+
+
+def _voted_pairs(
+    rows: Iterable[Row], source: Source, left_out: Counter[str], *, repeats: bool
+) -> Iterator[tuple[Pair, Votes | None]]:
+    """Yield the pair of every row with the votes on it: each row is checked, whether its votes let it in or not."""
     seen: dict[str, Row] = {}
     first: tuple[str, bool] | None = None
     unseen = dict(source.columns or {})
@@ -36,6 +44,7 @@ def mapped_pairs(
         first = first or (row.place, has_id)
         if "id" not in (source.columns or {}) and has_id and not first[1]:
             raise JudgeFixturesError(f"{row.where}: the row has an id, but {first[0]} has none: give all rows one.")
+        votes = row_votes(row, source)
         pair = mapped_pair(row, source, make_id=not first[1] and "id" not in (source.columns or {}))
         if pair is None:
             left_out["rows whose gold value is mapped to 0"] += 1
@@ -46,7 +55,7 @@ def mapped_pairs(
                 continue
             raise JudgeFixturesError(_repeated(row, pair, seen[pair.id], made=not has_id))
         seen[pair.id] = row
-        yield pair
+        yield pair, votes
     for field, column in unseen.items() if first else ():
         raise JudgeFixturesError(
             f"dataset {source.name!r}: columns = {{{field} = {column!r}}}, but no row of "

@@ -30,7 +30,7 @@ from judgefixtures.sources.rows import (
     numbered,
 )
 from judgefixtures.sources.source import Source
-from judgefixtures.sources.tables import Table, is_blank, is_close, least_ratio, number, objects, read_tables, whole
+from judgefixtures.sources.tables import Table, is_blank, is_decided, number, objects, read_tables, whole
 
 ELI5 = "explainlikeimfive"
 
@@ -75,8 +75,7 @@ def known_rows(source: Source, known: Known) -> Rows:
 
 
 def eli5(rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
-    """Yield the pairs of answers to a question whose upvotes differ enough."""
-    ratio = least_ratio(source)
+    """Yield the pairs of answers to a question whose upvotes differ by a ratio that is asked for."""
     for row in rows:
         if row.fields["subreddit"] != ELI5:
             left_out["questions of another subreddit"] += 1
@@ -87,7 +86,7 @@ def eli5(rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Iterato
         for i, one in enumerate(answers):
             for other in answers[i + 1 :]:
                 better, worse = sorted((one, other), key=lambda answer: (-answer["score"], answer["a_id"]))
-                if is_close(better["score"], worse["score"], ratio, left_out):
+                if not is_decided(better["score"], worse["score"], source, left_out):
                     continue
                 name = "-".join((str(row.fields["q_id"]), better["a_id"], worse["a_id"]))
                 texts = ("title", question), ("answers.text", better["text"]), ("answers.text", worse["text"])

@@ -14,12 +14,14 @@ from judgefixtures.sources.mapping import mapped_pairs
 from judgefixtures.sources.named import NAMED, known_rows
 from judgefixtures.sources.rows import Rows, hub_rows, json_lines, local_rows
 from judgefixtures.sources.source import BUILT_IN_SOURCES, Source
+from judgefixtures.sources.tables import least_ratio
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
 APPLIES = MappingProxyType({
     "columns": ("file", "hub", "export"),
     "gold_values": ("file", "hub", "export"),
+    "max_margin": ("file", "hub", "export"),
     "rows": ("file",),
     "revision": ("hub", "named on the hub"),
     "config": ("hub",),
@@ -113,14 +115,28 @@ def check(source: Source) -> None:
             what = f"{source.origin!r}" if source.origin else "a file"
             if source.origin and source.path is not None and kind != "export":
                 what += " read by path"
+            what += ", which has no votes on its pairs" if key == "max_margin" else ""
             raise JudgeFixturesError(
                 f"dataset {source.name!r}: {key} = {_shown(getattr(source, key))} does not apply to {what}: remove it."
             )
-    if source.min_ratio is not None and not (source.origin in NAMED and NAMED[source.origin].has_ratio):
-        rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
+    _check_ratios(source)
+
+
+def _check_ratios(source: Source) -> None:
+    """Raise JudgeFixturesError for ratios of upvotes where there are none, and for ratios that no pair can have."""
+    for key in source.ratio_keys:
+        if source.origin not in NAMED or not NAMED[source.origin].has_ratio:
+            rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
+            raise JudgeFixturesError(
+                f"dataset {source.name!r}: {key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
+                "where upvotes say which response is better. Remove it."
+            )
+    least, most = least_ratio(source), source.max_ratio
+    if most is not None and least > most:
+        default = " (its default)" if source.min_ratio is None else ""
         raise JudgeFixturesError(
-            f"dataset {source.name!r}: min_ratio = {source.min_ratio:g} does not apply: it is a key of {rated}, where "
-            "upvotes say which response is better. Remove it."
+            f"dataset {source.name!r}: min_ratio = {least:g}{default} is above max_ratio = {most:g}: no pair has "
+            "such a ratio of upvotes. Set min_ratio to at most max_ratio."
         )
 
 

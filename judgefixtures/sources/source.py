@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parents[1] / "data"
-BUILT_IN_SOURCES = (
-    "house-close",
-    "house-close-stories",
-    "house-qa",
-    "house-stories",
-    "house-bias",
-    "house-instructions",
-)
+BUILT_IN_SOURCES = ("house-close", "house-close-stories", "house-qa", "house-stories", "house-bias",
+                    "house-instructions")  # fmt: skip
+RATIO_KEYS = ("min_ratio", "max_ratio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +29,8 @@ class Source:
     rows: str | None = None
     gold_values: Mapping[str, int] | None = None
     min_ratio: float | None = None
+    max_ratio: float | None = None
+    max_margin: float | None = None
     one_per_question: bool | None = None
     balance_length: bool = False
     licence: str | None = None
@@ -47,6 +44,11 @@ class Source:
     def is_built_in(self) -> bool:
         """Whether the pairs come with this package."""
         return self.origin in BUILT_IN_SOURCES
+
+    @property
+    def ratio_keys(self) -> tuple[str, ...]:
+        """The keys for pairs made of scores that the table sets."""
+        return tuple(key for key in RATIO_KEYS if getattr(self, key) is not None)
 
     @property
     def file(self) -> Path:
@@ -74,6 +76,8 @@ class Source:
             "gold_values": dict(sorted(self.gold_values.items())) if self.gold_values else None,
             "content_type": self.content_type,
             "min_ratio": self.min_ratio,
+            "max_ratio": self.max_ratio,
+            "max_margin": self.max_margin,
             "one_per_question": self.one_per_question,
             "balance_length": self.balance_length or None,
             "balance_positions": None if self.balance_positions else False,

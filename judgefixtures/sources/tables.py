@@ -85,22 +85,19 @@ class Table:
         return values[key]  # type: ignore[no-any-return]
 
     def _is_decided(self, row: Row, source: Source, left_out: Counter[str]) -> bool:
-        """Tell, and count, whether the better response is better by the ratio that the source's table asks for."""
-        least = least_ratio(source)
+        """Tell whether the better response is better by a ratio that the source's table asks for; else count it."""
         if self.ratio:
-            if number(row.fields[self.ratio], self.ratio, row) < least:
-                left_out[f"pairs with a ratio of upvotes below {least:g}"] += 1
-                return False
-            return True
+            return is_within(number(row.fields[self.ratio], self.ratio, row), source, left_out)
         if any(row.fields.get(column) is None for column in self.votes):
-            if source.min_ratio is None:
+            asked = source.ratio_keys
+            if not asked:
                 return True
             raise JudgeFixturesError(
-                f"{row.where}: min_ratio is set, but the row has no upvotes ({listed(self.votes)}); it has "
-                f"{listed(row.fields)}. Leave min_ratio out."
+                f"{row.where}: {asked[0]} is set, but the row has no upvotes ({listed(self.votes)}); it has "
+                f"{listed(row.fields)}. Leave {' and '.join(asked)} out."
             )
         votes = [number(row.fields[column], column, row) for column in self.votes]
-        return not votes or not is_close(votes[0], votes[1], least, left_out)
+        return not votes or is_decided(votes[0], votes[1], source, left_out)
 
     def _category(self, row: Row) -> str | None:
         if not self.category:
@@ -235,12 +232,27 @@ def least_ratio(source: Source) -> float:
     return MIN_RATIO if source.min_ratio is None else source.min_ratio
 
 
-def is_close(better: float, worse: float, ratio: float, left_out: Counter[str]) -> bool:
-    """Tell, and count, whether upvotes differ too little; fewer than one counts as one, or no ratio makes sense."""
-    if better > worse and better / max(worse, 1) >= ratio:
+def is_decided(better: float, worse: float, source: Source, left_out: Counter[str]) -> bool:
+    """Tell whether upvotes differ by a ratio that the source's table asks for; a pair where they do not is counted.
+
+    Fewer than one upvote counts as one, or no ratio makes sense.
+    """
+    if better > worse:
+        return is_within(better / max(worse, 1), source, left_out)
+    left_out["pairs with equal upvotes"] += 1
+    return False
+
+
+def is_within(ratio: float, source: Source, left_out: Counter[str]) -> bool:
+    """Tell whether a ratio of upvotes is one that the source's table asks for; a pair where it is not is counted."""
+    least, most = least_ratio(source), source.max_ratio
+    if ratio < least:
+        left_out[f"pairs with a ratio of upvotes below {least:g}"] += 1
         return False
-    left_out[f"pairs with a ratio of upvotes below {ratio:g}" if better > worse else "pairs with equal upvotes"] += 1
-    return True
+    if most is None or ratio <= most:
+        return True
+    left_out[f"pairs with a ratio of upvotes above {most:g}"] += 1
+    return False
 
 
 def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, Any]]:

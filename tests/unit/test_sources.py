@@ -8,7 +8,9 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,12 @@ from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.pairs import Pair, as_row
 from judgefixtures.sources import Sample, Source, load_pairs, load_sample
 from judgefixtures.sources.named import NAMED
-from judgefixtures.sources.sample import describe
+from judgefixtures.sources.sample import accounted, describe
 from judgefixtures.sources.tables import read_tables
 
 pytest_plugins = ["pytester"]
 
+DATASETS = Path(__file__).parents[2] / "docs" / "datasets.md"
 Table = list[dict[str, Any]]
 OWN: dict[str, Any] = {"id": "a", "question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
 
@@ -302,6 +305,30 @@ def test_one_pair_a_question_and_the_ratio(name: str, copy: Callable[..., Source
     assert len(load_sample(copy(name, min_ratio=1.0, one_per_question=False)).pairs) > len(everything.pairs)
 
 
+@pytest.mark.parametrize(("name", "within"), [("eli5", 4), ("shp-eli5", 3), ("litbench", 3)])
+def test_the_largest_ratio(name: str, within: int, copy: Callable[..., Source]) -> None:
+    """max_ratio takes the pairs up to that ratio, itself included, and counts those above it."""
+    bounds = {"min_ratio": 1.0, "one_per_question": False}
+    everything = load_sample(copy(name, **bounds))
+    sample = load_sample(copy(name, max_ratio=3.0, **bounds))
+    assert len(sample.pairs) == within
+    assert {pair.id for pair in sample.pairs} < {pair.id for pair in everything.pairs}
+    above = len(everything.pairs) - within
+    assert sample.left_out == {**everything.left_out, "pairs with a ratio of upvotes above 3": above}
+    only = load_sample(copy(name, min_ratio=3.0, max_ratio=3.0, one_per_question=False))
+    assert 0 < len(only.pairs) < within
+
+
+def test_the_largest_ratio_as_documented(copy: Callable[..., Source]) -> None:
+    """datasets.md's example: of 10, 9 and 4 upvotes the pair 10 and 9 is kept, the two others are counted."""
+    (said,) = re.findall(r"^\[datasets\.close-answers\]\n(.*?)^```", DATASETS.read_text(), re.MULTILINE | re.DOTALL)
+    table = tomllib.loads(said)
+    keys = {key: value for key, value in table.items() if key != "source"}
+    sample = load_sample(copy(table["source"], [eli5_row(0, 10, 9, 4)], **keys))
+    assert [pair.id for pair in sample.pairs] == ["q0-a00-a01"]
+    assert accounted(sample.left_out) == "2 pairs with a ratio of upvotes above 1.5"
+
+
 def test_shp(copy: Callable[..., Source]) -> None:
     """labels = 1 says that A is preferred, 0 that B is."""
     pairs = unbalanced(copy("shp-eli5"))
@@ -349,6 +376,10 @@ def test_litbench_rehydrated(tmp_path: Path) -> None:
     assert (pair.question, pair.response_1, pair.response_2) == ("NA", 'He said "no",\nthen left.', "007")
     refused = refusal(Source("mine", tmp_path / "test.csv", "litbench", min_ratio=2.0))
     assert "row 1: min_ratio is set, but the row has no upvotes" in refused
+    refused = refusal(Source("mine", tmp_path / "test.csv", "litbench", max_ratio=3.0))
+    assert "row 1: max_ratio is set, but the row has no upvotes" in refused
+    refused = refusal(Source("mine", tmp_path / "test.csv", "litbench", min_ratio=2.0, max_ratio=3.0))
+    assert refused.endswith("Leave min_ratio and max_ratio out.")
 
 
 @pytest.mark.parametrize("name", ["litbench", None])
@@ -578,6 +609,18 @@ def test_own_files_of_any_format(layout: Layout, tmp_path: Path) -> None:
     """The same table in any format gives the same pairs."""
     expected = load_pairs(Source("mine", as_jsonl(own(), tmp_path, None)))
     assert load_pairs(Source("mine", layout(own(), tmp_path, None))) == expected
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, as_csv, as_tsv], ids=lambda layout: layout.__name__)
+def test_votes_in_files_of_any_format(layout: Layout, tmp_path: Path) -> None:
+    """Votes in any format take the same pairs; in formats without types they are the object's JSON text."""
+    votes = [{"1": 1, "2": 1, "tie": 3}, {"1": 2, "2": 1}, {"1": 5, "2": 0, "tie": 0}, None, {"1": 0, "2": 0, "tie": 5}]
+    textual = layout in (as_csv, as_tsv)
+    table = [{**row, "votes": json.dumps(said) if textual and said else said}
+             for row, said in zip(own(5), votes, strict=True)]  # fmt: skip
+    sample = load_sample(Source("mine", layout(table, tmp_path, None), max_margin=0.34))
+    assert {pair.id for pair in sample.pairs} == {"p0", "p1", "p4"}
+    assert sample.left_out == {"pairs on which people agree": 1, "pairs without votes": 1}
 
 
 def test_a_folder_whose_name_is_a_pattern(tmp_path: Path) -> None:
@@ -822,18 +865,29 @@ def test_deepeval(tmp_path: Path, export: Any) -> None:
     ("table", "expected"),
     [
         ({"path": "x.jsonl", "min_ratio": 2.0}, "min_ratio = 2 does not apply: it is a key of eli5, shp-eli5"),
+        ({"path": "x.jsonl", "max_ratio": 3.0}, "max_ratio = 3 does not apply: it is a key of eli5, shp-eli5"),
         ({"path": "x.jsonl", "revision": "abc"}, "revision = 'abc' does not apply to a file"),
         ({"path": "x.jsonl", "config": "abc"}, "config = 'abc' does not apply to a file"),
         ({"source": "eli5", "columns": {"question": "title"}}, "does not apply to 'eli5'"),
         ({"source": "eli5", "gold_values": {"A": 1}}, "gold_values = {'A': 1} does not apply to 'eli5'"),
         ({"source": "eli5", "path": "x", "revision": "abc"}, "does not apply to 'eli5' read by path"),
         ({"source": "rewardbench", "min_ratio": 2.0}, "min_ratio = 2 does not apply"),
+        ({"source": "rewardbench", "max_ratio": 2.0}, "max_ratio = 2 does not apply"),
+        ({"source": "eli5", "min_ratio": 3.0, "max_ratio": 2.5}, "min_ratio = 3 is above max_ratio = 2.5"),
+        ({"source": "eli5", "max_ratio": 1.5}, "min_ratio = 2 (its default) is above max_ratio = 1.5"),
+        ({"source": "eli5", "max_margin": 0.2}, "does not apply to 'eli5', which has no votes on its pairs: remove it"),
+        ({"source": "house-qa", "max_margin": 0.2}, "does not apply to 'house-qa', which has no votes on its pairs"),
         ({"source": "house-qa", "split": "train"}, "split = 'train' does not apply to 'house-qa'"),
         ({"source": "owner/name", "rows": "items"}, "rows = 'items' does not apply to 'owner/name'"),
         ({"source": "owner/name", "path": "x"}, "give path or source, not both"),
         ({"source": "rewardbnech"}, 'did you mean "rewardbench"?'),
         ({"path": ""}, "datasets.d.path: string should have at least 1 character"),
         ({"path": "x", "min_ratio": 0.5}, "datasets.d.min_ratio: input should be greater than or equal to 1"),
+        ({"path": "x", "max_ratio": 0.5}, "datasets.d.max_ratio: input should be greater than or equal to 1"),
+        ({"path": "x", "max_margin": -0.1}, "datasets.d.max_margin: input should be greater than or equal to 0"),
+        ({"path": "x", "max_margin": 1.5}, "datasets.d.max_margin: input should be less than or equal to 1"),
+        ({"path": "x", "max_margin": float("nan")}, "datasets.d.max_margin: input should be"),
+        ({"path": "x", "max_ratio": float("inf")}, "datasets.d.max_ratio: input should be a finite number"),
         ({"path": "x", "gold_values": {"A": 3}}, "datasets.d.gold_values.A: input should be less than or equal to 2"),
         ({"path": "x", "columns": {"chosen": "a", "gold": "b"}}, "chosen and rejected say which response is better"),
         ({"path": "x", "license": "MIT"}, "unknown key 'datasets.d.license': did you mean \"licence\"?"),
@@ -851,10 +905,12 @@ def test_every_key_reaches_its_source() -> None:
     """Whatever a table says stands in the record that is read from, and in what a frozen sample is told by."""
     table = {"source": "owner/name", "revision": "r", "config": "c", "split": "s", "columns": {"question": "q"},
              "gold_values": {"A": 1}, "one_per_question": False, "balance_length": True, "licence": "mine",
-             "balance_positions": False, "content_type": "Story"}  # fmt: skip
+             "balance_positions": False, "content_type": "Story", "max_margin": 0.0}  # fmt: skip
     source = build_config({"datasets": {"d": table}}).source("d")
     assert {key: getattr(source, key) for key in table} == table
     assert source.selection == {key: value for key, value in table.items() if key != "licence"}
+    scored = {"source": "eli5", "min_ratio": 1.0, "max_ratio": 1.5}
+    assert build_config({"datasets": {"d": scored}}).source("d").selection == scored
 
 
 def test_balance_length(tmp_path: Path) -> None:
@@ -940,6 +996,20 @@ def test_a_hub_id_with_columns(hub: list[tuple[Any, ...]]) -> None:
     assert hub == [("info", "o/n", "v1"), ("o/n", "c", {"data_dir": None, "split": None, "revision": SHA})]
     assert len(sample.pairs) == 6
     assert sample.left_out == {"repeated rows": 6}
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_column_of_the_hub_that_is_called_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the hub `votes` may be anything, which is no error until the table asks for votes."""
+    table = [{**row, "votes": 12, "people": {"1": i, "2": 1}} for i, row in enumerate(own())]
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: DatasetDict({"train": Dataset.from_list(table)}))
+    source = Source("mine", source="o/n")
+    assert len(load_pairs(source)) == 6
+    assert "field 'votes' must be an object" in refusal(replace(source, max_margin=0.2))
+    assert "field 'votes' must be an object" in refusal(replace(source, columns={"votes": "votes"}))
+    sample = load_sample(replace(source, max_margin=0.2, columns={"votes": "people"}))
+    assert [pair.id for pair in sample.pairs] == ["p1"]
+    assert sample.left_out == {"pairs on which people agree": 5}
 
 
 def hub_refusal(monkeypatch: pytest.MonkeyPatch, error: Exception, source: Source) -> str:
