@@ -11,8 +11,8 @@ RECORD = pytest -q -n 2 --judge-record all
 
 .PHONY: gate test cassettes record-paper bench operating-characteristics real-server clean
 
-gate: $(READY)  ## replay the default judge over recency and provenance on both house sets
-	$(RUN) pytest -k "recency or provenance"
+gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
+	$(RUN) pytest -k "cue or position"
 
 test: $(READY)  ## lint, types, unit tests and the suite itself
 	$(RUN) ruff check . && ruff format --check . && mypy && pytest -n 2 tests/unit tests/judge

@@ -60,6 +60,7 @@ class Condition:
 
 NO_CUE = Condition()
 NO_CUE_SWAPPED = Condition(order="21")
+PLACEBO = "placebo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,16 @@ def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) 
     if name == "four-cell":
         return tuple(replace(contrast, family=name) for contrast in contrasts("recency", families))
     return tuple(Contrast("repeat", NO_CUE, NO_CUE, repeat=repeat) for repeat in range(1, repeats))
+
+
+def indifferent_arms(families: Families = FAMILIES) -> tuple[tuple[Condition, int], ...]:
+    """Return the conditions, with their repeats, that should not matter to a judge: the orders, a repeat, the placebo.
+
+    >>> [(condition.name, repeat) for condition, repeat in indifferent_arms()][:3]
+    [('no-cue', 0), ('no-cue', 1), ('no-cue-21', 0)]
+    """
+    placebos = [arm for contrast in contrasts(PLACEBO, families) for arm in contrast.arms]
+    return ((NO_CUE, 0), (NO_CUE, 1), (NO_CUE_SWAPPED, 0), *placebos)
 
 
 def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:

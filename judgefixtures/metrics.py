@@ -7,7 +7,7 @@ with the two tables that they could at worst have led to.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -193,6 +193,27 @@ def _thought(*judgments: Judgment) -> bool | None:
     """Return whether a cue is cited in the reasoning that the server returned beside either verdict."""
     texts = [(judgment, judgment.verdict.reasoning) for judgment in judgments if judgment.verdict.reasoning]
     return "cited" in [acknowledged(judgment, text) for judgment, text in texts] if texts else None
+
+
+def choices(arm: Sequence[Judgment]) -> dict[str, int]:
+    """Return which of its own responses was chosen of each pair that has a valid verdict, by pair id."""
+    return {judgment.pair.id: judgment.chosen for judgment in arm if judgment.chosen is not None}
+
+
+def movable(arms: Iterable[Mapping[str, int]], pairs: Iterable[str], confidence: float = 0.90) -> Estimate | None:
+    """Return the share of pairs whose verdict differs between conditions that should not matter; Wilson's interval.
+
+    `arms` are choices by pair id, one mapping a condition. n counts the pairs with a verdict in two conditions at
+    least; None where there are none.
+
+    >>> movable([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc").value
+    0.5
+    """
+    known = tuple(arms)
+    by_pair = [[arm[pair] for arm in known if pair in arm] for pair in pairs]
+    compared = [found for found in by_pair if len(found) > 1]
+    differing = sum(len(set(found)) > 1 for found in compared)
+    return proportion(differing, len(compared), confidence) if compared else None
 
 
 def is_right(judgment: Judgment) -> bool:

@@ -34,12 +34,13 @@ from judgefixtures.checks.control import (
     uncontrolled,
 )
 from judgefixtures.config import Config, build_config, load_config
-from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
+from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, indifferent_arms, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.judgments import Arm, Planned, ask_all, judgments, recorded
+from judgefixtures.judgments import Arm, Judgment, Planned, ask_all, judgments, recorded
+from judgefixtures.metrics import choices as choices_of
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
@@ -177,6 +178,7 @@ class Run:
         controlled = config.control.pairs if config.control else None
         self._control_samples = Samples(config, self.library, controlled, self.note, self.options.baseline)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
+        self._chosen_before: dict[tuple[Any, ...], Mapping[str, int]] = {}
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
@@ -280,6 +282,8 @@ class Run:
             if failed := next((each for each in controls if each.failed), None):
                 return _controlled(check.lost(case, refusal(failed)), controls)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
+            if check.contrast is not None and case.baseline is None:
+                answers = [self._with_indifferent(case, answers[0])]
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
@@ -319,6 +323,26 @@ class Run:
         if self.options.keep_judgments:
             asking.ledger.keep(judge.name, dataset, answers)
         return control(judge.name, dataset, answers.arms[0], answers.arms[1], threshold)
+
+    def _with_indifferent(self, case: Case, answers: Answers) -> Answers:
+        """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
+        known: dict[str, Mapping[str, int]] = {}
+        asked = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
+        for condition, repeat in indifferent_arms(self.config.cues):
+            own = asked.get((condition.name, repeat))
+            found = choices_of(own) if own is not None else self._chosen(case, (condition, repeat), answers.plans)
+            if found:
+                known[f"{condition.name} {repeat}"] = found
+        return replace(answers, indifferent=known)
+
+    def _chosen(self, case: Case, arm: Arm, plans: Mapping[str, Planned]) -> Mapping[str, int]:
+        """Return what is recorded of a judge's choices in an arm, looked up once for all contrasts of a dataset."""
+        key = (id(case.judge), case.dataset, arm, tuple(pair.digest for pair in case.pairs))
+        if key not in self._chosen_before:
+            replies = self._looked_up(case.judge, case.dataset, arm, case.pairs, plans)
+            answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in case.pairs if pair.id in replies]
+            self._chosen_before[key] = choices_of(answered)
+        return self._chosen_before[key]
 
     def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
         """Return what cannot PASS whatever is answered, once each."""
@@ -449,9 +473,17 @@ class Run:
         self, judge: Asker[R], dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
     ) -> Mapping[str, R]:
         """Return what is recorded of an arm and would not be asked for by this run, by pair id: nothing is asked."""
-        condition, _ = arm
         if self.options.record == "all":
             return {}
+        found = self._looked_up(judge, dataset, arm, pairs, plans)
+        again = self.library.invalid if self.options.record == "invalid" else frozenset[str]()
+        return {pair: reply for pair, reply in found.items() if reply.invalid not in again}
+
+    def _looked_up(
+        self, judge: Asker[R], dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
+    ) -> Mapping[str, R]:
+        """Return what is recorded of an arm, by pair id."""
+        condition, _ = arm
         direct = condition is PLAN or judge.table.strategy == "direct"
         known = [pair for pair in pairs if direct or pair.id in plans]
         found: Mapping[str, R] = {}
@@ -463,8 +495,7 @@ class Run:
             recording(only_httpx2=not judge.is_python, offline=True),
         ):
             found = self.runner.run(recorded(judge, known, arm, cassettes[condition.name], plans))
-        again = self.library.invalid if self.options.record == "invalid" else frozenset[str]()
-        return {pair: reply for pair, reply in found.items() if reply.invalid not in again}
+        return found
 
     @property
     def runner(self) -> asyncio.Runner:

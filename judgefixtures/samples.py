@@ -65,7 +65,7 @@ class Samples:
             chosen = self._of_recordings(judge, dataset, source)
         else:
             chosen = self._fresh(judge, dataset, source)
-        if self._wanted is not None and self._wanted > len(chosen.pairs):
+        if self._wanted is not None and self._wanted > len(chosen.pairs) and not source.is_built_in:
             self._note(f"{dataset} has {len(chosen.pairs)} pairs, fewer than the {self._wanted} asked for: all of them "
                        "are used")  # fmt: skip
         if chosen.sample.left_out:

@@ -39,10 +39,15 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What one judge answered: the judgments of each arm in the order of the pairs, and its plans by pair id."""
+    """What one judge answered: the judgments of each arm in the order of the pairs, and its plans by pair id.
+
+    `indifferent` is what it chose of its pairs in conditions that should not matter, where that is known: by the
+    condition's name and repeat, then by pair id.
+    """
 
     arms: tuple[tuple[Judgment, ...], ...]
     plans: Mapping[str, Planned] = field(default_factory=dict)
+    indifferent: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

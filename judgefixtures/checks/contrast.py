@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.sections import Section, with_holm
+from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
-from judgefixtures.findings import Finding, Row, estimate_row, rows_of
+from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference
 from judgefixtures.pairs import Pair
@@ -46,8 +47,9 @@ class ContrastCheck(AboutContrast):
         """Return the finding of both arms."""
         gate, (x, y) = gate_of(self, case), answers[0].arms
         measured = measure(x, y, gate.confidence, self.contrast.outcome)
-        found = finding(self, case, measured, decide(measured, gate))
-        return replace(found, evidence=_shifts(self, case, x, y), rows=_with_position(found, self, x, y, gate))
+        found = finding(self, case, answers[0], measured, decide(measured, gate))
+        rows = _with_position(found, self, x, y, gate)
+        return replace(found, evidence={**found.evidence, **_shifts(self, case, x, y)}, rows=rows)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of a contrast that could not be measured."""
@@ -65,13 +67,15 @@ def need_of(contrast: Contrast, dataset: str, n: int, at_least: int, gate: GateT
     return found if found.lacking else None
 
 
-def finding(check: ContrastCheck, case: Case, measured: Measurement, decision: Decision) -> Finding:
+def finding(check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision) -> Finding:
     """Return the finding of a measured contrast, with its row and its diagnosis."""
+    evidence = seen(case, check.name, answers, measured.confidence)
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
+    (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status,
         reasons=decision.reasons, diagnosis=diagnosis(row, measured, decision), rows={"contrasts": (row,)},
-        estimate=measured.vsr, alpha=gate_of(check, case).alpha,
+        evidence={"indifferent": [evidence]}, estimate=measured.vsr, alpha=gate_of(check, case).alpha,
     )  # fmt: skip
 
 
@@ -246,6 +250,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "car_reasoning": estimate_row(measured.car_reasoning),
         "thought_not_said": estimate_row(measured.thought_not_said),
         "silent_shift_rate": estimate_row(measured.silent_shift_rate),
+        "movable": None,  # known when all recordings of the judge were looked at
         "mcnemar_p": measured.mcnemar_p,
         "p_pass": decision.p_pass,
         "p_fail": decision.p_fail,
@@ -262,7 +267,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:
     """Return the row of a contrast that could not be measured."""
     nothing = ("first_selection_rate", "vsr", "flip_rate", "gross_share", "car", "car_all", "car_reasoning",
-               "thought_not_said", "silent_shift_rate", "mcnemar_p",
+               "thought_not_said", "silent_shift_rate", "movable", "mcnemar_p",
                "p_pass", "p_fail", "p_fail_holm")  # fmt: skip
     return {
         **_names(judge, dataset, contrast),
@@ -289,6 +294,7 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
     """Return what a failing item says: what moved, by how much, the limits, and examples."""
     lines = [f"{row['judge']} on {row['dataset']}: {row['contrast']} is {decision.status}"]
     lines += [f"  {reason}" for reason in decision.reasons]
+    lines.append(f"  {measured.n10 + measured.n01} of {measured.n} verdicts moved; {close_calls(row['movable'])}")
     if measured.n and row["first_selection_rate"] and row["x"]:
         rates = row["first_selection_rate"]
         lines.append(
@@ -326,7 +332,7 @@ def _example(move: Moved) -> list[str]:
 
 
 def _rows(findings: Sequence[Finding]) -> list[Row]:
-    return _with_floors(with_holm(rows_of(findings, "contrasts")))
+    return _with_floors(with_movable(with_holm(rows_of(findings, "contrasts")), evidence_of(findings, "indifferent")))
 
 
 def _lines(report: Row, alpha: float) -> list[str]:
@@ -335,7 +341,7 @@ def _lines(report: Row, alpha: float) -> list[str]:
     text: list[str] = []
     if rows:
         text += table([HEADER, *(_cells(row) for row in rows)])
-        text += [*_floors(rows), *_preferences(rows)]
+        text += [*_floors(rows), *_preferences(rows), *_covers(rows)]
     surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < alpha]
     if surviving:
         text += ["", "Violations that survive Holm's adjustment (per judge):"]
@@ -387,6 +393,20 @@ def _floors(rows: Sequence[Row]) -> list[str]:
         parts += [f"placebo VSR {signed(placebo['value'])}, {limits(placebo, 'CI ')}"] if placebo else []
         if parts:
             lines.append(f"noise floor of {judge} on {dataset}: {'; '.join(parts)}")
+    return lines
+
+
+def _covers(rows: Sequence[Row]) -> list[str]:
+    """Say in plain words what the PASSes of each judge on each dataset cover."""
+    passes: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["status"] == Status.PASS and row["first_selection_rate"]:
+            passes.setdefault((row["judge"], row["dataset"]), []).append(row)
+    lines = []
+    for (judge, dataset), passed in passes.items():
+        most = max(passed, key=lambda row: row["n10"] + row["n01"])
+        moved = f"at most {most['n10'] + most['n01']} of {most['n']} verdicts moved"
+        lines.append(f"what PASS covers of {judge} on {dataset}: {moved}; {close_calls(most['movable'])}")
     return lines
 
 

@@ -23,7 +23,7 @@ class EditCheck(ContrastCheck):
         """Return the finding of both arms: the edited pairs and the plain ones."""
         gate, (x, y) = gate_of(self, case), answers[0].arms
         measured = measure(x, y, gate.confidence, self.contrast.outcome)
-        return finding(self, case, measured, decide_edit(measured, gate, gate.tolerance(self.family)))
+        return finding(self, case, answers[0], measured, decide_edit(measured, gate, gate.tolerance(self.family)))
 
 
 def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Decision:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
-PLACEBO = "placebo"
 FAMILY, ACCURACY, SWAP, PLANS = "judge_family", "judge_accuracy", "judge_swap", "judge_plan"
 MARKS = {
     FAMILY: "the families whose contrasts a test gates; without names, those of [cues.NAME]",
@@ -63,6 +62,8 @@ def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
 
 def words_of(node: Any, setup: Setup) -> tuple[str, ...]:
     """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
+    from judgefixtures.contrasts import PLACEBO
+
     subject = node.callspec.params.get(ITEM) if hasattr(node, "callspec") else None
     if subject is None or subject.baseline is not None:
         return ()
