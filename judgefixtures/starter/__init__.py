@@ -23,6 +23,8 @@ MODULES = ("recency", "provenance", "cues", "noise", "position", "verbosity", "b
            "swap")  # fmt: skip
 SUITE = Path("tests", "judge")
 PAIRS = Path("data", "pairs.jsonl")
+# What the configuration has as a comment until there are such pairs.
+OWN = ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{PAIRS.as_posix()}"')
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
 # Where pytest looks for its settings, first to last, and what a file holds that has some.
@@ -100,7 +102,8 @@ def _table(folder: Path) -> str | None:
     """Return what is to be added to pyproject.toml, or None where there is such a table."""
     text = CONFIGURATION.read_text(encoding="utf-8")
     if (folder / PAIRS).is_file():
-        text = text.replace('dataset = ["house-qa"]', 'dataset = ["own"]     ', 1)
+        for line in OWN:
+            text = text.replace(f"# {line}", line, 1)
     before = _pyproject(folder)
     if _at(_parsed(before, folder), "tool", "judgefixtures") is not None:
         return None
@@ -192,12 +195,13 @@ def _text(file: Path) -> str:
 def _next(folder: Path) -> list[str]:
     """Return what is to be done now, as commands that work in this repository."""
     where = "" if _is_collected(folder) else f" {SUITE.as_posix()}"
+    gate = f'pytest{where} -k "cue or position"'
     lines = [
         "say who your judge is: [tool.judgefixtures.judges.production] in pyproject.toml",
-        f'write your pairs to {PAIRS.as_posix()} and set dataset = ["own"]; until then it is asked about house-qa',
-        f"pytest{where} -k recency --judge-preflight         # what it asks and costs; runs nothing",
-        f"pytest{where} -k recency --judge-record missing    # asks the judge, with its key; commit cassettes/",
-        f"pytest{where} -k recency                           # the gate: replays, without network and key",
+        f'write your pairs to {PAIRS.as_posix()} and set dataset = ["own"]; until then the house pairs are asked about',
+        f"{gate} --judge-preflight         # what it asks and costs; runs nothing",
+        f"{gate} --judge-record missing    # asks the judge, with its key; commit cassettes/",
+        f"{gate}                           # the gate: replays, without network and key",
     ]
     if (folder / PAIRS).is_file():
         del lines[1]

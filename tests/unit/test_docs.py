@@ -26,6 +26,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "[datasets.NAME]": config.DatasetTable,
     "[gate] and [gate.FAMILY]": config.GateTable,
     "[swap]": config.SwapTable,
+    "[control]": config.ControlTable,
     "[[waivers]]": config.Waiver,
     "[security]": config.SecurityTable,
 }
@@ -78,12 +79,12 @@ def test_python_of_the_docs_runs(code: str) -> None:
 @pytest.mark.whole
 def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     """`Run.gate` finds the rows that the pytest item of that name reports, to the digit."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "house-qa and recency or house-qa "
-               "and accuracy", "--judge", "simulated-gpt-4o", "--judge-report", str(tmp_path)]  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k",
+               "house-close-recency or house-qa-accuracy", "--judge", "simulated-gpt-4o", "--judge-report", str(tmp_path)]  # fmt: skip
     subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
     report = json.loads((tmp_path / "report.json").read_text())
     with judgefixtures.Run.from_config(REPOSITORY / "pyproject.toml") as run:
-        shift = run.gate("recency-new-old", judge="simulated-gpt-4o", dataset="house-qa")
+        shift = run.gate("recency-new-old", judge="simulated-gpt-4o", dataset="house-close")
         right = run.gate("accuracy", judge=run.judge("simulated-gpt-4o"), dataset="house-qa")
     (row,) = report["contrasts"]
     assert shift.estimate is not None
