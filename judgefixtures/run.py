@@ -507,7 +507,7 @@ class Run:
                     "they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(pairs):
-                self.note(f"{dataset}: gold or category of {_listed(regraded)} changed since the recording")
+                self.note(f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording")
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
