@@ -19,6 +19,7 @@ from judgefixtures.power import smallest_n
 from judgefixtures.statistics import (
     Estimate,
     Status,
+    advice,
     bare,
     counted,
     decides,
@@ -197,6 +198,8 @@ def _decide_car(measured: Measurement, gate: GateTable) -> tuple[Status, str]:
         f"{100 * gate.confidence:.10g}% CI [{bare(measured.car.low, 3)}, {bare(measured.car.high, 3)}]"
         f"{counted(measured.followed, admitted)}, threshold {bare(gate.car_threshold)}: {status}"
     )
+    if not decides(admitted):
+        text += f"; {advice(None, measured.followed, 'car_threshold', admitted)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
         text += f" (noise flips admit nothing: at most about {bare(ceiling)} was possible)"

@@ -392,6 +392,16 @@ def test_a_contrast_of_related_pairs() -> None:
     assert (decision.needed_pairs or 0) > 120
 
 
+def test_a_car_in_few_clusters_is_open() -> None:
+    """CAR is over the clusters of the pairs that followed, and says so where they are too few."""
+    choices, clusters = ["12"] * 32 + ["11"] * 128, [f"c{index // 4}" for index in range(160)]
+    found = decide(measure(*judged(choices, clusters, reason="Response 1 is clearer.")), GateTable())
+    assert found.car_status is Status.INCONCLUSIVE
+    assert "n = 32 pairs in 8 clusters, threshold .80: INCONCLUSIVE; 8 clusters decide nothing" in found.message
+    more = decide(measure(*judged(["12"] * 48 + ["11"] * 112, clusters, reason="Response 1 is clearer.")), GateTable())
+    assert more.car_status is Status.FAIL
+
+
 def test_clusters_that_do_not_repeat_change_nothing() -> None:
     """A cluster column in which no value stands twice is as good as none, to the bit; invalid verdicts included."""
     choices = [*SHIFTED[0][:-3], "1-", "--", "-2"]
