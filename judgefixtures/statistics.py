@@ -215,7 +215,7 @@ class _Scores:
         A unit's score is its sum less what H0 expects of its pairs, so that under H0 its mean is 0 whatever the sizes
         are. The end that H0 may add, against the way the data go, is what a cluster of the size in which a typical
         pair is (sizes weighted by themselves) can sum up to at most, or what was seen, if that is more. Simulated size
-        at .05 is <= .07 for 10 to 60 clusters of 1 to 12 pairs (benchmarks/clusters.py). With the mean size it is up
+        at .05 is about .07 at most, 10 to 60 clusters of 1 to 12 pairs (benchmarks/clusters.py). With the mean size up
         to .095, with the largest one there is hardly any power (P(PASS) .3 in place of .98 for an unbiased judge,
         30 clusters, 10% flips); with a variance about the mean seen, as of sandwich estimators, it is .1 to .4.
         """
