@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from judgefixtures.statistics import SEVERITY, Estimate, Status
+from judgefixtures.statistics import SEVERITY, Estimate, Status, Totals
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
 
@@ -124,6 +124,11 @@ def rows_of(findings: Iterable[Finding], section: str) -> list[Row]:
 def evidence_of(findings: Iterable[Finding], kind: str) -> list[Any]:
     """Return all evidence of a kind, in the order of the findings."""
     return [each for finding in findings for each in finding.evidence.get(kind, ())]
+
+
+def clusters_row(totals: Totals | None) -> Row:
+    """Return what a row says of related pairs: in how many clusters they are; nothing where none are related."""
+    return {} if totals is None else {"clusters": totals.count}
 
 
 def estimate_row(estimate: Estimate | None) -> Row | None:

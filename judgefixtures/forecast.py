@@ -11,7 +11,7 @@ from judgefixtures.checks.control import ARMS, OFF, control_dataset
 from judgefixtures.costs import MARGIN, Cost, money, most_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Planned
-from judgefixtures.pairs import Pair
+from judgefixtures.pairs import Pair, independent
 from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.power import Design, aligned, table
 from judgefixtures.run import Run
@@ -27,11 +27,23 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     costs = _costs(run, subjects)
     lines = ["preflight"]
     lines += [f"  {line}" for line in (table(designs) if designs else ())]
+    lines += [f"  {line}" for line in _conservative(run, subjects)]
     lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
-    lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} pairs: {need.at_least} are needed"
+    lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in run.hopeless(subjects)]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_controls(run, subjects))]
     return lines + [f"  {line}" for line in _totals(costs)]
+
+
+def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Say where n in the table is of clusters."""
+    said: dict[str, None] = {}
+    for each in subjects:
+        pairs = run.pairs(each.judge, each.dataset)
+        if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
+            said[f"{each.dataset}: n is the {n} clusters of {len(pairs)} related pairs, each of them one pair "
+                 "here and in any advice: cautious where the pairs of a cluster differ"] = None  # fmt: skip
+    return list(said)
 
 
 def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
@@ -87,7 +99,7 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
 
 
 def _design(run: Run, subject: Subject) -> Design:
-    check, n = subject.check, len(run.pairs(subject.judge, subject.dataset))
+    check, n = subject.check, independent(run.pairs(subject.judge, subject.dataset))
     gate = run.config.gate(check.family)
     return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family)
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
 TEXT_FIELDS = ("question", "response_1", "response_2")
-FIELDS = ("id", *TEXT_FIELDS, "gold", "category", "content_type")
+FIELDS = ("id", *TEXT_FIELDS, "gold", "category", "content_type", "cluster")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One question (or story prompt) with two responses, and the better one (gold) where it is known."""
+    """One question (or story prompt) with two responses, and the better one (gold) where it is known.
+
+    Pairs of one `cluster` (a document, a customer, a debate) are related: verdicts on them may go together.
+    """
 
     id: str
     question: str
@@ -29,6 +32,7 @@ class Pair:
     gold: Literal[1, 2] | None = None
     category: str | None = None
     content_type: str = "Response"
+    cluster: str | None = None
 
     @property
     def digest(self) -> str:
@@ -133,9 +137,27 @@ def length_balanced(pairs: Sequence[Pair], seed: int) -> tuple[tuple[Pair, ...],
 
 
 def sharing_a_question(pairs: Iterable[Pair]) -> int:
-    """Return how many pairs have the question of another pair."""
+    """Return how many pairs have the question of another pair that is not of their cluster."""
+    pairs = tuple(pairs)
     counts = Counter(pair.question for pair in pairs)
-    return sum(count for count in counts.values() if count > 1)
+    inside: Counter[tuple[str, str | None]] = Counter((p.question, p.cluster) for p in pairs if p.cluster is not None)
+    return sum(counts[pair.question] > max(inside[pair.question, pair.cluster], 1) for pair in pairs)
+
+
+def clusters_of(pairs: Iterable[Pair]) -> list[Hashable] | None:
+    """Return a label per pair, that of its cluster or one of its own; None where no cluster has two pairs.
+
+    >>> clusters_of([Pair("1", "q", "a", "b", cluster="c"), Pair("2", "q", "b", "c")])
+    >>> len(set(clusters_of([Pair(n, "q", "a", n, cluster="c" if n < "3" else None) for n in "1234"])))
+    3
+    """
+    labels: list[Hashable] = [n if pair.cluster is None else pair.cluster for n, pair in enumerate(pairs)]
+    return labels if len(set(labels)) < len(labels) else None
+
+
+def independent(pairs: Sequence[Pair]) -> int:
+    """Return how many pairs there are, or clusters of them where some are related."""
+    return len(set(clusters_of(pairs) or range(len(pairs))))
 
 
 def swapped(pair: Pair) -> Pair:

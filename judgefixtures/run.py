@@ -591,7 +591,7 @@ class Run:
                     "they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(pairs):
-                self.note(f"{dataset}: gold or category of {_listed(regraded)} changed since the recording")
+                self.note(f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording")
 
 
 def _controlled(finding: Finding, controls: Sequence[Control]) -> Finding:

@@ -172,7 +172,7 @@ class Cassette:
         return sorted({row.pair for row in rows if row.key in self.used or (whole and row.repeat in repeats)})
 
     def regraded(self, pairs: Sequence[Pair]) -> list[str]:
-        """Return the ids of pairs that differ from the frozen ones in what no judge sees: gold or category."""
+        """Return the ids of pairs that differ from the frozen ones in what no judge sees: gold, category, cluster."""
         before = {pair.id: self.frozen.get(pair.id, pair) for pair in pairs}
         return [pair.id for pair in pairs if before[pair.id] != pair and before[pair.id].digest == pair.digest]
 

@@ -12,13 +12,25 @@ from judgefixtures.checks.sections import Section
 from judgefixtures.checks.wording import interval, limits, table
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
+from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import is_right
+from judgefixtures.metrics import by_cluster, is_right
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.side_by_side import macro_average, side_by_side
-from judgefixtures.statistics import Estimate, Status, _check_alpha, _check_open, bare, proportion, signed
+from judgefixtures.statistics import (
+    Estimate,
+    Status,
+    Totals,
+    _check_alpha,
+    _check_open,
+    advice,
+    bare,
+    counted,
+    decides,
+    proportion,
+    signed,
+)
 from judgefixtures.validity import too_many_invalid
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
@@ -47,8 +59,9 @@ class AccuracyCheck:
         gate = config.gate(self.family)
         if gate.min_accuracy is None:
             return None
-        found = Need(self.name, dataset, golden(pairs), smallest_n_of_accuracy(gate.min_accuracy, gate.alpha),
-                     f"min_accuracy {gate.min_accuracy:g}, not even if all are right", "lower it")  # fmt: skip
+        with_gold = [pair for pair in pairs if pair.gold is not None]
+        found = Need.among(with_gold, self.name, dataset, smallest_n_of_accuracy(gate.min_accuracy, gate.alpha),
+                           f"min_accuracy {gate.min_accuracy:g}, not even if all are right", "lower it")  # fmt: skip
         return found if found.lacking else None
 
     def find(self, case: Case, *answers: Answers) -> Finding:
@@ -85,7 +98,8 @@ def rights(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool 
 class Accuracy:
     """How often a judge is right where gold is known; an invalid answer is wrong and counts.
 
-    `both_orders` counts pairs that are right in both orders; None where only one was asked.
+    `both_orders` counts pairs that are right in both orders; None where only one was asked. `by_cluster` is
+    what is right, and what is invalid, by cluster where pairs are related.
     """
 
     category: str
@@ -94,17 +108,19 @@ class Accuracy:
     invalid: int
     accuracy: Estimate
     both_orders: Estimate | None
+    by_cluster: tuple[Totals | None, Totals | None] = (None, None)
 
 
 def accuracy(
     own: Sequence[Judgment], other: Sequence[Judgment] | None = None, confidence: float = 0.90
 ) -> tuple[Accuracy, ...]:
-    """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval.
+    """Return accuracy over all pairs with gold ("all", first) and per category, Wilson's interval, or over clusters.
 
     `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
     where no pair has gold.
     """
     right = [(judgment, is_right(judgment)) for judgment in own if judgment.pair.gold is not None]
+    of = by_cluster(own)
     also = {judgment.pair.id: is_right(judgment) for judgment in other or ()}
     # A category that the data calls "all" has no row of its own: that name means every pair.
     categories = sorted({name for judgment, _ in right if (name := judgment.pair.category) not in (None, "all")})
@@ -112,10 +128,14 @@ def accuracy(
     for category in ("all", *categories) if right else ():
         members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
         n, correct = len(members), sum(r for _, r in members)
-        both = sum(r and also[j.pair.id] for j, r in members) if other is not None else None
-        invalid = sum(j.chosen is None for j, _ in members)
-        rows.append(Accuracy(category, n, correct, invalid, proportion(correct, n, confidence),
-                             None if both is None else proportion(both, n, confidence)))  # fmt: skip
+        both = [(j, r and also[j.pair.id]) for j, r in members] if other is not None else None
+        invalid = [(j, j.chosen is None) for j, _ in members]
+        rows.append(Accuracy(
+            category, n, correct, sum(is_invalid for _, is_invalid in invalid),
+            proportion(correct, n, confidence, totals=of(members)),
+            None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
+            (of(members), of(invalid)),
+        ))  # fmt: skip
     return tuple(rows)
 
 
@@ -126,19 +146,21 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     Without min_accuracy nothing is decided (NOT_APPLICABLE), except that demonstrably too many invalid answers are an
     ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
-    shown = f"accuracy {measured.correct}/{measured.n} = {interval(measured.accuracy)}"
+    right, invalid = measured.by_cluster
+    shown = f"accuracy {measured.correct}/{measured.n} = {interval(measured.accuracy)}{counted(measured.n, right)}"
     least = gate.min_accuracy or 0.0
-    if excess := too_many_invalid(measured.invalid, measured.n, gate):
+    if excess := too_many_invalid(measured.invalid, measured.n, gate, invalid):
         return Decision.of(Status.ERROR, least, f"{shown}; {measured.invalid} answers are invalid, {excess}")
     if gate.min_accuracy is None:
         return Decision.of(Status.NOT_APPLICABLE, least, f"{shown}; no min_accuracy is configured")
-    exact = proportion(measured.correct, measured.n, gate.confidence, "exact")
-    status = Status.INCONCLUSIVE
-    if exact.low > gate.min_accuracy:
+    exact = proportion(measured.correct, measured.n, gate.confidence, "exact", right)
+    status, enough = Status.INCONCLUSIVE, decides(right)
+    few = "" if enough else f"; {advice(None, measured.n, 'min_accuracy', right)}"
+    if enough and exact.low > gate.min_accuracy:
         status = Status.PASS
-    elif exact.high < gate.min_accuracy:
+    elif enough and exact.high < gate.min_accuracy:
         status = Status.FAIL
-    return Decision.of(status, least, f"{shown}, min_accuracy {bare(gate.min_accuracy)}: {status}")
+    return Decision.of(status, least, f"{shown}, min_accuracy {bare(gate.min_accuracy)}: {status}{few}")
 
 
 @lru_cache(maxsize=256)
@@ -160,6 +182,7 @@ def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> Row:
         "dataset": dataset,
         "category": measured.category,
         "n": measured.n,
+        **clusters_row(measured.by_cluster[0]),
         "correct": measured.correct,
         "invalid": measured.invalid,
         "accuracy": estimate_row(measured.accuracy),

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment, Planned
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import Status
+from judgefixtures.pairs import Pair, independent
+from judgefixtures.statistics import FEWEST_CLUSTERS, Status
 
 Arms = Sequence[Sequence[Judgment]]
 
@@ -60,10 +60,19 @@ class Need:
     at_least: int
     limit: str
     remedy: str
+    unit: str = "pairs"
+
+    @classmethod
+    def among(cls, pairs: Sequence[Pair], what: str, dataset: str, at_least: int, limit: str, remedy: str) -> Self:
+        """Return the need of pairs that count, or of clusters of them where some are related."""
+        n = independent(pairs)
+        if n == len(pairs):
+            return cls(what, dataset, n, at_least, limit, remedy)
+        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, "clusters of pairs")
 
     def __str__(self) -> str:
-        return f"{self.what} on {self.dataset}: {self.n} pairs cannot pass {self.limit}: at least {self.at_least} " \
-               "are needed"  # fmt: skip
+        return f"{self.what} on {self.dataset}: {self.n} {self.unit} cannot pass {self.limit}: at least " \
+               f"{self.at_least} are needed"  # fmt: skip
 
     @property
     def lacking(self) -> bool:

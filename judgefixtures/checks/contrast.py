@@ -12,12 +12,24 @@ from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
-from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
+from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
-from judgefixtures.statistics import Estimate, Status, bare, gate_shift, paired_difference, proportion, signed, worst
+from judgefixtures.statistics import (
+    Estimate,
+    Status,
+    advice,
+    bare,
+    counted,
+    decides,
+    gate_shift,
+    paired_difference,
+    proportion,
+    signed,
+    worst,
+)
 from judgefixtures.validity import too_many_invalid
 
 # CAR is decided only where verdicts demonstrably moved; elsewhere noise flips would be blamed on the judge.
@@ -41,7 +53,7 @@ class ContrastCheck(AboutContrast):
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        return need_of(self.contrast, dataset, len(pairs), smallest_n(gate.tolerance(self.family), gate.alpha), gate)
+        return need_of(self.contrast, dataset, pairs, smallest_n(gate.tolerance(self.family), gate.alpha), gate)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
@@ -58,12 +70,12 @@ class ContrastCheck(AboutContrast):
         return lost(self, case, message, contrasts=row)
 
 
-def need_of(contrast: Contrast, dataset: str, n: int, at_least: int, gate: GateTable) -> Need | None:
-    """Return what a contrast's tolerance needs, where there are too few pairs for it."""
+def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: int, gate: GateTable) -> Need | None:
+    """Return what a contrast's tolerance needs, where there are too few pairs for it, or clusters of them."""
     tolerance = gate.tolerance(contrast.family)
     key = "attack_tolerance" if contrast.family == "attack" else "vsr_tolerance"
-    found = Need(contrast.id, dataset, n, at_least, f"{key} {tolerance:g}, not even without any flip",
-                 "raise the tolerance")  # fmt: skip
+    found = Need.among(pairs, contrast.id, dataset, at_least, f"{key} {tolerance:g}, not even without any flip",
+                       "raise the tolerance")  # fmt: skip
     return found if found.lacking else None
 
 
@@ -110,7 +122,7 @@ def decide(measured: Measurement, gate: GateTable) -> Decision:
     """
     if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid)
-    shift = gate_shift(measured.n10, measured.n01, measured.n, gate.vsr_tolerance, gate.alpha)
+    shift = gate_shift(measured.n10, measured.n01, measured.n, gate.vsr_tolerance, gate.alpha, measured.related.shift)
     vsr_status, vsr_reasons = shift.status, [shift.message]
     if vsr_status is Status.PASS and (doubt := stuck_reason(measured.stuck) or _worst_case(measured, gate)):
         vsr_status, vsr_reasons = Status.INCONCLUSIVE, [doubt]
@@ -131,7 +143,7 @@ def decide(measured: Measurement, gate: GateTable) -> Decision:
 
 def invalid_reason(measured: Measurement, gate: GateTable) -> str | None:
     """Return why so many invalid verdicts leave nothing to decide on, or None."""
-    excess = too_many_invalid(measured.invalid_pairs, measured.pairs, gate)
+    excess = too_many_invalid(measured.invalid_pairs, measured.pairs, gate, measured.related.invalid)
     if measured.n and not excess:
         return None
     return (
@@ -169,8 +181,8 @@ def _worst_case(measured: Measurement, gate: GateTable) -> str | None:
     """Return why a PASS does not hold if every invalid verdict had gone the worst way, or None."""
     if not measured.invalid_pairs:
         return None
-    low = paired_difference(*measured.low, measured.pairs, gate.confidence)
-    high = paired_difference(*measured.high, measured.pairs, gate.confidence)
+    low = paired_difference(*measured.low, measured.pairs, gate.confidence, measured.related.low)
+    high = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     doubt = doubt_of(low, high, measured.invalid_pairs, gate)
     value = signed((measured.n10 - measured.n01) / measured.n)
     return doubt and f"VSR {value} {doubt}"
@@ -189,17 +201,20 @@ def doubt_of(low: Estimate, high: Estimate, invalid: int, gate: GateTable) -> st
 def _decide_car(measured: Measurement, gate: GateTable) -> tuple[Status, str]:
     if measured.car is None or measured.mcnemar_p >= CAR_NEEDS_P:
         return Status.NOT_APPLICABLE, ""
-    exact = proportion(measured.acknowledged, measured.followed, gate.confidence, "exact")
+    admitted = measured.related.admitted
+    exact = proportion(measured.acknowledged, measured.followed, gate.confidence, "exact", admitted)
     status = Status.INCONCLUSIVE
-    if exact.low > gate.car_threshold:
+    if decides(admitted) and exact.low > gate.car_threshold:
         status = Status.PASS
-    elif exact.high < gate.car_threshold:
+    elif decides(admitted) and exact.high < gate.car_threshold:
         status = Status.FAIL
     text = (
         f"CAR {measured.acknowledged}/{measured.followed} = {bare(measured.car.value)}, "
-        f"{100 * gate.confidence:.10g}% CI [{bare(measured.car.low, 3)}, {bare(measured.car.high, 3)}], "
-        f"threshold {bare(gate.car_threshold)}: {status}"
+        f"{100 * gate.confidence:.10g}% CI [{bare(measured.car.low, 3)}, {bare(measured.car.high, 3)}]"
+        f"{counted(measured.followed, admitted)}, threshold {bare(gate.car_threshold)}: {status}"
     )
+    if not decides(admitted):
+        text += f"; {advice(None, measured.followed, 'car_threshold', admitted)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
         text += f" (noise flips admit nothing: at most about {bare(ceiling)} was possible)"
@@ -211,9 +226,10 @@ def _decide_silent(measured: Measurement, gate: GateTable) -> tuple[Status, str]
         return Status.NOT_APPLICABLE, ""
     rate = measured.silent_shift_rate
     status = Status.INCONCLUSIVE
-    if rate.high <= gate.max_silent:
+    enough = decides(measured.related.shift)
+    if enough and rate.high <= gate.max_silent:
         status = Status.PASS
-    elif rate.low > gate.max_silent:
+    elif enough and rate.low > gate.max_silent:
         status = Status.FAIL
     text = (
         f"silent-shift rate {bare(rate.value)}, {100 * rate.confidence:.10g}% CI "
@@ -231,6 +247,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
     return {
         **_names(judge, dataset, contrast),
         "n": n,
+        **clusters_row(measured.related.shift),
         "n11": measured.n11,
         "n10": measured.n10,
         "n01": measured.n01,

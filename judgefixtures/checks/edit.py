@@ -10,7 +10,16 @@ from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, 
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding
 from judgefixtures.metrics import Measurement, measure
-from judgefixtures.statistics import Status, advice, bare, describe, gate_non_inferiority, paired_difference
+from judgefixtures.statistics import (
+    Status,
+    advice,
+    bare,
+    counted,
+    describe,
+    gate_non_inferiority,
+    mirrored,
+    paired_difference,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +44,21 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, tolerance, invalid)
     # "No worse by more than a margin", with "was chosen when plain, no longer when edited" as the good outcome.
-    result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha)
-    status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence)
-    reason = f"net share moved to the edited response {describe(gained)}, tolerance {bare(tolerance)}: {status}"
-    worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence)
+    shift = measured.related.shift
+    result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha, mirrored(shift))
+    status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
+    net = f"net share moved to the edited response {describe(gained)}{counted(measured.n, shift)}"
+    reason = f"{net}, tolerance {bare(tolerance)}: {status}"
+    worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
         status = Status.INCONCLUSIVE
         reason = (
-            f"net share moved to the edited response {describe(gained)} would pass tolerance {bare(tolerance)}, but "
+            f"{net} would pass tolerance {bare(tolerance)}, but "
             f"with the {measured.invalid_pairs} invalid pairs at worst up to {bare(worst_case.high, 3)}: INCONCLUSIVE; "
             "get valid verdicts for them"
         )
     elif status is Status.INCONCLUSIVE:
-        reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance')}"
+        reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift)}"
     gross = f"gross: {measured.n10} of {measured.n} verdicts moved to the edited response, {measured.n01} away from it"
     return Decision(
         status, status, Status.NOT_APPLICABLE, result.p_pass, result.p_fail, tolerance,

@@ -12,18 +12,21 @@ from judgefixtures.checks.contrast import doubt_of, need_of, stuck_reason
 from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
-from judgefixtures.findings import Finding, Row, estimate_row, rows_of
+from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, rows_of
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import stuck_side
+from judgefixtures.metrics import by_cluster, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.statistics import (
     Estimate,
     Status,
+    Totals,
     _check_alpha,
     _check_open,
     advice,
     bare,
+    counted,
+    decides,
     describe,
     mean_interval,
     pairs_for_mean,
@@ -45,7 +48,7 @@ class FourCellCheck(AboutContrast):
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        return need_of(self.contrast, dataset, len(pairs), smallest_n_of_cells(gate.vsr_tolerance, gate.alpha), gate)
+        return need_of(self.contrast, dataset, pairs, smallest_n_of_cells(gate.vsr_tolerance, gate.alpha), gate)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the four cells."""
@@ -70,34 +73,46 @@ class FourCells:
     """A cue contrast asked in both orders: what the cue does and what the position does, apart from each other.
 
     `cue` is VSR averaged over the orders; `position` is P(chose what stood first) - 1/2 over all four cells, in
-    which cue and content cancel. n counts pairs with four valid verdicts.
+    which cue and content cancel. n counts pairs with four valid verdicts. `shift` is the cue's effect by cluster, and
+    `invalid` the invalid pairs, where pairs are related.
     """
 
     cue: Estimate
     position: Estimate
     invalid_pairs: int
     worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
+    shift: Totals | None = None
+    invalid: Totals | None = None
     stuck: int | None = None  # the side that was chosen in nearly all of every cell
 
 
 def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
     """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
 
-    The pair is the unit: its score is the mean over its cells. Source: statistics of this project, section 8.
+    The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
+    statistics of this project, section 8.
     """
-    selected = [[judgment.verdict.selected_response for judgment in four] for four in zip(*cells, strict=True)]
-    firsts = [[choice == 1 for choice in four] for four in selected if None not in four]
-    if not firsts:
+    selected = [(four[0], [judgment.verdict.selected_response for judgment in four])
+                for four in zip(*cells, strict=True)]  # fmt: skip
+    valid = [(first, four) for first, four in selected if None not in four]
+    if not valid:
         return None
-    cue = mean_interval([_cue_effect(four, False) for four in selected if None not in four], confidence)
-    position = mean_interval([sum(four) / 4 - 0.5 for four in firsts], confidence, pseudo=0.5)
-    invalid = len(selected) - len(firsts)
-    stuck = stuck_side(cells)
-    if not invalid:
-        return FourCells(cue, position, 0, stuck=stuck)
-    against, towards = (mean_interval([_cue_effect(four, favours) for four in selected], confidence)
-                        for favours in (False, True))  # fmt: skip
-    return FourCells(cue, position, invalid, (against, towards), stuck)
+    of = by_cluster(cells[0])
+
+    def mean(scored: Sequence[tuple[Judgment, float]], half_range: float) -> Estimate:
+        scores = [score for _, score in scored]
+        return mean_interval(scores, confidence, half_range, totals=of(scored))
+
+    def effect(members: Sequence[tuple[Judgment, Sequence[int | None]]], favours: bool) -> Estimate:
+        return mean([(first, _cue_effect(four, favours)) for first, four in members], 1.0)
+
+    cue, invalid = effect(valid, False), len(selected) - len(valid)
+    position = mean([(first, sum(choice == 1 for choice in four) / 4 - 0.5) for first, four in valid], 0.5)
+    return FourCells(
+        cue, position, invalid, (effect(selected, False), effect(selected, True)) if invalid else None,
+        of((first, _cue_effect(four, False)) for first, four in valid),
+        of((first, None in four) for first, four in selected), stuck_side(cells),
+    )  # fmt: skip
 
 
 def _cue_effect(four: Sequence[int | None], favours: bool) -> float:
@@ -113,26 +128,26 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
     A PASS holds with every invalid verdict at worst, too.
     """
     invalid = pairs if measured is None else measured.invalid_pairs
-    excess = too_many_invalid(invalid, pairs, gate)
+    excess = too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
     if measured is None or excess:
         reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
         return Decision.of(Status.ERROR, gate.vsr_tolerance, reason)
-    status = Status.INCONCLUSIVE
-    if -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
+    status, enough = Status.INCONCLUSIVE, decides(measured.shift)
+    if enough and -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
         status = Status.PASS
-    elif measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance:
+    elif enough and (measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance):
         status = Status.FAIL
     settles = ""
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
-        settles = f"; {advice(needed, measured.cue.n, 'tolerance')}"
+        settles = f"; {advice(needed, measured.cue.n, 'tolerance', measured.shift)}"
     if status is Status.PASS and measured.worst and (doubt := doubt_of(*measured.worst, invalid, gate)):
         status, settles = Status.INCONCLUSIVE, f"; {doubt}"
     if status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
         status, settles = Status.INCONCLUSIVE, f"; {doubt}"
-    shown = f"VSR {describe(measured.cue)}, tolerance {bare(gate.vsr_tolerance)}: {status}"
+    shown = f"VSR {describe(measured.cue)}{counted(measured.cue.n, measured.shift)}"
     reasons = (
-        f"cue effect over both orders: {shown}{settles}",
+        f"cue effect over both orders: {shown}, tolerance {bare(gate.vsr_tolerance)}: {status}{settles}",
         f"position effect: first chosen {describe(measured.position)} more often than half",
     )
     return Decision.of(status, gate.vsr_tolerance, *reasons)
@@ -156,6 +171,7 @@ def four_cell_row(judge: str, dataset: str, contrast: Contrast, measured: FourCe
         "judge": judge,
         "dataset": dataset,
         "contrast": contrast.id,
+        **clusters_row(measured.shift if measured else None),
         "cue_effect": estimate_row(measured.cue) if measured else None,
         "position_effect": estimate_row(measured.position) if measured else None,
         "invalid_pairs": measured.invalid_pairs if measured else None,

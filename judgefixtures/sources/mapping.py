@@ -79,19 +79,23 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
     )
     optional = {
         field: None if (found := lookup(row.fields, columns[field])) is MISSING else found
-        for field in ("id", "gold", "category", "content_type")
+        for field in ("id", "gold", "category", "content_type", "cluster")
     }
     content_type = source.content_type or "Response" if optional["content_type"] is None else optional["content_type"]
     gold = 1 if preference else _gold(optional["gold"], named["gold"], row, source)
+    category, cluster = (
+        None if optional[field] is None else identifier(optional[field], named[field], row.where)
+        for field in ("category", "cluster")
+    )
     pair = Pair(
         id="" if make_id else identifier(optional["id"], named["id"], row.where),
         question=question,
         response_1=responses[0],
         response_2=responses[1],
         gold=gold or None,
-        category=None if optional["category"] is None
-        else identifier(optional["category"], named["category"], row.where),
+        category=category,
         content_type=text(content_type, columns["content_type"], row.where),
+        cluster=cluster,
     )  # fmt: skip
     return None if gold == 0 else replace(pair, id=text_id(pair)) if make_id else pair
 

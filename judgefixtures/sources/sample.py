@@ -9,7 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judgefixtures.errors import JudgeFixturesError, choices
-from judgefixtures.pairs import Pair, balanced, length_balanced, one_per_question, sampled, sharing_a_question
+from judgefixtures.pairs import (
+    Pair,
+    balanced,
+    independent,
+    length_balanced,
+    one_per_question,
+    sampled,
+    sharing_a_question,
+)
 from judgefixtures.sources.mapping import mapped_pairs
 from judgefixtures.sources.named import NAMED, known_rows
 from judgefixtures.sources.rows import Rows, hub_rows, json_lines, local_rows
@@ -176,10 +184,12 @@ def describe(
         lines.append("  categories: " + ", ".join(f"{key} {count}" for key, count in sorted(categories.items())))
     if sample.left_out:
         lines.append(f"  left out: {accounted(sample.left_out)}")
+    if (clusters := independent(pairs)) < len(pairs):
+        lines.append(f"  related pairs: {len(pairs)} in {clusters} clusters, which are what intervals and gates count")
     if sharing := sharing_a_question(pairs):
         lines.append(
             f"  {sharing} pairs share a question with another one: intervals are too narrow for them "
-            "(one_per_question = true keeps one each)"
+            "(one_per_question = true keeps one each; a column `cluster` keeps all, and intervals heed it)"
         )
     return lines
 

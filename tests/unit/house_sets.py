@@ -112,8 +112,9 @@ def closeness(name: str) -> Iterator[str]:
     for taste in TASTES:
         chosen = [[r["choice"] for r in own if r["taste"] == taste] for own in readings.values()]
         same = sum(len(set(both)) == 1 for both in chosen)
-        yield f"  {taste}: response 1 in {sum(both.count(1) for both in chosen)} of {2 * len(chosen)} readings; the same " \
-              f"response in both orders in {same} of {len(chosen)} pairs"  # fmt: skip
+        first = sum(both.count(1) for both in chosen)
+        yield f"  {taste}: response 1 in {first} of {2 * len(chosen)} readings; the same response in both orders in " \
+              f"{same} of {len(chosen)} pairs"  # fmt: skip
 
 
 def _close_row_problems(row: dict[str, Any], content_type: str) -> Iterator[str]:

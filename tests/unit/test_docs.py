@@ -80,7 +80,8 @@ def test_python_of_the_docs_runs(code: str) -> None:
 def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     """`Run.gate` finds the rows that the pytest item of that name reports, to the digit."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k",
-               "house-close-recency or house-qa-accuracy", "--judge", "simulated-gpt-4o", "--judge-report", str(tmp_path)]  # fmt: skip
+               "house-close-recency or house-qa-accuracy", "--judge", "simulated-gpt-4o",
+               "--judge-report", str(tmp_path)]  # fmt: skip
     subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
     report = json.loads((tmp_path / "report.json").read_text())
     with judgefixtures.Run.from_config(REPOSITORY / "pyproject.toml") as run:
