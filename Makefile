@@ -28,7 +28,7 @@ cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the re
 		$(RECORD) $(WEAK:%=--judge simulated-%) \
 		-k "accuracy or bias or attack or verbosity or plan" || test $$? -eq 1
 	$(RUN) cd examples/support-judge && python -m judgefixtures.simulator --port 8080 -- pytest -q \
-		-k "cue or position or swap" --judge candidate --judge-baseline production --judge-record all || test $$? -eq 1
+		-k "cue or position" --judge candidate --judge production --judge-record all || test $$? -eq 1
 
 PAPER = pytest -k "recency or provenance" --judge gpt-4o --judge gemini-2.5-flash \
 	--judge-dataset eli5 --judge-dataset litbench --judge-pairs 100 --judge-record missing

@@ -25,25 +25,25 @@ from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.verdicts import Verdict, parse_verdict
 
-SETS = ("house-qa", "house-stories")
+SETS = ("house-close", "house-close-stories")
 PROVIDERS = {"openai": "/v1", "google": ""}
 GPT, GEMINI = "simulated-gpt-4o", "simulated-gemini-2.5-flash"
 
-# protocol.md, 1, "Published results": first-response rates of ELI5 (house-qa) and LitBench (house-stories).
+# protocol.md, 1, "Published results": first-response rates of ELI5 (house-close) and LitBench (house-close-stories).
 PUBLISHED = {
-    ("house-qa", GPT): (
+    ("house-close", GPT): (
         "expert-unknown .62, unknown-expert .44, human-unknown .54, unknown-human .47, human-llm .45, "
         "llm-human .41, llm-unknown .43, unknown-llm .39, new-old .72, old-new .42"
     ),
-    ("house-qa", GEMINI): (
+    ("house-close", GEMINI): (
         "human-unknown .51, unknown-human .48, human-llm .56, llm-human .50, llm-unknown .52, "
         "unknown-llm .47, new-old .58, old-new .42"
     ),
-    ("house-stories", GPT): (
+    ("house-close-stories", GPT): (
         "human-unknown .78, unknown-human .64, human-llm .78, llm-human .62, llm-unknown .72, "
         "unknown-llm .68, new-old .77, old-new .61"
     ),
-    ("house-stories", GEMINI): (
+    ("house-close-stories", GEMINI): (
         "human-unknown .85, unknown-human .79, human-llm .83, llm-human .61, llm-unknown .58, "
         "unknown-llm .53, new-old .77, old-new .73"
     ),
@@ -60,8 +60,8 @@ each_set = pytest.mark.parametrize("dataset", SETS)
 
 @cache
 def house(dataset: str) -> tuple[Pair, ...]:
-    """Return the 100 pairs of a house set, as a run sees them."""
-    return load_pairs(Source(dataset))
+    """Return the first 100 pairs of a house set, as a run sees them."""
+    return load_pairs(Source(dataset))[:100]
 
 
 template_named = cache(load_template)
@@ -126,8 +126,8 @@ def test_published_rates(dataset: str, model: str, labels: str, rate: str) -> No
 @pytest.mark.parametrize(
     ("dataset", "model", "provider", "labels", "expected"),
     [
-        ("house-qa", GPT, "openai", "new-old", 72),
-        ("house-stories", GEMINI, "google", "llm-human", 61),
+        ("house-close", GPT, "openai", "new-old", 72),
+        ("house-close-stories", GEMINI, "google", "llm-human", 61),
     ],
 )
 def test_published_rates_over_http(dataset: str, model: str, provider: str, labels: str, expected: int) -> None:
@@ -143,13 +143,13 @@ def test_published_rates_over_http(dataset: str, model: str, provider: str, labe
 @pytest.mark.parametrize(
     ("dataset", "model", "contrast_id", "vsr"),
     [
-        ("house-qa", GPT, "provenance-human-unknown", 0.07),
-        ("house-qa", GPT, "provenance-expert-unknown", 0.18),
-        ("house-qa", GPT, "recency-new-old", 0.30),
+        ("house-close", GPT, "provenance-human-unknown", 0.07),
+        ("house-close", GPT, "provenance-expert-unknown", 0.18),
+        ("house-close", GPT, "recency-new-old", 0.30),
         ("house-qa", GEMINI, "recency-new-old", 0.16),
         ("house-stories", GPT, "provenance-human-llm", 0.16),
-        ("house-stories", GEMINI, "provenance-human-llm", 0.22),
-        ("house-stories", GEMINI, "recency-new-old", 0.04),
+        ("house-close-stories", GEMINI, "provenance-human-llm", 0.22),
+        ("house-close-stories", GEMINI, "recency-new-old", 0.04),
     ],
 )
 def test_table_1(dataset: str, model: str, contrast_id: str, vsr: float) -> None:
@@ -271,9 +271,9 @@ def test_unknown_pairs_are_judged_alike(template: str, content_type: str) -> Non
     assert seen == {1, 2}
 
 
-@pytest.mark.parametrize("model", sorted(JUDGES.keys() - {"simulated-noisy"}))
+@pytest.mark.parametrize("model", sorted(JUDGES.keys() - {"simulated-noisy", "simulated-swayed"}))
 def test_only_the_noisy_judge_is_noisy(model: str) -> None:
-    """Every other judge says the same however often it was asked."""
+    """Every other judge says the same however often it was asked, but the one that goes by chance."""
     pair = house("house-qa")[3]
     answers = {said(model, pair, CONDITIONS["new-old"], before) for before in range(50)}
     assert len(answers) == 1
