@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from judgefixtures import JudgeFixturesError, Run
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.merges import Versions, joined
 from judgefixtures.checks.check import Subject
-from judgefixtures.closest import closest_first, is_about_closest
+from judgefixtures.closest import About, closest_first, is_about_closest
 from judgefixtures.config import build_config
 from judgefixtures.findings import Finding
 from judgefixtures.forecast import forecast
@@ -384,6 +385,14 @@ def forecast_of_swap(file: Path) -> str:
     with Run.from_config(file, record="missing") as run:
         check = SwapCheck(run.named("recency-new-old").contrast)
         return "\n".join(forecast(run, [Subject("a", "own", check, "b")]))
+
+
+def test_what_is_foreseen_has_as_many_clusters_as_there_can_be() -> None:
+    """What stands for pairs that are still to be chosen is as unrelated as possible: nothing is refused too soon."""
+    pairs = [replace(pair, cluster=name) for pair, name in zip(some_pairs(6), "aabbcd", strict=True)]
+    about = About((pairs[0],), tuple(pairs), frozenset({"a"}), 3)
+    assert [pair.cluster for pair in about.at_most] == ["a", "b", "c", "d"]
+    assert len((about | About((), tuple(pairs), frozenset({"b"}), 3)).at_most) == 6
 
 
 def test_too_few_closest_pairs_are_not_paid_for(folder: Path, server: Judges) -> None:
