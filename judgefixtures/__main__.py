@@ -48,8 +48,9 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     merge = commands.add_parser(
         "merge",
         help="join what two branches recorded, after a merge that left its marks",
-        description="Join both versions in recordings, pairs.jsonl and sample.json in which git left its marks: every "
-        "answer that either branch paid for stays; where both asked the same question, the first one (ours) stays.",
+        description="Join both versions in recordings, pairs.jsonl, sample.json and closest.json in which git left its "
+        "marks: every answer that either branch paid for stays; where both asked the same question, the first one "
+        "(ours) stays.",
         epilog="As git's merge driver, so that no marks appear: see docs/cassettes.md.",
     )
     merge.add_argument("paths", nargs="*", type=Path, default=[Path("cassettes")], metavar="PATH",
@@ -71,7 +72,7 @@ def _merge(options: argparse.Namespace) -> int:
         return 0
     code, done = 0, 0
     for path in options.paths:
-        inside = sorted(file for pattern in ("*.jsonl", "sample.json") for file in path.rglob(pattern))
+        inside = sorted(file for pattern in ("*.jsonl", "sample.json", "closest.json") for file in path.rglob(pattern))
         for file in inside if path.is_dir() else [path]:
             try:
                 found = mend(file)

@@ -202,6 +202,7 @@ class DatasetTable(_Table):
     max_margin: float | None = Field(None, ge=0, le=1)
     one_per_question: bool | None = None
     balance_length: bool = False
+    closest: int | None = Field(None, ge=1)
     licence: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
@@ -590,7 +591,9 @@ def _located(name: str, table: DatasetTable, folder: Path, file: str) -> Dataset
 
 
 def _source(name: str, table: DatasetTable) -> Source:
-    return Source(name=name, **{**dict(table), "path": Path(table.path) if table.path else None})
+    said = {**dict(table), "path": Path(table.path) if table.path else None}
+    del said["closest"]  # of what a source gives: no part of what it is
+    return Source(name=name, **said)
 
 
 def _gates(written: Table, families: Iterable[str], file: str) -> tuple[GateTable, dict[str, GateTable]]:

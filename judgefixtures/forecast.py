@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.check import Subject
 from judgefixtures.checks.control import ARMS, OFF, control_dataset
+from judgefixtures.closest import SCREENING, About
 from judgefixtures.costs import MARGIN, Cost, money, most_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Planned
@@ -31,7 +32,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in run.hopeless(subjects)]  # fmt: skip
-    lines += [f"  {line}" for line in (*_samples(run, subjects), *_controls(run, subjects))]
+    lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
     return lines + [f"  {line}" for line in _totals(costs)]
 
 
@@ -39,7 +40,7 @@ def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Say where n in the table is of clusters."""
     said: dict[str, None] = {}
     for each in subjects:
-        pairs = run.pairs(each.judge, each.dataset)
+        pairs = run.about(each).at_most
         if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
             said[f"{each.dataset}: n is the {n} clusters of {len(pairs)} related pairs, each of them one pair "
                  "here and in any advice: cautious where the pairs of a cluster differ"] = None  # fmt: skip
@@ -64,7 +65,7 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
 def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
     check = subject.check
     assert isinstance(check, SwapCheck)
-    n, fewest = check.counted(run.pairs(subject.judge, subject.dataset)), check.fewest(run.config)
+    n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
     can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
     asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in (*check.arms, *_planning(run, judge))}
     cost = sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0))
@@ -78,6 +79,19 @@ def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
     for judge, dataset in dict.fromkeys((each.judge, each.dataset) for each in subjects):
         said[tuple(run.samples.lines(judge, dataset))] = None
     return [line for lines in said for line in lines]
+
+
+def _closest(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return a line for each judge and dataset whose closest pairs are asked about."""
+    said: dict[str, None] = {}
+    for subject in subjects:
+        about = run.about(subject)
+        for judge in subject.judges if about.pool else ():
+            how = "by the choice that is frozen"
+            if judge in about.undecided:
+                how = f"chosen first, by {len(SCREENING) * len(about.pool)} answers without cues"
+            said[f"{subject.dataset}: closest {about.cut} of {len(about.pool)} for {judge}, {how}"] = None
+    return list(said)
 
 
 def _controls(run: Run, subjects: Sequence[Subject]) -> list[str]:
@@ -99,22 +113,24 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
 
 
 def _design(run: Run, subject: Subject) -> Design:
-    check, n = subject.check, independent(run.pairs(subject.judge, subject.dataset))
+    check, n = subject.check, independent(run.about(subject).at_most)
     gate = run.config.gate(check.family)
     return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family)
 
 
 def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
     """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
-    asked: dict[tuple[str, str, Arm], dict[str, Pair]] = {}
-    arms = [(judge, each.dataset, run.pairs(judge, each.dataset), each.check.arms)
-            for each in subjects for judge in each.judges]  # fmt: skip
-    arms += [(*each, ARMS) for each in _controlled(run, subjects)]
-    for judge, dataset, pairs, of_check in arms:
+    asked: dict[tuple[str, str, Arm], About] = {}
+    arms = [(judge, each.dataset, run.about(each), each.check.arms) for each in subjects for judge in each.judges]
+    arms += [(judge, dataset, About(about.pool), SCREENING) for judge, dataset, about, _ in arms
+             if judge in about.undecided]  # fmt: skip
+    arms += [(judge, dataset, About(pairs), ARMS) for judge, dataset, pairs in _controlled(run, subjects)]
+    for judge, dataset, about, of_check in arms:
         for arm in (*_planning(run, judge), *of_check):
-            asked.setdefault((judge, dataset, arm), {}).update({pair.id: pair for pair in pairs})
+            key = (judge, dataset, arm)
+            asked[key] = asked[key] | about if key in asked else about
     recordings = _Recordings(run)
-    return {key: recordings.cost(*key, tuple(pairs.values())) for key, pairs in asked.items()}
+    return {key: recordings.cost(*key, about) for key, about in asked.items()}
 
 
 def _totals(costs: Costs) -> list[str]:
@@ -138,17 +154,23 @@ class _Recordings:
     run: Run
     _plans: dict[tuple[str, str, tuple[str, ...]], Mapping[str, Planned]] = field(default_factory=dict)
 
-    def cost(self, judge_name: str, dataset: str, arm: Arm, pairs: Sequence[Pair]) -> Cost:
-        """Return what an arm costs at most: every pair that no recording answers, or not as is wanted."""
+    def cost(self, judge_name: str, dataset: str, arm: Arm, about: About) -> Cost:
+        """Return what an arm costs at most: every pair that no recording answers, or not as is wanted.
+
+        Of pairs that are still to be chosen from, the dearest ones may be.
+        """
         judge, (condition, _) = self.run.judge(judge_name), arm
-        planner = judge.planner
+        planner, pairs = judge.planner, (*about.pairs, *about.others)
         if condition is PLAN and planner is not None:
             known = self.run.recorded(planner, dataset, arm, pairs, {})
             # Pairs of one question have one plan.
             return most_of(planner.table, {planner.about(pair): None for pair in pairs if pair.id not in known})
         recorded = self.run.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
-        wanted = [pair for pair in pairs if pair.id not in recorded]
-        return most_of(judge.table, [judge.longest_prompt(pair, condition) for pair in wanted])
+
+        def prompts(some: Sequence[Pair]) -> list[str]:
+            return [judge.longest_prompt(pair, condition) for pair in some if pair.id not in recorded]
+
+        return most_of(judge.table, prompts(about.pairs) + sorted(prompts(about.others), key=len)[::-1][: about.more])
 
     def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
         """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -33,6 +34,7 @@ from judgefixtures.checks.control import (
     refusal,
     uncontrolled,
 )
+from judgefixtures.closest import SCREENING, About, Closest
 from judgefixtures.config import Config, build_config, load_config
 from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, indifferent_arms, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
@@ -123,6 +125,14 @@ class Ledger:
         """Add what a judge's calls cost."""
         self.spent[judge] = self.spent[judge] + cost if judge in self.spent else cost
 
+    def bear(self, other: Ledger) -> None:
+        """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
+        for judge, cost in other.spent.items():
+            self.spend(judge, cost)
+        self.retries += other.retries
+        for warning in other.warnings:
+            self.warn(warning)
+
     def keep(self, judge: str, dataset: str, answers: Answers) -> None:
         """Keep a judge's judgments, and the plans that they carried out."""
         self.judgments += [judgment_row(judge, dataset, judgment) for arm in answers.arms for judgment in arm]
@@ -177,6 +187,7 @@ class Run:
         self._stop = stop
         controlled = config.control.pairs if config.control else None
         self._control_samples = Samples(config, self.library, controlled, self.note, self.options.baseline)
+        self._closest = Closest(config, self.library, self.samples, self.note)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self._chosen_before: dict[tuple[Any, ...], Mapping[str, int]] = {}
         self._judges: dict[str, Judge] = {}
@@ -220,9 +231,20 @@ class Run:
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
+        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it.
+
+        Of a dataset with `closest` they are the first ones of the pool; checks of cues are about the closest in place
+        of them.
+        """
         self.config.check_dataset_files(dataset)
         return self.samples.of(judge, dataset).pairs
+
+    def about(self, subject: Subject) -> About:
+        """Return which pairs a check is about, as far as that is known before anybody is asked."""
+        pool = self._closest.pool(subject.judge, subject.dataset, subject.check.arms)
+        if not pool:
+            return About(self.pairs(subject.judge, subject.dataset))
+        return self._closest.about(subject.judges, subject.dataset, pool, f"{self.options.command} {subject.options}")
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -273,14 +295,15 @@ class Run:
         if excuse := check.excuse(case):
             return Finding(check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
                            reasons=(excuse,), diagnosis=(excuse,))  # fmt: skip
+        subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
         try:
-            self._refuse_hopeless(check, case, beside)
+            self._refuse_hopeless(subject, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
-            subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
             asking = Asking(case.dataset, what, subject.options, ledger)
             controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
             if failed := next((each for each in controls if each.failed), None):
                 return _controlled(check.lost(case, refusal(failed)), controls)
+            case, asking = self._narrowed(check, case, asking)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
             if check.contrast is not None and case.baseline is None:
                 answers = [self._with_indifferent(case, answers[0])]
@@ -324,6 +347,36 @@ class Run:
             asking.ledger.keep(judge.name, dataset, answers)
         return control(judge.name, dataset, answers.arms[0], answers.arms[1], threshold)
 
+    def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
+        """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
+        pool = self._closest.pool(case.judge.name, case.dataset, check.arms)
+        # Pairs that a fixture of the user's chose are left alone.
+        return pool if pool and case.pairs == self.pairs(case.judge.name, case.dataset) else ()
+
+    def _narrowed(self, check: Check, case: Case, asking: Asking) -> tuple[Case, Asking]:
+        """Return a case with the pairs that are closest for its judges, where its check is about those.
+
+        Two judges are compared on the same pairs: those that are close for either, in the pool's order.
+        """
+        if not (pool := self._pool(check, case)):
+            return case, asking
+        command, chosen = f"{self.options.command} {asking.options}", set[str]()
+        for judge in case.judges:
+            screen = partial(self._screened, judge, asking)
+            chosen.update(self._closest.of(judge.name, case.dataset, pool, screen, command))
+        return replace(case, pairs=tuple(pair for pair in pool if pair.id in chosen)), replace(asking, part=True)
+
+    def _screened(self, judge: Judge, asking: Asking, pool: Sequence[Pair]) -> tuple[tuple[Judgment, ...], ...]:
+        """Return what a judge answers about a whole pool in both orders, to choose from.
+
+        Its answers are no part of the report: a replay takes the choice as it is frozen, and asks for none of them.
+        """
+        aside = Ledger()
+        try:
+            return self._asked_of(judge, pool, SCREENING, replace(asking, what="closest", ledger=aside, part=True)).arms
+        finally:
+            asking.ledger.bear(aside)
+
     def _with_indifferent(self, case: Case, answers: Answers) -> Answers:
         """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
         known: dict[str, Mapping[str, int]] = {}
@@ -347,17 +400,17 @@ class Run:
     def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
         """Return what cannot PASS whatever is answered, once each."""
         found = (
-            each.check.need(self.config, self.config.judge_table(each.judge), each.dataset,
-                            self.pairs(each.judge, each.dataset))
+            each.check.need(self.config, self.config.judge_table(each.judge), each.dataset, self.about(each).at_most)
             for each in subjects
         )  # fmt: skip
         return tuple(dict.fromkeys(need for need in found if need is not None))
 
-    def _refuse_hopeless(self, check: Check, case: Case, beside: Iterable[Subject]) -> None:
+    def _refuse_hopeless(self, subject: Subject, case: Case, beside: Iterable[Subject]) -> None:
         """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
         if self.options.record == "none" or self.options.force:
             return
-        own = check.need(self.config, case.judge.table, case.dataset, case.pairs)
+        pairs = self.about(subject).at_most if self._pool(subject.check, case) else case.pairs
+        own = subject.check.need(self.config, case.judge.table, case.dataset, pairs)
         # attack_tolerance is the tightest gate by far: too few pairs for it are not a reason to record nothing.
         others = () if own else self.hopeless(
             each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit

@@ -39,10 +39,17 @@ class Samples:
         self, config: Config, library: Library, wanted: int | None, note: Callable[[str], None],
         baseline: str | None = None,
     ) -> None:  # fmt: skip
-        self._config, self._library, self._wanted, self._note = config, library, wanted, note
+        self._config, self._library, self.wanted, self._note = config, library, wanted, note
         self._baseline = baseline
         self._loaded: dict[str, Sample] = {}
         self._chosen: dict[tuple[str, str], Chosen] = {}
+        self._whole = False
+
+    def whole(self) -> Samples:
+        """Return the samples that have every pair of their sources, whatever is wanted; read once for both."""
+        whole = Samples(self._config, self._library, None, self._note, self._baseline)
+        whole._whole, whole._loaded = True, self._loaded
+        return whole
 
     def of(self, judge: str, dataset: str) -> Chosen:
         """Return what a judge is asked about; raises JudgeFixturesError where it cannot be had."""
@@ -65,8 +72,8 @@ class Samples:
             chosen = self._of_recordings(judge, dataset, source)
         else:
             chosen = self._fresh(judge, dataset, source)
-        if self._wanted is not None and self._wanted > len(chosen.pairs) and not source.is_built_in:
-            self._note(f"{dataset} has {len(chosen.pairs)} pairs, fewer than the {self._wanted} asked for: all of them "
+        if self.wanted is not None and self.wanted > len(chosen.pairs) and not source.is_built_in:
+            self._note(f"{dataset} has {len(chosen.pairs)} pairs, fewer than the {self.wanted} asked for: all of them "
                        "are used")  # fmt: skip
         if chosen.sample.left_out:
             self._note(f"{dataset}: left out {accounted(chosen.sample.left_out)}")
@@ -80,7 +87,7 @@ class Samples:
         sample = self._loaded[dataset]
         if source.balance_positions:
             sample = replace(sample, pairs=balanced(sample.pairs, self._config.seed, self._positions(judge, source)))
-        pairs = sample.pairs[: self._wanted]
+        pairs = sample.pairs[: self.wanted]
         chosen = Chosen(pairs, sample, len(sample.pairs))
         self._keep(judge, dataset, source, chosen)
         return chosen
@@ -164,14 +171,15 @@ class Samples:
             return "; ".join(changed)
         if frozen.seed != self._config.seed:
             return f"it was drawn with seed {frozen.seed}, and seed = {self._config.seed} draws and swaps other pairs"
-        if self._wanted is not None and len(frozen.pairs) < min(self._wanted, frozen.available):
-            return f"{self._wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
+        wanted = frozen.available if self._whole else self.wanted
+        if wanted is not None and len(frozen.pairs) < min(wanted, frozen.available):
+            return f"{wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
         return None
 
     def _thawed(self, judge: str, owner: str, dataset: str, source: Source, frozen: FrozenSample) -> Chosen:
         by_id = {pair.id: pair for pair in self._library.frozen(owner, dataset)}
-        pairs = tuple(by_id[name] for name, _ in frozen.pairs)[: self._wanted]
-        if self._wanted is None and len(pairs) < frozen.available:
+        pairs = tuple(by_id[name] for name, _ in frozen.pairs)[: self.wanted]
+        if self.wanted is None and len(pairs) < frozen.available:
             self._note(f"{dataset}: the {len(pairs)} pairs that are frozen are used, of {frozen.available}")
         left_out = MappingProxyType(dict(frozen.left_out))
         chosen = Chosen(pairs, Sample(pairs, left_out, frozen.revision, frozen.licence), frozen.available, owner)
@@ -189,7 +197,7 @@ class Samples:
         pairs = sampled(self._library.frozen(judge, dataset), self._config.seed)
         if not pairs:
             return self._fresh(judge, dataset, source)
-        return Chosen(pairs[: self._wanted], Sample(pairs), len(pairs), judge)
+        return Chosen(pairs[: self.wanted], Sample(pairs), len(pairs), judge)
 
     def _keep(self, judge: str, dataset: str, source: Source, chosen: Chosen) -> None:
         """Have the library keep what is known of the sample with the next recordings; nothing for the house sets."""

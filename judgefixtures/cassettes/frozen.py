@@ -133,7 +133,7 @@ def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> 
     if before is None or not before.extends(sample):
         written = {"judgefixtures": SAMPLE_FORMAT, **asdict(sample)}
         written["pairs"] = [{"id": name, "digest": digest} for name, digest in sample.pairs]
-        _write(folder / SAMPLE_FILE, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
+        write_changed(folder / SAMPLE_FILE, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
 
 
 def freeze(folder: Path, pairs: Iterable[Pair]) -> None:
@@ -146,7 +146,7 @@ def freeze(folder: Path, pairs: Iterable[Pair]) -> None:
         before = {}  # what was there is replaced now
     merged = {**before, **{pair.id: pair for pair in pairs}}
     lines = (json.dumps(as_row(merged[key]), ensure_ascii=False) for key in sorted(merged))
-    _write(folder / FILE, "".join(f"{line}\n" for line in lines))
+    write_changed(folder / FILE, "".join(f"{line}\n" for line in lines))
 
 
 def changed_fields(old: Pair, new: Pair) -> list[str]:
@@ -155,7 +155,7 @@ def changed_fields(old: Pair, new: Pair) -> list[str]:
     return [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
 
 
-def _write(path: Path, text: str) -> None:
+def write_changed(path: Path, text: str) -> None:
     """Write a file whole, and only where it changes."""
     content = text.encode()
     with contextlib.suppress(OSError):  # what cannot be read is written, or that says why not

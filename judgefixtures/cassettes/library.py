@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, get_args
 
+from judgefixtures.cassettes.closest import FrozenChoice, freeze_choice
 from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, DamagedError, Key, Row, differences
 from judgefixtures.cassettes.frozen import (
     FrozenSample,
@@ -339,6 +340,11 @@ class Library:
     def frozen_sample(self, judge: str, dataset: str) -> FrozenSample | None:
         """Return what is known of the pairs that the recordings were made on."""
         return frozen_sample(self.folder(judge, dataset))
+
+    def freeze_choice(self, judge: str, dataset: str, choice: FrozenChoice) -> None:
+        """Keep which pairs were chosen as the closest for a judge."""
+        with self._lock(judge, dataset, "pairs"):  # two workers choose the same, and write through one draft
+            freeze_choice(self.folder(judge, dataset), choice)
 
     @contextlib.contextmanager
     def open(

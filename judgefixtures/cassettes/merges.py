@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from judgefixtures.cassettes.closest import CHOICE_FILE, FrozenChoice, parsed_choice
 from judgefixtures.cassettes.files import (
     HEADER_START,
     MERGE_MARK,
@@ -22,9 +23,10 @@ from judgefixtures.cassettes.files import (
     atomic_write,
     differences,
 )
-from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, parsed_sample
+from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, FrozenSample, parsed_sample
 
 Found = TypeVar("Found")
+Kept = TypeVar("Kept", FrozenSample, FrozenChoice)
 Lines = dict[str, bytes]
 
 
@@ -109,7 +111,9 @@ def versions(path: Path, content: bytes) -> Versions:
 def joined(path: Path, found: Versions) -> Joined:
     """Return the versions of a file joined; `path` tells what kind it is. Raises CassetteError where they cannot be."""
     if path.name == SAMPLE_FILE:
-        return _joined_samples(path, found)
+        return _joined_whole(path, found, parsed_sample, "samples")
+    if path.name == CHOICE_FILE:
+        return _joined_whole(path, found, parsed_choice, "choices of the closest pairs")
     if not _is_cassette(path):
         return _joined_pairs(path, found)
     header = _joined_headers(path, found)
@@ -127,7 +131,7 @@ def joined(path: Path, found: Versions) -> Joined:
 
 
 def _is_cassette(path: Path) -> bool:
-    return path.name not in (FILE, SAMPLE_FILE)
+    return path.name not in (FILE, SAMPLE_FILE, CHOICE_FILE)
 
 
 def _each(found: Versions, read: Callable[[bytes], Found]) -> tuple[Found, Found, Found | None]:
@@ -215,16 +219,16 @@ def _pairs(path: Path, content: bytes) -> Lines:
     return pairs
 
 
-def _joined_samples(path: Path, found: Versions) -> Joined:
-    """Return the sample of which the other one is the beginning, or the one that alone was changed."""
-    ours, theirs, base = _each(found, lambda content: parsed_sample(path, content))
+def _joined_whole(path: Path, found: Versions, parsed: Callable[[Path, bytes], Kept], what: str) -> Joined:
+    """Return the sample, or choice, of which the other one is the beginning, or the one that alone was changed."""
+    ours, theirs, base = _each(found, lambda content: parsed(path, content))
     if ours.extends(theirs) or theirs == base:
         kept = found.ours
     elif theirs.extends(ours) or ours == base:
         kept = found.theirs
     else:
-        raise CassetteError(f"{path}: the two branches froze different samples: {_keep_one(path)}")
-    return Joined(kept, len(ours.pairs), len(theirs.pairs), len(parsed_sample(path, kept).pairs), 0)
+        raise CassetteError(f"{path}: the two branches froze different {what}: {_keep_one(path)}")
+    return Joined(kept, len(ours.pairs), len(theirs.pairs), len(parsed(path, kept).pairs), 0)
 
 
 def _keep_one(path: Path) -> str:

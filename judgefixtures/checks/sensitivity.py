@@ -33,9 +33,11 @@ def with_movable(rows: Sequence[Row], evidence: Iterable[Row]) -> list[Row]:
     What one item asks, another may have found recorded or not yet: only all of them together are always the same.
     """
     by_contrast = {tuple(each[name] for name in KEY): each for each in evidence}
-    arms: dict[tuple[str, str], dict[str, Mapping[str, int]]] = {}
+    arms: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
     for each in by_contrast.values():
-        arms.setdefault((each["judge"], each["dataset"]), {}).update(each["arms"])
+        known = arms.setdefault((each["judge"], each["dataset"]), {})
+        for arm, found in each["arms"].items():  # not every contrast is about the same pairs
+            known.setdefault(arm, {}).update(found)
     return [
         {**row, "movable": _movable(by_contrast.get(tuple(row[name] for name in KEY)),
                                     arms.get((row["judge"], row["dataset"]), {}))}
