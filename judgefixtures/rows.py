@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from judgefixtures.asking import Said
 from judgefixtures.findings import Row
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import acknowledged
+from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 
 
@@ -51,15 +51,17 @@ def plan_text_row(judge: str, dataset: str, pair: str, plan: Plan) -> Row:
             "rejected": plan.rejected}  # fmt: skip
 
 
-def served_rows(judge: str, dataset: str, arms: Sequence[Arm], replies: Sequence[Sequence[Said]]) -> list[Row]:
-    """Return a row for each model and fingerprint that answered in each arm, with the number of answers."""
-    counts = Counter(
-        (condition.name, repeat, reply.served_model, reply.fingerprint)
-        for (condition, repeat), arm in zip(arms, replies, strict=True) for reply in arm
-    )  # fmt: skip
+def served_rows(
+    judge: str, dataset: str, arms: Sequence[Arm], pairs: Sequence[Pair], replies: Sequence[Sequence[Said]]
+) -> list[Row]:
+    """Return a row for each model and fingerprint that answered in each arm, with the pairs that it answered about."""
+    about: dict[tuple[str, int, str | None, str | None], list[str]] = {}
+    for (condition, repeat), arm in zip(arms, replies, strict=True):
+        for pair, reply in zip(pairs, arm, strict=True):
+            about.setdefault((condition.name, repeat, reply.served_model, reply.fingerprint), []).append(pair.id)
     return [
         {"judge": judge, "dataset": dataset, "condition": condition, "repeat": repeat, "model": model,
-         "fingerprint": fingerprint, "answers": answers}
-        for (condition, repeat, model, fingerprint), answers in counts.items()
+         "fingerprint": fingerprint, "pairs": found}
+        for (condition, repeat, model, fingerprint), found in about.items()
         if model or fingerprint
     ]  # fmt: skip

@@ -510,7 +510,7 @@ class Run:
                     found = self.runner.run(
                         ask_all(asked, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
                     )
-                self._note_answers(judge, arms, found, asking)
+                self._note_answers(judge, arms, pairs, found, asking)
                 return found
             finally:
                 ledger = asking.ledger
@@ -623,10 +623,11 @@ class Run:
             )
 
     def _note_answers(
-        self, judge: Judge, arms: Sequence[Arm], replies: Sequence[Sequence[Said]], asking: Asking
-    ) -> None:
+        self, judge: Judge, arms: Sequence[Arm], pairs: Sequence[Pair], replies: Sequence[Sequence[Said]],
+        asking: Asking,
+    ) -> None:  # fmt: skip
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
-        asking.ledger.served += served_rows(judge.name, asking.dataset, arms, replies)
+        asking.ledger.served += served_rows(judge.name, asking.dataset, arms, pairs, replies)
         command = f"{self.options.command} {asking.options} --judge-record invalid"
         kinds = asking.ledger.invalid.setdefault(command, Counter())
         kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)

@@ -15,19 +15,18 @@ ARM = ("judge", "dataset", "condition", "repeat", "model", "fingerprint")
 
 
 def served(rows: Iterable[Row]) -> list[Row]:
-    """Return a row per judge, model and fingerprint: how many answers each gave; items that share an arm count it once.
+    """Return a row per judge, model and fingerprint: how many answers each gave; what items share counts once.
 
     >>> row = {"judge": "j", "dataset": "d", "condition": "no-cue", "repeat": 0, "model": "m", "fingerprint": None}
-    >>> served([row | {"answers": 3}, row | {"answers": 5}, row | {"answers": 2, "condition": "no-cue-21"}])
-    [{'judge': 'j', 'model': 'm', 'fingerprint': None, 'answers': 7}]
+    >>> served([row | {"pairs": ["a", "b"]}, row | {"pairs": ["b", "c"]}, row | {"pairs": ["a"], "repeat": 1}])
+    [{'judge': 'j', 'model': 'm', 'fingerprint': None, 'answers': 4}]
     """
-    arms: dict[tuple[Any, ...], int] = {}
+    arms: dict[tuple[Any, ...], set[str]] = {}
     for row in rows:
-        key = tuple(row[name] for name in ARM)
-        arms[key] = max(arms.get(key, 0), row["answers"])
+        arms.setdefault(tuple(row[name] for name in ARM), set()).update(row["pairs"])
     sums: Counter[tuple[str, str | None, str | None]] = Counter()
-    for (judge, _, _, _, model, fingerprint), answers in arms.items():
-        sums[judge, model, fingerprint] += answers
+    for (judge, _, _, _, model, fingerprint), pairs in arms.items():
+        sums[judge, model, fingerprint] += len(pairs)
     ordered = sorted(sums, key=lambda key: tuple(name or "" for name in key))
     return [{"judge": judge, "model": model, "fingerprint": fingerprint, "answers": sums[judge, model, fingerprint]}
             for judge, model, fingerprint in ordered]  # fmt: skip

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import importlib.util
 import json
 import socket
 import threading
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from judgefixtures.prompts import Placement, Template, load_template
 from judgefixtures.simulator.behaviour import JUDGES, UnreadablePromptError, answer
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.statistics import Status
 from judgefixtures.verdicts import Verdict, parse_verdict
 
 SETS = ("house-close", "house-close-stories")
@@ -240,13 +243,13 @@ def test_faithful_keeps_its_choice(dataset: str, placement: Placement) -> None:
     model = "simulated-faithful"
     for pair in house(dataset)[:10]:
         preferred = said(model, pair, NO_CUE).selected_response
-        assert preferred == pair.gold
+        assert preferred is not None
         for condition in (NO_CUE, *CONDITIONS.values()):
             prompt = json_template.render(pair, condition, placement)
             turned = json_template.render(swapped(pair), condition, placement)
             in_brackets = brackets_template.render(pair, condition, placement)
             assert parse_verdict(answer(model, prompt)).selected_response == preferred
-            assert parse_verdict(answer(model, turned)).selected_response == swapped(pair).gold
+            assert parse_verdict(answer(model, turned)).selected_response == 3 - preferred
             assert parse_verdict(answer(model, in_brackets), "brackets").selected_response == preferred
 
 
@@ -277,6 +280,32 @@ def test_only_the_noisy_judge_is_noisy(model: str) -> None:
     pair = house("house-qa")[3]
     answers = {said(model, pair, CONDITIONS["new-old"], before) for before in range(50)}
     assert len(answers) == 1
+
+
+# --- a latent effect --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dataset", "least", "most"), [
+    ("house-close", 0.8, 1.0), ("house-close-stories", 0.8, 1.0), ("house-qa", 0.0, 0.2), ("house-stories", 0.0, 0.2),
+])  # fmt: skip
+def test_close_pairs_show_what_clear_ones_hide(dataset: str, least: float, most: float) -> None:
+    """A judge that labels sway by .8 in log odds is a FAIL in most runs on close pairs, in hardly any on clear ones."""
+    file = Path(__file__).parents[2] / "benchmarks" / "sensitivity.py"
+    specification = importlib.util.spec_from_file_location("sensitivity", file)
+    assert specification is not None
+    assert specification.loader is not None
+    sensitivity = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(sensitivity)
+    assert least <= sensitivity.shares(dataset, 0.8, 100)[Status.FAIL] <= most
+
+
+def test_the_swayed_judge_goes_by_chance() -> None:
+    """Over HTTP or not, it chooses clear pairs as readers do, and moves on close ones with the label."""
+    close = sum(choices("simulated-swayed", "house-close", CONDITIONS[labels]).count(1) * sign
+                for labels, sign in (("new-old", 1), ("old-new", -1)))  # fmt: skip
+    assert 20 < close < 55
+    clear = load_pairs(Source("house-qa"))[:30]
+    assert [said("simulated-swayed", pair, NO_CUE).selected_response == pair.gold for pair in clear].count(True) > 27
 
 
 # --- noise ------------------------------------------------------------------------------------------------
