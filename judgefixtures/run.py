@@ -33,7 +33,7 @@ from judgefixtures.checks.control import (
     refusal,
     uncontrolled,
 )
-from judgefixtures.config import Config, build_config, load_config
+from judgefixtures.config import Config, ControlTable, build_config, load_config
 from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, indifferent_arms, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
@@ -302,7 +302,7 @@ class Run:
         dataset = control_dataset(table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
         if key not in self._controls:
-            self._controls[key] = self._control_of(judge, dataset, table.threshold, asking)
+            self._controls[key] = self._control_of(judge, dataset, table, asking)
         return self._controls[key]
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -310,11 +310,14 @@ class Run:
         self.config.check_dataset_files(dataset)
         return golden_pairs(self._control_samples.of(judge, dataset).pairs)
 
-    def _control_of(self, judge: Judge, dataset: str, threshold: float, asking: Asking) -> Control:
+    def _control_of(self, judge: Judge, dataset: str, table: ControlTable, asking: Asking) -> Control:
         try:
             pairs = self.control_pairs(judge.name, dataset)
-            if not pairs:
-                raise JudgeFixturesError(f"no pair of {dataset} has gold: name a dataset with gold in [control].")
+            if len(pairs) < table.fewest:
+                raise JudgeFixturesError(
+                    f"{len(pairs)} of the first {table.pairs} pairs of {dataset} have gold: at least {table.fewest} "
+                    "are needed to show that a judge reads. Name a dataset with more gold in [control], or raise pairs."
+                )
             answers = self._asked_of(judge, pairs, ARMS, replace(asking, dataset=dataset, what="control", part=True))
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
@@ -322,7 +325,7 @@ class Run:
             return uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)))
         if self.options.keep_judgments:
             asking.ledger.keep(judge.name, dataset, answers)
-        return control(judge.name, dataset, answers.arms[0], answers.arms[1], threshold)
+        return control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
 
     def _with_indifferent(self, case: Case, answers: Answers) -> Answers:
         """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""

@@ -142,8 +142,9 @@ def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> Non
         better = 1 + int(re.search(r"q(\d+)", asked.prompt)[1]) % 2
         verdict = {"content": f'{{"selected_response": {better}, "reason": "\ud83d"}}', "role": "assistant"}
         choice = {"index": 0, "finish_reason": "stop", "message": verdict}
-        return wire({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "system_fingerprint": "fp_\ud83d",
-                     "choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}})  # fmt: skip
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        return wire({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
+                     "system_fingerprint": "fp_\ud83d", "usage": usage})  # fmt: skip
 
     with serving(by=answering) as server:
         project.configure(asking(server))

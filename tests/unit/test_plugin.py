@@ -204,9 +204,9 @@ def test_an_item_is_a_contrast_of_a_judge_on_a_dataset(project: Project) -> None
 @pytest.mark.parametrize(
     ("expression", "contrasts", "datasets"),
     [
-        ("recency", ["recency-new-old"], ["house-qa", "house-stories"]),
-        ("provenance", [f"provenance-{name}" for name in PROVENANCE], ["house-qa", "house-stories"]),
-        ("expert and house-qa", [f"provenance-{name}" for name in PROVENANCE[:3]], ["house-qa"]),
+        ("recency", ["recency-new-old"], ["house-close", "house-close-stories"]),
+        ("provenance", [f"provenance-{name}" for name in PROVENANCE], ["house-close", "house-close-stories"]),
+        ("expert and close-stories", [f"provenance-{name}" for name in PROVENANCE[:3]], ["house-close-stories"]),
     ],
 )
 def test_expressions_select_in_this_repository(expression: str, contrasts: list[str], datasets: list[str]) -> None:
