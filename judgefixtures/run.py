@@ -273,6 +273,7 @@ class Run:
         if excuse := check.excuse(case):
             return Finding(check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
                            reasons=(excuse,), diagnosis=(excuse,))  # fmt: skip
+        controls: tuple[Control, ...] = ()
         try:
             self._refuse_hopeless(check, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
@@ -287,7 +288,7 @@ class Run:
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
-            return replace(check.lost(case, presentable(str(error))), fatal=fatal)
+            return replace(_controlled(check.lost(case, presentable(str(error))), controls), fatal=fatal)
         for judge, answered in zip(case.judges, answers, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             if self.options.keep_judgments:

@@ -55,10 +55,10 @@ def configuration(head: str = "", *, more: str = WIDE, own: str = "[datasets.own
     return path + in_pyproject(f'judge = "good"\n{head}\n{tables}{own}{more}')
 
 
-def served(url: str = NOWHERE, *, head: str = "", more: str = "") -> str:
+def served(url: str = NOWHERE, *, head: str = "", judge: str = "") -> str:
     """Return a configuration with one judge behind a server, about pairs of one's own."""
-    judge = f'[judges.ours]\nprovider = "openai"\nmodel = "m"\nbase_url = "{url}/v1"\nmax_attempts = 1\n'
-    return in_pyproject(f'judge = "ours"\n{head}\n{judge}[datasets.own]\npath = "pairs.jsonl"\n{WIDE}{more}')
+    table = f'provider = "openai"\nmodel = "m"\nbase_url = "{url}/v1"\nmax_attempts = 1\n{judge}\n'
+    return in_pyproject(f'judge = "ours"\n{head}\n[judges.ours]\n{table}[datasets.own]\npath = "pairs.jsonl"\n{WIDE}')
 
 
 class Controlled(Project):
@@ -134,6 +134,8 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     project.configure(own="")
     ran = project.run("--judge", judge, "--judge-baseline", "good", "--judge-pairs", "4", "--judge-report", "report")
     assert set(ran.parseoutcomes()) <= {"failed", "skipped"}
+    told = [line for line in ran.outlines if line.startswith(f"nothing about {judge} can be a PASS") and reason in line]
+    assert len(told) == ran.parseoutcomes()["failed"] > 60
     controls = [row for row in ran.report["controls"] if row["judge"] == judge]
     assert [(row["dataset"], row["status"]) for row in controls] == [("house-qa", "FAIL"), ("house-stories", "FAIL")]
     assert all(reason in row["message"] for row in controls)
@@ -285,11 +287,12 @@ def test_the_control_is_recorded_once_and_replayed(recorded: Controlled, server:
 
 
 @pytest.mark.whole
-def test_processes_that_record_share_the_control(project: Controlled, server: Server) -> None:
+@pytest.mark.parametrize("mode", ["missing", "all"])
+def test_processes_that_record_share_the_control(project: Controlled, server: Server, mode: str) -> None:
     """Under -n 2 the control is paid for once, and recorded as serially."""
     project.configuration = served
     project.configure(server.url)
-    ran = project.run("-n", "2", "-k", "cue", "--judge-record", "missing", "--judge-report", "report")
+    ran = project.run("-n", "2", "-k", "cue", "--judge-record", mode, "--judge-report", "report")
     assert ran.ret == 0
     assert len(about_house(server)) == CONTROL
     assert ran.report["controls"][0]["right_both_orders"] == 30
@@ -326,6 +329,14 @@ def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, 
     assert recorded.run("-k", "recency").ret == 0
 
 
+def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled) -> None:
+    """Items that miss their recordings are ERRORs of their own: the control that passed is reported all the same."""
+    recorded.configure()
+    ran = recorded.run("-k", "provenance", "--judge-report", "report")
+    assert {row["status"] for row in ran.report["contrasts"]} == {"ERROR"}
+    assert [row["status"] for row in ran.report["controls"]] == ["PASS"]
+
+
 def test_the_preflight_counts_the_control(recorded: Controlled) -> None:
     """What the control costs is part of the preflight, as long as it is not recorded; a control that is off is said."""
     recorded.configure()
@@ -336,6 +347,9 @@ def test_the_preflight_counts_the_control(recorded: Controlled) -> None:
     recorded.run("--judge-preflight", "-k", "recency").stdout.fnmatch_lines(
         [f"*ours: at most {CONTROL + 2 * N} calls*"]
     )
+    recorded.configure(judge='strategy = "plan-self"')  # a plan for every pair
+    calls = CONTROL + 30 + 3 * N
+    recorded.run("--judge-preflight", "-k", "recency").stdout.fnmatch_lines([f"*ours: at most {calls} calls*"])
     recorded.configure(head="control = false")
     off = recorded.run("--judge-preflight", "-k", "recency")
     off.stdout.fnmatch_lines(["  control = false", f"*ours: at most {2 * N} calls*"])
