@@ -268,13 +268,16 @@ class ControlTable(_Table):
     pairs: int = Field(30, ge=1)
     threshold: Share = 0.5
 
+    @property
+    def fewest(self) -> int:
+        """With how many pairs a judge that is right about all of them can pass: the exact bound is alpha ** (1 / n)."""
+        return math.floor(math.log(CONTROL_ALPHA) / math.log(self.threshold)) + 1
+
     @model_validator(mode="after")
     def _can_pass(self) -> Self:
-        # All n right: the exact lower bound is alpha ** (1 / n).
-        if CONTROL_ALPHA ** (1 / self.pairs) <= self.threshold:
-            fewest = math.floor(math.log(CONTROL_ALPHA) / math.log(self.threshold)) + 1
+        if self.pairs < self.fewest:
             raise ValueError(f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
-                             f"judge is right about all of them: at least {fewest} are needed")  # fmt: skip
+                             f"judge is right about all of them: at least {self.fewest} are needed")  # fmt: skip
         return self
 
 

@@ -218,12 +218,12 @@ ONE_SIDED = 0.9
 def stuck_side(arms: Sequence[Sequence[Judgment]]) -> Literal[1, 2] | None:
     """Return the side that every arm chose in at least 95% of its verdicts although the pairs are balanced, or None.
 
-    Pairs are balanced where gold does not lie on that side in at least 90% of those that have it.
+    Pairs are balanced where gold does not stand on that side in at least 90% of the verdicts on pairs that have it.
     """
     for side in (1, 2):
         chosen_so = [[j.verdict.selected_response == side for j in arm if j.chosen is not None] for arm in arms]
         if all(sided and sum(sided) >= STUCK * len(sided) for sided in chosen_so):
-            golds = [gold_side(judgment) == side for judgment in arms[0] if judgment.pair.gold is not None]
+            golds = [gold_side(j) == side for arm in arms for j in arm if j.pair.gold is not None]
             return None if golds and sum(golds) >= ONE_SIDED * len(golds) else side
     return None
 

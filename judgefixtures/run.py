@@ -35,7 +35,7 @@ from judgefixtures.checks.control import (
     uncontrolled,
 )
 from judgefixtures.closest import SCREENING, About, Closest
-from judgefixtures.config import Config, build_config, load_config
+from judgefixtures.config import Config, ControlTable, build_config, load_config
 from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, indifferent_arms, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
@@ -296,6 +296,7 @@ class Run:
             return Finding(check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
                            reasons=(excuse,), diagnosis=(excuse,))  # fmt: skip
         subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
+        controls: tuple[Control, ...] = ()
         try:
             self._refuse_hopeless(subject, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
@@ -310,7 +311,7 @@ class Run:
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
-            return replace(check.lost(case, presentable(str(error))), fatal=fatal)
+            return replace(_controlled(check.lost(case, presentable(str(error))), controls), fatal=fatal)
         for judge, answered in zip(case.judges, answers, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             if self.options.keep_judgments:
@@ -325,7 +326,7 @@ class Run:
         dataset = control_dataset(table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
         if key not in self._controls:
-            self._controls[key] = self._control_of(judge, dataset, table.threshold, asking)
+            self._controls[key] = self._control_of(judge, dataset, table, asking)
         return self._controls[key]
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -333,11 +334,14 @@ class Run:
         self.config.check_dataset_files(dataset)
         return golden_pairs(self._control_samples.of(judge, dataset).pairs)
 
-    def _control_of(self, judge: Judge, dataset: str, threshold: float, asking: Asking) -> Control:
+    def _control_of(self, judge: Judge, dataset: str, table: ControlTable, asking: Asking) -> Control:
         try:
             pairs = self.control_pairs(judge.name, dataset)
-            if not pairs:
-                raise JudgeFixturesError(f"no pair of {dataset} has gold: name a dataset with gold in [control].")
+            if len(pairs) < table.fewest:
+                raise JudgeFixturesError(
+                    f"{len(pairs)} of the first {table.pairs} pairs of {dataset} have gold: at least {table.fewest} "
+                    "are needed to show that a judge reads. Name a dataset with more gold in [control], or raise pairs."
+                )
             answers = self._asked_of(judge, pairs, ARMS, replace(asking, dataset=dataset, what="control", part=True))
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
@@ -345,7 +349,7 @@ class Run:
             return uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)))
         if self.options.keep_judgments:
             asking.ledger.keep(judge.name, dataset, answers)
-        return control(judge.name, dataset, answers.arms[0], answers.arms[1], threshold)
+        return control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
 
     def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""

@@ -128,9 +128,9 @@ def _longer_by(judgment: Judgment) -> int:
 
 def refusal(failed: Control) -> str:
     """Return why an item is an ERROR, in the line that it says itself; the controls say more, once."""
-    return (
-        f"the control of {failed.judge} on {failed.dataset} is {failed.status}: {failed.message}. Nothing about this "
-        "judge can be a PASS until it passes its control ([control] in the configuration)."
+    return (  # a message may end in a command, which is copied as it stands: nothing comes after it
+        f"nothing about {failed.judge} can be a PASS until it passes its control ([control] in the configuration), "
+        f"which is {failed.status} on {failed.dataset}: {failed.message}"
     )
 
 
@@ -149,7 +149,7 @@ def _lines(report: Row) -> list[str]:
 
 def _line(row: Row) -> str:
     about = f" on {row['dataset']}" if row["dataset"] else ""
-    return f"control of {row['judge']}{about}: {row['message']}: {row['status']}"
+    return f"control of {row['judge']}{about} is {row['status']}: {row['message']}"
 
 
 CONTROLS = Section("controls", _rows, alerts=_lines)

@@ -54,9 +54,20 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
             if each[2].contrast is not None or _has_gold(setup, *each[:2])]  # fmt: skip
 
 
+def subject_of(node: Any) -> Subject | None:
+    """Return what an item is about; None where it is not a judge test, or one that pytest made of nothing to ask."""
+    params = node.callspec.params if hasattr(node, "callspec") else {}
+    if ITEM not in params:
+        return None
+    from judgefixtures.checks.check import Subject
+
+    subject = params[ITEM]
+    return subject if isinstance(subject, Subject) else None  # pytest has a value of its own for an empty list
+
+
 def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
     """Return those of pytest's items that are judge tests: the id of each with what it is about."""
-    found = [(node.nodeid, node.callspec.params.get(ITEM)) for node in nodes if hasattr(node, "callspec")]
+    found = [(node.nodeid, subject_of(node)) for node in nodes]
     return [(name, subject) for name, subject in found if subject is not None]
 
 
@@ -64,7 +75,7 @@ def words_of(node: Any, setup: Setup) -> tuple[str, ...]:
     """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
     from judgefixtures.contrasts import PLACEBO
 
-    subject = node.callspec.params.get(ITEM) if hasattr(node, "callspec") else None
+    subject = subject_of(node)
     if subject is None or subject.baseline is not None:
         return ()
     return ("cue",) if subject.check.family in setup.config.cues and subject.check.family != PLACEBO else ()

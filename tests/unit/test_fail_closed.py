@@ -7,11 +7,12 @@ a few lines of conftest.py, as pytest-rerunfailures 16.7 and pytest-repeat 0.9.4
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from support.project import Project, suite
-from support.server import Server, problem, serving, wire
+from support.server import Answer, Asked, Server, problem, serving, wire
 
 pytest_plugins = ["pytester"]
 
@@ -27,11 +28,14 @@ def test_judge(judge, pairs, gate):
 PYTHON = 'provider = "python"\ntarget = "mine:judge"'
 FOLLOWS = """\
 import json
+import re
 
 
 def judge(prompt):
-    newer = 1 if "2025" in prompt and prompt.index("2025") < prompt.index("1950") else 2
-    return json.dumps({"selected_response": newer, "reason": %r})
+    better = 1 + (int(re.search("q([0-9]+)", prompt)[1]) & 1)
+    if "2025" in prompt:
+        better = 1 if prompt.index("2025") < prompt.index("1950") else 2
+    return json.dumps({"selected_response": better, "reason": %r})
 """
 ITEM = "test_recency.py::test_judge[ours-own-recency-new-old]"
 # A worker that fails inside while it reports, after all others are through: xdist shows INTERNALERROR and exits with 0.
@@ -71,7 +75,7 @@ vsr_tolerance = 0.3
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
-    """A project whose judge follows the newer date in every pair, run in processes of its own."""
+    """A project whose judge follows the newer date in every pair and is right elsewhere, run in its own processes."""
     options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
     project = Project(pytester, configuration, options=options, apart=True, rough=True)
     project.write_pairs({"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
@@ -133,11 +137,16 @@ def asking(server: Server) -> str:
 
 def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> None:
     """In an answer's text and its system_fingerprint: recorded under -n and replayed so, with the same report."""
-    verdict = {"content": '{"selected_response": 1, "reason": "\ud83d"}', "role": "assistant"}
-    choice = {"index": 0, "finish_reason": "stop", "message": verdict}
-    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "system_fingerprint": "fp_\ud83d",
-            "choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}  # fmt: skip
-    with serving(wire(body)) as server:
+
+    def answering(asked: Asked) -> Answer:
+        better = 1 + int(re.search(r"q(\d+)", asked.prompt)[1]) % 2
+        verdict = {"content": f'{{"selected_response": {better}, "reason": "\ud83d"}}', "role": "assistant"}
+        choice = {"index": 0, "finish_reason": "stop", "message": verdict}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        return wire({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
+                     "system_fingerprint": "fp_\ud83d", "usage": usage})  # fmt: skip
+
+    with serving(by=answering) as server:
         project.configure(asking(server))
         code, said, files = report(project, "-n", "2", "--judge-record", "missing", folder="recorded")
     assert code == 0, said
@@ -298,7 +307,7 @@ def test_of_copies_the_worst_result_counts(project: Project) -> None:
     project.write(
         "mine.py",
         f"calls = []\n{FOLLOWS % 'x'}\n\ndef changing(prompt):\n    calls.append(1)\n"
-        "    return judge(prompt if 24 < len(calls) <= 48 else '')\n",
+        "    return judge(prompt if 24 < len(calls) <= 48 else prompt.replace('2025', ''))\n",
     )
     project.configure(PYTHON.replace("mine:judge", "mine:changing"))
     code, said, files = report(project, folder="report", conftest=COUNT)

@@ -484,11 +484,15 @@ def plans_well() -> Planning:
 
 
 def planning(plan: Planning | None = None) -> AbstractContextManager[Server]:
-    """Serve judges of both formats that plan as they are told (None refuses) and prefer the first response."""
+    """Serve judges of both formats that plan as they are told (None refuses) and are right about the project's pairs.
+
+    Asked about anything else they prefer the first response.
+    """
     made = plan or plans_well()
 
     def answering(asked: Asked) -> Answer:
-        text: str | None = json.dumps({"selected_response": 1, "reason": "It explains the cause."})
+        odd = re.search(r"thing \d*[13579] ", asked.prompt)
+        text: str | None = json.dumps({"selected_response": 2 if odd else 1, "reason": "It explains the cause."})
         if asked.prompt.startswith(PLANNING_MARK):
             text = made(asked.prompt)
         elif "[[A]]" in asked.prompt:
@@ -850,9 +854,10 @@ def test_an_outage_while_planning_is_no_fallback(project: Project) -> None:
 def test_a_function_may_plan(project: Project) -> None:
     """A judge of the user's own code is called with the planning prompt as with any other."""
     (project.path / "mine.py").write_text(
-        "from judgefixtures.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
+        "import re\n\nfrom judgefixtures.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
         f"    if prompt.startswith(PLANNING_MARK):\n        return {GOOD_PLAN!r}\n"
-        '    return \'{"selected_response": 1, "reason": "Good."}\'\n'
+        '    better = 1 + int(re.search("thing ([0-9]+)", prompt)[1]) % 2\n'
+        '    return f\'{{"selected_response": {better}, "reason": "Good."}}\'\n'
     )
     project.pytester.syspathinsert()
     project.configure()

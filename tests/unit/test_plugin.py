@@ -204,9 +204,9 @@ def test_an_item_is_a_contrast_of_a_judge_on_a_dataset(project: Project) -> None
 @pytest.mark.parametrize(
     ("expression", "contrasts", "datasets"),
     [
-        ("recency", ["recency-new-old"], ["house-qa", "house-stories"]),
-        ("provenance", [f"provenance-{name}" for name in PROVENANCE], ["house-qa", "house-stories"]),
-        ("expert and house-qa", [f"provenance-{name}" for name in PROVENANCE[:3]], ["house-qa"]),
+        ("recency", ["recency-new-old"], ["house-close", "house-close-stories"]),
+        ("provenance", [f"provenance-{name}" for name in PROVENANCE], ["house-close", "house-close-stories"]),
+        ("expert and close-stories", [f"provenance-{name}" for name in PROVENANCE[:3]], ["house-close-stories"]),
     ],
 )
 def test_expressions_select_in_this_repository(expression: str, contrasts: list[str], datasets: list[str]) -> None:
@@ -331,7 +331,7 @@ def test_a_silent_judge_fails_with_a_diagnosis(project: Project) -> None:
     examples = re.findall(r"^  pair (p\d\d): Which remedy of case \d+ works\?$", said, re.MULTILINE)
     assert len(set(examples)) == len(examples) == 3
     assert said.count("    new/old: chose 1 -- ") == said.count("    old/new: chose 2 -- ") == 3
-    command = 'pytest --judge silent --judge-dataset own -k "recency-new-old" --judge-report report'
+    command = "pytest --judge silent --judge-dataset own -k recency-new-old --judge-report report"
     assert command in said
     assert re.search(r"^silent +own +recency-new-old +8 .* 8/8 +0/8 +FAIL$", said, re.MULTILINE)
 
@@ -1077,7 +1077,7 @@ def test_a_file_can_hold_the_configuration(project: Project, elsewhere: Path) ->
     """--judge-config FILE is used in place of pyproject.toml; its paths are relative to it."""
     shutil.move(project.path / "pairs.jsonl", elsewhere)
     shutil.move(project.cassettes, elsewhere)
-    (elsewhere / "gates.toml").write_text(configuration(top='judge = "silent"\ndatasets = ["own"]'))
+    (elsewhere / "gates.toml").write_text(uncontrolled(configuration(top='judge = "silent"\ndatasets = ["own"]')))
     (project.path / "pyproject.toml").unlink()
     result = project.run("-k", "recency", "--judge-config", elsewhere / "gates.toml")
     result.assert_outcomes(failed=1, deselected=6)
@@ -1088,7 +1088,7 @@ def test_the_command_in_a_message_can_be_run_as_it_is(project: Project, server: 
     """What a message tells the user to run records exactly what this run missed."""
     (project.path / "pyproject.toml").unlink()
     shutil.rmtree(project.cassettes)
-    project.write("gates.toml", configuration(server.url, gate="vsr_tolerance = 0.9"))
+    project.write("gates.toml", uncontrolled(configuration(server.url, gate="vsr_tolerance = 0.9")))
     said = told(project.run("test_recency.py", "--judge-config", "gates.toml", "--judge-pairs", "5"))
     (command,) = set(re.findall(r"Record: pytest (.+)$", said, re.MULTILINE))
     assert project.run("test_recency.py", *command.split()).ret == 0
@@ -1133,7 +1133,7 @@ def test_a_path_elsewhere_leaves_the_rootdir(
     value = elsewhere
     if option == "--judge-config":
         value = elsewhere / "gates.toml"
-        value.write_text(configuration())
+        value.write_text(uncontrolled(configuration()))
         for name in ("cassettes", "pairs.jsonl"):
             shutil.move(project.path / name, elsewhere)
     if option == "--judge-cassettes":

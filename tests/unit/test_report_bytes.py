@@ -27,7 +27,7 @@ BEFORE = {
     "plans": {
         "judgments.jsonl": "ac942f16bfc9a91e",
         "plans.jsonl": "029350f729ce674e",
-        "report.json": "d20a7b6707fbe226",
+        "report.json": "108868751fb6f5a8",
     },
     "swap": {
         "differences.jsonl": "6731c8d09a5e7792",

@@ -1,0 +1,471 @@
+"""A PASS is earned: what a judge that does not read gets, how its control is recorded and said, and stuck verdicts.
+
+The judges are those of support/readers.py: as Python functions, which are run live, or behind a server of ours where
+recordings are the point.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import readers
+from support.project import REPOSITORY, Project, Ran, in_pyproject
+from support.server import NOWHERE, Asked, Server, serving
+
+from judgefixtures.checks.contrast import decide
+from judgefixtures.checks.control import control, fewest_right
+from judgefixtures.config import ControlTable, GateTable, SwapTable, build_config
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.judges import Reply
+from judgefixtures.judgments import Judgment
+from judgefixtures.metrics import measure, stuck_side
+from judgefixtures.pairs import Pair
+from judgefixtures.statistics import Status
+from judgefixtures.swap import compare_contrast
+from judgefixtures.verdicts import Verdict
+
+pytest_plugins = ["pytester"]
+
+N = 12  # pairs of one's own, enough for the wide gates
+WIDE = "[gate]\nvsr_tolerance = 0.45\n[swap]\nvsr_margin = 0.45\nsilent_margin = 0.45\naccuracy_margin = 0.45\n"
+# Judges that do not read, and what is said of each.
+BLIND = {
+    "first": "it chose the response that stands first in 60 of 60 answers",
+    "second": "it chose the response that stands second in 60 of 60 answers",
+    "coin": "its choices are like the toss of a coin",
+    "longer": "it chose the longer response in 60 of 60 answers",
+    "wrong": "it chose the wrong response in 60 of 60 answers",
+    "invalid": "of its 60 answers are invalid",
+}
+DECIDED = {"ERROR", "NOT_APPLICABLE"}
+CONTROL = 60  # calls: 30 pairs in both orders
+
+
+def configuration(head: str = "", *, more: str = WIDE, own: str = "[datasets.own]\npath = 'pairs.jsonl'\n") -> str:
+    """Return a configuration with every judge of readers.py, as functions; `head` stands before all tables."""
+    names = [*BLIND, "good", "no_stories", "knows_house"]
+    tables = "".join(f'[judges.{name}]\nprovider = "python"\ntarget = "mine:{name}"\n' for name in names)
+    path = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
+    return path + in_pyproject(f'judge = "good"\n{head}\n{tables}{own}{more}')
+
+
+def served(url: str = NOWHERE, *, head: str = "", judge: str = "") -> str:
+    """Return a configuration with one judge behind a server, about pairs of one's own."""
+    table = f'provider = "openai"\nmodel = "m"\nbase_url = "{url}/v1"\nmax_attempts = 1\n{judge}\n'
+    return in_pyproject(f'judge = "ours"\n{head}\n[judges.ours]\n{table}[datasets.own]\npath = "pairs.jsonl"\n{WIDE}')
+
+
+class Controlled(Project):
+    """A project whose judges are controlled: `configure` leaves the control on."""
+
+    def configure(self, *arguments: Any, **more: Any) -> None:
+        """Write the configuration as it is."""
+        self.write(self.file, self.configuration(*arguments, **more))
+
+
+def own_pairs(*, gold: bool = False, count: int = N) -> list[dict[str, Any]]:
+    """Return pairs that only their numbers tell apart."""
+    return [
+        {"id": f"p{number:02}", "question": f"Question {number}: which one?", "response_1": f"This one, {number}.",
+         "response_2": f"That one, {number}.", **({"gold": 1 + number % 2} if gold else {})}
+        for number in range(count)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Controlled:
+    """A user's repository with judges in Python, all tests of this repository's suite, and pairs without gold."""
+    project = Controlled(pytester, configuration, fresh=True)
+    shutil.copy(readers.__file__, project.path / "mine.py")
+    project.copy_tests(*(file.stem.removeprefix("test_") for file in (REPOSITORY / "tests" / "judge").glob("test_*")))
+    project.write_pairs(own_pairs())
+    project.configure()
+    return project
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A judge that reads, behind HTTP."""
+
+    def answering(asked: Asked) -> Any:
+        return asked.answered(readers.good(asked.prompt))
+
+    with serving(by=answering) as running:
+        yield running
+
+
+@pytest.fixture
+def recorded(project: Controlled, server: Server) -> Controlled:
+    """The repository with a judge behind the server, whose recency contrast is recorded."""
+    project.configuration = served
+    project.configure(server.url)
+    assert project.run("-k", "recency", "--judge-record", "missing").ret == 0
+    return project
+
+
+def about_house(server: Server) -> list[str]:
+    """Return what was asked of the house pairs, which the control is about."""
+    return [asked.prompt for asked in server.asked if not re.search(r"Question \d+: which one\?", asked.prompt)]
+
+
+def of(judge: str, ran: Ran) -> list[dict[str, Any]]:
+    """Return all rows of the report about a judge but its controls."""
+    lists = {name: rows for name, rows in ran.report.items() if isinstance(rows, list) and name != "controls"}
+    return [row for rows in lists.values() for row in rows if isinstance(row, dict) and row.get("judge") == judge]
+
+
+def said_of_control(ran: Ran) -> list[str]:
+    """Return the lines of the summary on controls."""
+    return [line for line in ran.outlines if line.startswith("control of ")]
+
+
+# --- judges that do not read ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("judge", "reason"), BLIND.items())
+def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: str, reason: str) -> None:
+    """Whole suite, default datasets, against a good judge: no PASS, every item says what is wrong, no APPROVE."""
+    project.configure(own="")
+    ran = project.run("--judge", judge, "--judge-baseline", "good", "--judge-pairs", "4", "--judge-report", "report")
+    assert set(ran.parseoutcomes()) <= {"failed", "skipped"}
+    told = [line for line in ran.outlines if line.startswith(f"nothing about {judge} can be a PASS") and reason in line]
+    assert len(told) == ran.parseoutcomes()["failed"] > 60
+    controls = [row for row in ran.report["controls"] if row["judge"] == judge]
+    assert [(row["dataset"], row["status"]) for row in controls] == [("house-qa", "FAIL"), ("house-stories", "FAIL")]
+    assert all(reason in row["message"] for row in controls)
+    rows = [row for row in of(judge, ran) if "reasons" not in row]
+    assert {row["dataset"] for row in rows} >= {"house-close", "house-close-stories", "house-qa", "house-stories"}
+    assert {row["status"] for row in rows} == {"ERROR"}
+    assert all(reason in row["message"] and "control" in row["message"] for row in rows)
+    assert ran.report["decision"]["status"] == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("judge", BLIND)
+def test_a_judge_that_does_not_read_is_not_approved_against_itself(project: Controlled, judge: str) -> None:
+    """Two judges that never differ are equally bad: no APPROVE, and no PASS of one's own pairs either."""
+    ran = project.run("--judge", judge, "--judge-baseline", judge, "-k", "swap or recency or position",
+                      "--judge-report", "report")  # fmt: skip
+    assert set(ran.parseoutcomes()) <= {"failed", "skipped", "deselected"}
+    assert ran.decision[0] == "INCONCLUSIVE"
+    assert BLIND[judge] in ran.decision[1][0]
+    assert len(said_of_control(ran)) == 1
+
+
+@pytest.mark.parametrize("baseline", ["good", "first"])
+def test_both_judges_of_a_swap_have_to_read(project: Controlled, baseline: str) -> None:
+    """A good judge is approved against itself, and against one that does not read nothing is decided."""
+    ran = project.run("--judge-baseline", baseline, "test_swap.py")
+    assert ran.decision[0] == {"good": "APPROVE", "first": "INCONCLUSIVE"}[baseline]
+    assert len(said_of_control(ran)) == len({"good", baseline})
+
+
+def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
+    """Right about all clear pairs in both orders: PASS, first in the summary and in report.json, and items decide."""
+    ran = project.run("-k", "cue or position", "--judge-report", "report")
+    assert ran.parseoutcomes().keys() == {"passed", "deselected"}
+    (row,) = ran.report["controls"]
+    assert row.pop("message") in said_of_control(ran)[0]
+    assert row == {"judge": "good", "dataset": "house-qa", "n": 30, "right_both_orders": 30, "first_selected": 30,
+                   "status": "PASS"}  # fmt: skip
+    assert list(ran.report).index("controls") < list(ran.report).index("contrasts")
+    heading = next(number for number, line in enumerate(ran.outlines) if line.strip("= ") == "judges")
+    assert ran.outlines[heading + 1].startswith("control of good on house-qa is PASS: ")
+
+
+def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
+    """A judge that knows everything but stories is an ERROR on stories alone."""
+    project.configure(own="")
+    ran = project.run("--judge", "no_stories", "--judge-pairs", "12", "-k", "recency or position",
+                      "--judge-report", "report")  # fmt: skip
+    assert {row["dataset"]: row["status"] for row in ran.report["controls"]} == {
+        "house-qa": "PASS", "house-stories": "FAIL",
+    }  # fmt: skip
+    statuses = {row["dataset"]: row["status"] for row in ran.report["contrasts"]}
+    assert statuses == {"house-close": "PASS", "house-qa": "PASS", "house-close-stories": "ERROR",
+                        "house-stories": "ERROR"}  # fmt: skip
+
+
+# --- the configuration ----------------------------------------------------------------------------------------
+
+
+def test_a_control_that_is_switched_off_is_said(project: Controlled) -> None:
+    """`control = false`: nobody is asked about house pairs, and the summary and the report say so of every judge."""
+    project.configure("control = false")
+    ran = project.run("--judge", "good", "--judge", "first", "-k", "recency", "--judge-report", "report")
+    assert [(row["judge"], row["dataset"], row["status"]) for row in ran.report["controls"]] == [
+        ("first", None, "NOT_APPLICABLE"), ("good", None, "NOT_APPLICABLE"),
+    ]  # fmt: skip
+    assert len([line for line in said_of_control(ran) if "control = false" in line]) == 2
+    statuses = {row["judge"]: row["status"] for row in ran.report["contrasts"]}
+    assert statuses == {"good": "PASS", "first": "INCONCLUSIVE"}  # no room to move is no PASS in any case
+
+
+def test_any_dataset_with_gold_can_control(project: Controlled) -> None:
+    """[control] dataset, pairs and threshold are used, with the numbers in the row."""
+    project.write_pairs(own_pairs(gold=True))
+    project.configure(more=f'[control]\ndataset = "own"\npairs = 8\nthreshold = 0.6\n{WIDE}')
+    ran = project.run("--judge", "good", "--judge", "knows_house", "-k", "recency", "--judge-report", "report")
+    found = {row["judge"]: row for row in ran.report["controls"]}
+    assert {(row["dataset"], row["n"]) for row in found.values()} == {("own", 8)}
+    assert (found["good"]["status"], found["knows_house"]["status"]) == ("PASS", "FAIL")
+    assert "stands first in 16 of 16" in found["knows_house"]["message"]
+
+
+MISTAKES = {
+    "control = true": ["control", "[control]", "or false", "True"],
+    "control = 30": ["control", "[control]", "or false", "30"],
+    '[control]\ndataset = "howse-qa"': ["[control] dataset", "'howse-qa'", "house-qa"],
+    "[control]\npairs = 4": ["control", "pairs = 4 can never exceed threshold = 0.5", "at least 5"],
+    "[control]\nthreshold = 0.95": ["control", "pairs = 30 can never exceed threshold = 0.95", "at least 59"],
+    "[control]\nthreshold = 1.5": ["control.threshold", "1.5"],
+    "[control]\npair = 30": ["unknown key 'control.pair'", "pairs"],
+}
+
+
+@pytest.mark.parametrize(("mistake", "words"), MISTAKES.items(), ids=[*MISTAKES])
+def test_a_mistake_in_the_control_is_a_clear_error(project: Controlled, mistake: str, words: list[str]) -> None:
+    """A wrong [control] is one error before anything runs, which names the key, the value and what is accepted."""
+    if mistake.startswith("["):
+        project.configure(more=f"{mistake}\n{WIDE}")
+    else:
+        project.configure(mistake)
+    ran = project.run("-k", "recency")
+    assert ran.ret in (1, 2)
+    (line,) = {line for line in ran.outlines if words[0] in line and "pyproject.toml: " in line}
+    assert all(word in line for word in words)
+
+
+@pytest.mark.parametrize(("golden", "said"), [(0, "0 of the first 30 pairs of own have gold"),
+                                              (3, "3 of the first 30 pairs of own have gold")])  # fmt: skip
+def test_a_control_needs_gold(project: Controlled, golden: int, said: str) -> None:
+    """A dataset without gold, or with too little, cannot control: ERROR with what is missing, and nothing is asked."""
+    project.write_pairs([*own_pairs(gold=True)[:golden], *own_pairs()[golden:]])
+    project.configure(more=f'[control]\ndataset = "own"\n{WIDE}')
+    ran = project.run("-k", "recency", "--judge-report", "report")
+    assert ran.parseoutcomes().keys() == {"failed", "deselected"}
+    (row,) = ran.report["controls"]
+    assert (row["status"], row["n"]) == ("ERROR", 0)
+    assert said in row["message"]
+    assert "at least 5 are needed" in ran.report["contrasts"][0]["message"]
+
+
+def test_fewest_pairs_are_those_that_can_pass() -> None:
+    """`fewest` is the smallest number of pairs that can pass at all, for any threshold."""
+    for threshold in (0.1, 0.5, 0.6, 0.75, 0.9, 0.95):
+        fewest = ControlTable(pairs=500, threshold=threshold).fewest
+        assert fewest_right(fewest, threshold) == fewest
+        assert fewest_right(fewest - 1, threshold) > fewest - 1
+        with pytest.raises(JudgeFixturesError, match=f"at least {fewest} are needed"):
+            build_config({"control": {"pairs": fewest - 1, "threshold": threshold}})
+
+
+# --- recordings -----------------------------------------------------------------------------------------------
+
+
+def test_the_control_is_recorded_once_and_replayed(recorded: Controlled, server: Server) -> None:
+    """One recording serves all items and runs; without a server the report is the same, also under -n 2."""
+    assert len(about_house(server)) == CONTROL
+    assert len(server.asked) == CONTROL + 2 * N
+    again = recorded.run("-k", "cue", "--judge-record", "missing")
+    assert again.ret == 0
+    assert len(about_house(server)) == CONTROL
+    recorded.configure()
+    serial = recorded.run("-k", "cue", "--judge-report", "report")
+    assert serial.ret == 0
+    files = {file.name: file.read_bytes() for file in serial.folder.iterdir()}
+    assert serial.report["controls"][0]["n"] == 30
+    assert {row["dataset"] for row in serial.rows("judgments")} == {"own", "house-qa"}
+    parallel = recorded.run("-n", "2", "-k", "cue", "--judge-report", "report")
+    assert parallel.ret == 0
+    assert {file.name: file.read_bytes() for file in parallel.folder.iterdir()} == files
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("mode", ["missing", "all"])
+def test_processes_that_record_share_the_control(project: Controlled, server: Server, mode: str) -> None:
+    """Under -n 2 the control is paid for once, and recorded as serially."""
+    project.configuration = served
+    project.configure(server.url)
+    ran = project.run("-n", "2", "-k", "cue", "--judge-record", mode, "--judge-report", "report")
+    assert ran.ret == 0
+    assert len(about_house(server)) == CONTROL
+    assert ran.report["controls"][0]["right_both_orders"] == 30
+
+
+@pytest.mark.parametrize("mode", ["all", "missing"])
+def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, server: Server, mode: str) -> None:
+    """The control asks about the first pairs alone: what else is recorded of its dataset stays and replays."""
+    about = ("--judge-dataset", "house-qa", "--judge-pairs", "40", "test_position.py::test_position")
+    assert recorded.run(*about, "--judge-record", "missing").ret == 0
+    assert len(about_house(server)) == 2 * 40
+    before = {name: recorded.cassette(name, dataset="house-qa").read_text() for name in ("no-cue", NO_CUE_SWAPPED.name)}
+    assert recorded.run("-k", "recency", "--judge-record", mode).ret == 0
+    assert len(about_house(server)) == 2 * 40 + (CONTROL if mode == "all" else 0)
+    for name, text in before.items():
+        after = recorded.cassette(name, dataset="house-qa").read_text()
+        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 40
+    recorded.configure()
+    assert recorded.run(*about).ret == 0
+    assert recorded.run("-k", "recency").ret == 0
+
+
+def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, server: Server) -> None:
+    """Without its recording the control is an ERROR whose command records it, and nothing else."""
+    shutil.rmtree(recorded.cassettes / "ours" / "house-qa")
+    missed = recorded.run("-k", "recency", "--judge-report", "report")
+    assert missed.ret == 1
+    assert missed.report["controls"][0]["status"] == "ERROR"
+    (command,) = {found[0] for line in missed.outlines if (found := re.findall(r"Record: pytest (.+)$", line))}
+    before = len(server.asked)
+    assert recorded.run(*command.split()).ret == 0
+    assert len(server.asked) == before + CONTROL
+    recorded.configure()
+    assert recorded.run("-k", "recency").ret == 0
+
+
+def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled) -> None:
+    """Items that miss their recordings are ERRORs of their own: the control that passed is reported all the same."""
+    recorded.configure()
+    ran = recorded.run("-k", "provenance", "--judge-report", "report")
+    assert {row["status"] for row in ran.report["contrasts"]} == {"ERROR"}
+    assert [row["status"] for row in ran.report["controls"]] == ["PASS"]
+
+
+def test_the_preflight_counts_the_control(recorded: Controlled) -> None:
+    """What the control costs is part of the preflight, as long as it is not recorded; a control that is off is said."""
+    recorded.configure()
+    line = "control of ours: 30 pairs of house-qa, both orders, before anything else"
+    kept = recorded.run("--judge-preflight", "-k", "recency")
+    kept.stdout.fnmatch_lines([f"  {line}", "  ours: at most 0 calls*"])
+    shutil.rmtree(recorded.cassettes)
+    recorded.run("--judge-preflight", "-k", "recency").stdout.fnmatch_lines(
+        [f"*ours: at most {CONTROL + 2 * N} calls*"]
+    )
+    recorded.configure(judge='strategy = "plan-self"')  # a plan for every pair
+    calls = CONTROL + 30 + 3 * N
+    recorded.run("--judge-preflight", "-k", "recency").stdout.fnmatch_lines([f"*ours: at most {calls} calls*"])
+    recorded.configure(head="control = false")
+    off = recorded.run("--judge-preflight", "-k", "recency")
+    off.stdout.fnmatch_lines(["  control = false", f"*ours: at most {2 * N} calls*"])
+
+
+# --- arms without room to move --------------------------------------------------------------------------------
+
+
+def judged(verdicts: str, condition: Condition = NO_CUE, gold: int | None = None) -> list[Judgment]:
+    """Return a judgment per character: 1, 2, or anything else for an answer that is invalid."""
+    return [
+        Judgment(Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=gold), condition, Reply(
+            Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-verdict")))
+        for number, verdict in enumerate(verdicts)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arms", "side"),
+    [
+        (("1" * 100, "1" * 95 + "2" * 5), 1),
+        (("2" * 100, "2" * 95 + "1" * 5), 2),
+        (("1" * 100, "1" * 94 + "2" * 6), None),
+        (("1" * 100, "2" * 100), None),
+        (("1" * 20 + "x" * 80, "1" * 100), 1),  # of the valid ones
+        (("x" * 9, "x" * 9), None),
+    ],
+)
+def test_a_side_is_stuck_where_both_arms_chose_it(arms: tuple[str, str], side: int | None) -> None:
+    """At least 95% of the valid verdicts of every arm: then the judge chose a side."""
+    assert stuck_side([judged(arm) for arm in arms]) == side
+
+
+def test_gold_on_one_side_accounts_for_one_sided_verdicts() -> None:
+    """Where the better response stood there in 90% of the pairs, the pairs explain the arms: a PASS is one."""
+    new, old = contrasts("recency")[0].x, contrasts("recency")[0].y
+    assert stuck_side([judged("1" * 100, new, gold=1), judged("1" * 100, old, gold=1)]) is None
+    assert stuck_side([judged("1" * 100, new, gold=2), judged("1" * 100, old, gold=2)]) == 1
+    # Shown the other way round, the first one stood second.
+    assert stuck_side([judged("2" * 100, NO_CUE_SWAPPED, gold=1)] * 2) is None
+
+
+def test_a_contrast_without_room_to_move_is_inconclusive() -> None:
+    """Equal arms of one side are no PASS; arms that are as equal and balanced are."""
+    stuck = measure(judged("1" * 100), judged("1" * 100))
+    found = decide(stuck, GateTable())
+    assert found.status is Status.INCONCLUSIVE
+    assert "the response that stands first was chosen in at least 95% of every arm" in found.reasons[0]
+    assert decide(measure(judged("12" * 50), judged("12" * 50)), GateTable()).status is Status.PASS
+
+
+def test_a_swap_without_room_to_move_is_inconclusive() -> None:
+    """A candidate that is stuck does not pass beside a baseline that is not; the other way round nothing is lost."""
+    (recency,) = contrasts("recency")
+    stuck = (judged("1" * 300, recency.x), judged("1" * 300, recency.y))
+    free = (judged("12" * 150, recency.x), judged("12" * 150, recency.y))
+    for ours, theirs, expected in ((stuck, free, Status.INCONCLUSIVE), (free, stuck, Status.PASS)):
+        compared = compare_contrast(ours, theirs, recency, SwapTable(), GateTable())
+        deciding = [each for each in compared if each.decides]
+        assert {each.status for each in deciding} == {expected}
+        assert ["no verdict had room to move" in each.message for each in deciding] == [ours is stuck] * len(deciding)
+
+
+@pytest.mark.parametrize(("gold", "status"), [(None, "INCONCLUSIVE"), (2, "INCONCLUSIVE"), (1, "PASS")])
+def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int | None, status: str) -> None:
+    """It passes its control and chooses what stands first of all other pairs: no cue passes unless gold explains it."""
+    project.write_pairs([row | {"gold": gold} if gold else row for row in own_pairs()])
+    project.configure(own="[datasets.own]\npath = 'pairs.jsonl'\nbalance_positions = false\n")
+    ran = project.run("--judge", "knows_house", "--judge-baseline", "knows_house", "-k", "recency or four-cell",
+                      "--judge-report", "report")  # fmt: skip
+    assert ran.report["controls"][0]["status"] == "PASS"
+    found = {(name, row["status"]) for name in ("contrasts", "four_cells") for row in ran.report[name]}
+    # Where the order is balanced out, gold lies on either side: nothing explains the first place.
+    assert found == {("contrasts", status), ("four_cells", "INCONCLUSIVE")}
+    deciding = {row["status"] for row in ran.report["swap"] if row["margin"] is not None}
+    assert deciding == {status}
+
+
+# --- what -k selects ------------------------------------------------------------------------------------------
+
+
+def test_cue_selects_the_contrasts_of_cues(project: Controlled) -> None:
+    """`-k cue`: provenance, recency and families of one's own; `position` and `repeat` are found by their names."""
+    own = 'forum = "Response {number} is from a forum."\njournal = "Response {number} is from a journal."\n'
+    project.configure(more=f"[cues.venue]\n{own}")
+    options = ("--judge-repeats", "2", "--judge-baseline", "good")
+    cues = [line.rpartition("[good-own-")[2].rstrip("]") for line in project.ids(*options, "-k", "cue")]
+    assert {name.partition("-")[0] for name in cues} == {"provenance", "recency", "venue"}
+    assert len(cues) == len({*cues}) == 6 + 1 + 1
+    (position,) = project.ids(*options, "-k", "position and not swap and not four-cell")
+    (repeat,) = project.ids(*options, "-k", "repeat and not swap")
+    assert position.endswith("[good-own-position]")
+    assert repeat.endswith("[good-own-repeat-1]")
+    assert not [name for name in project.ids(*options) if "no-cue" in name]
+
+
+def test_without_datasets_families_have_their_own(project: Controlled) -> None:
+    """Nothing selected: close pairs for cues, placebo, repeat and four cells; clear pairs for all else."""
+    project.configure(own="")
+    asked: dict[str, set[str]] = {}
+    for line in project.ids("--judge-repeats", "2"):
+        dataset = next(name for name in ("house-close", "house-bias", "house-instructions", "house-") if name in line)
+        asked.setdefault(dataset, set()).add(Path(line.partition("::")[0]).stem + line.partition("::")[2].split("[")[0])
+    close = {name.partition("test_")[2].partition("test_")[0] for name in asked["house-close"]}
+    assert close == {"noise", "position", "provenance", "recency"}
+    assert not [line for line in project.ids("-k", "position and close") if "four-cell" not in line]
+
+
+# --- the control alone ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("right", "status"), [(19, Status.FAIL), (20, Status.PASS)])
+def test_twenty_of_thirty_show_that_a_judge_reads(right: int, status: Status) -> None:
+    """The exact one-sided 95% bound exceeds .5 from 20 of 30 on."""
+    own = judged("1" * 30, NO_CUE, gold=1)
+    other = judged("2" * right + "1" * (30 - right), NO_CUE_SWAPPED, gold=1)
+    found = control("ours", "house-qa", own, other, 0.5)
+    assert (found.status, found.right_both_orders, found.n) == (status, right, 30)
+    assert found.first_selected == 30 + 30 - right
