@@ -266,6 +266,12 @@ class Run:
             raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
         return checks[name]
 
+    @property
+    def swap_cells(self) -> int:
+        """How many contrasts on datasets a swap compares, by the configuration."""
+        families = self.config.swap.families
+        return sum(len(self.contrasts(name)) * len(self.config.datasets_of(name)) for name in families)
+
     # --- gates ------------------------------------------------------------------------------------------------
 
     def gate(
@@ -282,7 +288,7 @@ class Run:
         who = self.judge(judge) if isinstance(judge, str) else judge
         other = self.judge(baseline) if isinstance(baseline, str) else baseline
         if other is not None:
-            check = SwapCheck(check.contrast)
+            check = SwapCheck(check.contrast, self.swap_cells)
         about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
         return self.check(check, Case(who, dataset, about, self.config, other))
 
@@ -306,8 +312,9 @@ class Run:
                 return _controlled(check.lost(case, refusal(failed)), controls)
             case, asking = self._narrowed(check, case, asking)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
-            if check.contrast is not None and case.baseline is None:
-                answers = [self._with_indifferent(case, answers[0])]
+            if check.contrast is not None:
+                answers = [self._with_indifferent(judge, case, each)
+                           for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
@@ -381,22 +388,24 @@ class Run:
         finally:
             asking.ledger.bear(aside)
 
-    def _with_indifferent(self, case: Case, answers: Answers) -> Answers:
+    def _with_indifferent(self, judge: Judge, case: Case, answers: Answers) -> Answers:
         """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
         known: dict[str, Mapping[str, int]] = {}
         asked = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
         for condition, repeat in indifferent_arms(self.config.cues):
             own = asked.get((condition.name, repeat))
-            found = choices_of(own) if own is not None else self._chosen(case, (condition, repeat), answers.plans)
+            found = (
+                choices_of(own) if own is not None else self._chosen(judge, case, (condition, repeat), answers.plans)
+            )
             if found:
                 known[f"{condition.name} {repeat}"] = found
         return replace(answers, indifferent=known)
 
-    def _chosen(self, case: Case, arm: Arm, plans: Mapping[str, Planned]) -> Mapping[str, int]:
+    def _chosen(self, judge: Judge, case: Case, arm: Arm, plans: Mapping[str, Planned]) -> Mapping[str, int]:
         """Return what is recorded of a judge's choices in an arm, looked up once for all contrasts of a dataset."""
-        key = (id(case.judge), case.dataset, arm, tuple(pair.digest for pair in case.pairs))
+        key = (id(judge), case.dataset, arm, tuple(pair.digest for pair in case.pairs))
         if key not in self._chosen_before:
-            replies = self._looked_up(case.judge, case.dataset, arm, case.pairs, plans)
+            replies = self._looked_up(judge, case.dataset, arm, case.pairs, plans)
             answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in case.pairs if pair.id in replies]
             self._chosen_before[key] = choices_of(answered)
         return self._chosen_before[key]

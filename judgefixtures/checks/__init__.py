@@ -7,12 +7,13 @@ from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE
 from judgefixtures.checks.check import Answers, Case, Check, Need
 from judgefixtures.checks.contrast import CONTRASTS, ContrastCheck
 from judgefixtures.checks.control import CONTROLS
+from judgefixtures.checks.decision import DECISION, DECISIONS, EXPENSES, SWAP
 from judgefixtures.checks.edit import EditCheck
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
 from judgefixtures.checks.plans import PLANS, PlanCheck
 from judgefixtures.checks.rankings import RANKINGS
 from judgefixtures.checks.sections import SERVED, WARNINGS, Section
-from judgefixtures.checks.swap import DECISION, DECISIONS, EXPENSES, SWAP, SwapCheck
+from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.contrasts import Contrast
 
 __all__ = ["SECTIONS", "AccuracyCheck", "Answers", "Case", "Check", "ContrastCheck", "EditCheck", "FourCellCheck",

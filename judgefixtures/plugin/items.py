@@ -42,7 +42,8 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
         contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
         checks = [check_of(contrast) for contrast in contrasts]
         if mark.name == SWAP:
-            checks = [SwapCheck(), *map(SwapCheck, contrasts)]
+            cells = sum(len(_datasets(mark, setup, contrast.family)) for contrast in contrasts)
+            checks = [SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts)]
     asked = [(judge, dataset, check) for judge in setup.judge_names for dataset, check in _asked(mark, setup, checks)]
     if mark.name == PLANS:
         return [Subject(*each) for each in asked if setup.run.judge(each[0]).plans_first]

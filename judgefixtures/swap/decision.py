@@ -75,6 +75,28 @@ def decide_at(
     return comparison.decision()
 
 
+def guards(
+    part: SwapCell | SwapAccuracy, cells: int, swap: SwapTable, *, alpha: float = 0.05,
+    baseline_flips: float | None = None, clusters: Mapping[str, Hashable] | None = None,
+) -> tuple[tuple[Component, ...], tuple[str, ...]]:  # fmt: skip
+    """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
+
+    The same components that `decide_swap` finds for it among all the others.
+
+    >>> right = SwapAccuracy("qa", [str(n) for n in range(100)], [1.0] * 100, [1.0] * 100)
+    >>> [(each.kind, each.margin, each.status.value) for each in guards(right, 0, SwapTable())[0]]
+    [('accuracy', 0.1, 'PASS')]
+    """
+    own: tuple[tuple[SwapCell, ...], tuple[SwapAccuracy, ...]] = (
+        ((part,), ()) if isinstance(part, SwapCell) else ((), (part,))
+    )
+    comparison = _Comparison(once(alpha), *own, swap, (), baseline_flips, clusters, max(cells, 1))
+    if isinstance(part, SwapAccuracy):
+        return (comparison.of_accuracy("guard", part.dataset, [part], comparison.dataset_margin).component,), ()
+    found = tuple(each.component for each in comparison.tested if each.component.role == "guard")
+    return found, tuple(comparison.not_compared)
+
+
 def _check(cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy]) -> None:
     names = [cell.id for cell in cells]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -108,6 +130,7 @@ class _Comparison:
     missing: tuple[str, ...]
     baseline_flips: float | None
     clusters: Mapping[str, Hashable] | None
+    planned_cells: int | None = None  # of the whole swap, where these are a part of it
 
     # --- what there is ------------------------------------------------------------------------------------
 
@@ -169,11 +192,15 @@ class _Comparison:
                 if quantity == "abs-vsr" or each.cell.kind == "cue":
                     found.append(self.of_cell(quantity, each))
         if len(self.golden) > 1:
-            margin = max(self.swap.accuracy_margin, min(2 * self.swap.accuracy_margin, LARGEST_DATASET_MARGIN))
             found += [
-                self.of_accuracy("guard", accuracy.dataset, [accuracy], margin) for accuracy in self.golden
+                self.of_accuracy("guard", accuracy.dataset, [accuracy], self.dataset_margin) for accuracy in self.golden
             ]
         return tuple(found)
+
+    @property
+    def dataset_margin(self) -> float:
+        """By how much accuracy may be worse on a single dataset."""
+        return max(self.swap.accuracy_margin, min(2 * self.swap.accuracy_margin, LARGEST_DATASET_MARGIN))
 
     @cached_property
     def golden(self) -> tuple[SwapAccuracy, ...]:
@@ -213,8 +240,8 @@ class _Comparison:
         """Return the guard's margin of a cell if a dataset had so many pairs, and the cell as many more or fewer."""
         size = max(round(cell_pairs * pairs / self.pairs), 1)
         return guard_margin(
-            size, len(self.cells), self.swap, margin=self.margin_of(kind), baseline_flips=self.baseline_flips,
-            alpha=self.levels.alpha,
+            size, self.planned_cells or len(self.cells), self.swap, margin=self.margin_of(kind),
+            baseline_flips=self.baseline_flips, alpha=self.levels.alpha,
         )  # fmt: skip
 
     def declared(self, kind: Kind, moves: Iterable[Moves]) -> dict[str, int]:
@@ -240,9 +267,7 @@ class _Comparison:
         z = Scores.of(moved.tolist(), [1] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
-    def pooled(
-        self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int
-    ) -> Scores:
+    def pooled(self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int) -> Scores:
         """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):

@@ -1,0 +1,215 @@
+"""The decision on a swap: all of its parts that a run compared, put together, in words that a person can sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judgefixtures.checks.sections import Section, ordered, with_holm
+from judgefixtures.checks.swap import EXPENSES_SHOWN, estimated
+from judgefixtures.checks.wording import table
+from judgefixtures.config import SwapTable
+from judgefixtures.costs import money
+from judgefixtures.findings import Finding, Row, evidence_of, rows_of
+from judgefixtures.statistics import Status
+from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_swap
+
+KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
+EXPENSE_HEADER = ("dataset", "a verdict", "baseline", "candidate", "difference", "CI")
+SEVERITY = (SwapStatus.APPROVE, SwapStatus.INCONCLUSIVE, SwapStatus.REJECT)
+MOST_REASONS, MOST_COMPONENTS = 7, 9  # lines in the terminal; report.json has all
+
+
+def _rows(findings: Sequence[Finding]) -> list[Row]:
+    return with_holm(rows_of(findings, "swap"), KEY)
+
+
+def _expense_rows(findings: Sequence[Finding]) -> list[Row]:
+    return ordered(rows_of(findings, "expenses"), KEY[:-1])
+
+
+def _decisions(findings: Sequence[Finding]) -> list[Row] | None:
+    """Return a decision per candidate, over every part of the swap that was collected; None without any."""
+    parts = {
+        (each["judge"], each["dataset"], each["contrast"] or ""): each for each in evidence_of(findings, "swap_parts")
+    }
+    required = sorted({tuple(each) for each in evidence_of(findings, "required")})
+    lost = [finding for finding in findings if finding.baseline is not None and finding.status is Status.ERROR]
+    if not parts and not required and not lost:
+        return None
+    judges = sorted({key[0] for key in parts} | {each[0] for each in required} | {each.judge for each in lost})
+    return [
+        _Swap(
+            judge, [parts[key] for key in sorted(parts) if key[0] == judge],
+            [each for each in required if each[0] == judge], [each for each in lost if each.judge == judge],
+            [row for row in evidence_of(findings, "prices") if row["judge"] == judge],
+        ).row
+        for judge in judges
+    ]  # fmt: skip
+
+
+class _Swap:
+    """One candidate's swap: its parts, what was required of it, what was lost of it, and what pairs cost."""
+
+    def __init__(
+        self, judge: str, parts: Sequence[Row], required: Sequence[tuple[str, ...]], lost: Sequence[Finding],
+        prices: Sequence[Row],
+    ) -> None:  # fmt: skip
+        self.judge, self.parts, self.required, self.lost, self.prices = judge, parts, required, lost, prices
+        self.baseline = next((each["baseline"] for each in parts), None) or next((each[1] for each in required), "")
+
+    @property
+    def row(self) -> Row:
+        """The row of report.json."""
+        found = self.decided()
+        reasons = [*self.why_lost(), *found.reasons]
+        if found.needed_pairs is not None:
+            reasons += self.price(found.needed_pairs)
+        return {
+            "judge": self.judge, "baseline": self.baseline, "status": str(found.status), "reasons": reasons,
+            "components": [_component(each) for each in found.components], "guard_margin": found.guard_margin,
+            "needed_pairs": found.needed_pairs, "look": found.look,
+        }  # fmt: skip
+
+    def decided(self) -> SwapDecision:
+        """Return the decision over what can be compared."""
+        whole = [each for each in self.parts if each["part"] is not None]
+        cells = [SwapCell(**each["part"]) for each in whole if each["contrast"]]
+        accuracies = [SwapAccuracy(**each["part"]) for each in whole if not each["contrast"]]
+        settings: Row = self.parts[0] if self.parts else {"swap": {}, "alpha": 0.05}
+        clusters = {pair: label for each in whole for pair, label in each["clusters"].items()}
+        swap = SwapTable.model_validate(settings["swap"])
+        return decide_swap(cells, accuracies, swap, alpha=settings["alpha"], missing=self.missing(),
+                           baseline_flips=self.flips(), clusters=clusters or None)  # fmt: skip
+
+    def missing(self) -> list[str]:
+        """Return what was required and cannot be compared, by the names that decisions use."""
+        compared = {
+            (each["dataset"], each["contrast"] or "accuracy") for each in self.parts if each["part"] is not None
+        }
+        wanted = [(dataset, name) for _, _, dataset, name in self.required]
+        wanted += map(_about, self.parts)
+        wanted += [(each.dataset, each.name) for each in self.lost]
+        return [f"{name} on {dataset}" for dataset, name in dict.fromkeys(wanted) if (dataset, name) not in compared]
+
+    def why_lost(self) -> list[str]:
+        """Return why parts cannot be compared, each reason once."""
+        said = [reason for each in self.lost for reason in each.reasons]
+        said += [reason for each in self.parts if each["part"] is None for reason in each["lacking"]]
+        return list(dict.fromkeys(said))
+
+    def flips(self) -> float | None:
+        """Return the share of pairs on which the baseline's repeats differ; None where there are no repeats."""
+        of_dataset = {each["dataset"]: each["flips"] for each in self.parts if each["flips"]}
+        n = sum(count for _, count in of_dataset.values())
+        return sum(flips for flips, _ in of_dataset.values()) / n if n else None
+
+    def price(self, needed: int) -> list[str]:
+        """Return what so many pairs per dataset cost beyond those that there are: calls, and money of both judges."""
+        more = [(each, max(needed - each["pairs"], 0)) for each in self.prices]
+        calls = sum(2 * pairs for _, pairs in more)
+        if not calls:
+            return []
+        costs = [None if each["usd_a_pair"] is None else pairs * each["usd_a_pair"] for each, pairs in more]
+        known = [usd for usd in costs if usd is not None]
+        cost = f"at most {money(sum(known))}" if len(known) == len(costs) else money(None)
+        return [f"{needed} pairs per dataset are {calls} more calls of each judge, {cost} for both"]
+
+
+def _about(part: Row) -> tuple[str, str]:
+    return part["dataset"], part["contrast"] or "accuracy"
+
+
+def _component(found: Component) -> Row:
+    return {
+        "kind": found.kind, "role": found.role, "name": found.name, "n": found.estimate.n, **estimated(found),
+        "z": found.z, "p_pass": found.p_pass, "p_fail": found.p_fail, "message": found.message,
+    }  # fmt: skip
+
+
+def _overall_decision(findings: Sequence[Finding]) -> Row | None:
+    """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
+    decisions = _decisions(findings)
+    if decisions is None:
+        return None
+    found = max(decisions, key=lambda decision: SEVERITY.index(decision["status"]))
+    of_status = [decision for decision in decisions if decision["status"] == found["status"]]
+    reasons = [
+        f"{decision['judge']}: {reason}" if len(decisions) > 1 else reason
+        for decision in of_status for reason in decision["reasons"]
+    ]  # fmt: skip
+    return {**{key: value for key, value in found.items() if key not in ("judge", "baseline")}, "reasons": reasons}
+
+
+# --- words ----------------------------------------------------------------------------------------------------
+
+
+def _lines(report: Row, _alpha: float) -> list[str]:
+    """Return each candidate's decision: in words, then its components, open ones first; the decision on all last."""
+    if not (decision := report.get("decision")):
+        return []
+    lines, several = [], len(report["decisions"]) > 1
+    for own in report["decisions"]:
+        title = f"decision on {own['judge']} against {own['baseline']}: {own['status']}" if several else ""
+        lines += ["", *_decided(title or f"decision: {own['status']}", own)]
+    return [*lines, "", f"decision: {decision['status']}"] if several else lines
+
+
+def _decided(title: str, decision: Row) -> list[str]:
+    """Return the decision's title, its reasons, and the components that are not among them."""
+    said = set(decision["reasons"])
+    left = [each for each in decision["components"] if each["message"] not in said]
+    left.sort(key=lambda each: (each["status"] == Status.PASS, each["role"] != "primary"))
+    shown = [f"  {each['message']}" for each in left if each["role"] == "primary" or each["status"] != Status.PASS]
+    guards = [each for each in decision["components"] if each["role"] == "guard"]
+    passed = sum(each["status"] == Status.PASS for each in guards)
+    counted = (
+        [f"  single contrasts and datasets: {passed} of {len(guards)} pass (report.json has all)"] if guards else []
+    )
+    reasons = [f"  {reason}" for reason in decision["reasons"]]
+    return [title, *_cut(reasons, MOST_REASONS), *_cut(shown, MOST_COMPONENTS), *counted]
+
+
+def _cut(lines: Sequence[str], most: int) -> list[str]:
+    """Return so many lines at most, the last of which says how many more there are."""
+    return list(lines) if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} more like these"]
+
+
+def _expense_lines(report: Row, _alpha: float) -> list[str]:
+    """Return what a verdict costs, a table per candidate: that of the first dataset (report.json has all)."""
+    first: dict[tuple[str, str], Row] = {}
+    for row in report["expenses"]:
+        first.setdefault((row["judge"], row["baseline"]), row)
+    lines: list[str] = []
+    for (judge, baseline), row in first.items():
+        cells = _expense_cells(row["dataset"], row)
+        lines += ["", f"cost of a verdict: {judge} against {baseline} (no times: recordings have none)"]
+        lines += table([EXPENSE_HEADER, *cells])
+    return lines
+
+
+def _expense_cells(dataset: str, row: Row) -> list[tuple[str, ...]]:
+    calls = row["calls"]
+    cells: list[tuple[str, ...]]
+    cells = [(dataset, "calls in sequence", str(calls["baseline"]), str(calls["judge"]),
+             f"{calls['judge'] - calls['baseline']:+d}", "-")]  # fmt: skip
+    for name in EXPENSES_SHOWN:
+        each, digits = row[name], 6 if name == "usd" else 1
+        if each is None:
+            if name != "reasoning_tokens":
+                unknown = "price unknown" if name == "usd" else "unknown"
+                cells.append((dataset, name.replace("_", " "), unknown, unknown, "-", "-"))
+            continue
+        found = each["difference"]
+        difference, limits = f"{each['judge'] - each['baseline']:+.{digits}f}", "-"
+        if found:
+            limits = (f"{100 * found['confidence']:.10g}% [{found['low']:.{digits}f}, {found['high']:.{digits}f}], "
+                      f"n = {each['n']}")  # fmt: skip
+        cells.append((dataset, name.replace("_", " "), f"{each['baseline']:.{digits}f}", f"{each['judge']:.{digits}f}",
+                      difference, limits))  # fmt: skip
+    return cells
+
+
+SWAP = Section("swap", _rows)
+EXPENSES = Section("expenses", _expense_rows, _expense_lines)
+DECISIONS = Section("decisions", _decisions)
+DECISION = Section("decision", _overall_decision, _lines)
