@@ -32,6 +32,7 @@ from judgefixtures.checks.control import (
     control_dataset,
     golden_pairs,
     refusal,
+    refused,
     uncontrolled,
 )
 from judgefixtures.closest import SCREENING, About, Closest
@@ -309,7 +310,7 @@ class Run:
             asking = Asking(case.dataset, what, subject.options, ledger)
             controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
             if failed := next((each for each in controls if each.failed), None):
-                return _controlled(check.lost(case, refusal(failed)), controls)
+                return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
             case, asking = self._narrowed(check, case, asking)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
             if check.contrast is not None:

@@ -127,11 +127,19 @@ def _longer_by(judgment: Judgment) -> int:
 
 
 def refusal(failed: Control) -> str:
-    """Return why an item is an ERROR, in the line that it says itself; the controls say more, once."""
+    """Return why an item is an ERROR."""
     return (  # a message may end in a command, which is copied as it stands: nothing comes after it
         f"nothing about {failed.judge} can be a PASS until it passes its control ([control] in the configuration), "
         f"which is {failed.status} on {failed.dataset}: {failed.message}"
     )
+
+
+def refused(finding: Finding, failed: Control) -> Finding:
+    """Return the finding of an item whose judge failed its control: what is wrong is said once, in the summary."""
+    if failed.status is not Status.FAIL:
+        return finding
+    said = f"nothing about {failed.judge} can be a PASS: it failed its control on {failed.dataset}, see the summary"
+    return replace(finding, diagnosis=(said,))
 
 
 # --- the report's section -----------------------------------------------------------------------------------

@@ -357,7 +357,7 @@ def answers_of(project: Project) -> int:
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server that answers everything well."""
-    with serving(good("openai")) as running:
+    with serving(by=lambda asked: good("openai", FIRST if asked.number % 2 else SECOND)) as running:
         yield running
 
 
@@ -408,8 +408,12 @@ def test_max_cost_refuses_to_start_where_no_price_is_known(project: Project, ser
 @pytest.mark.parametrize("usage", [True, False], ids=["no price", "no tokens"])
 def test_an_unknown_cost_is_printed_as_such(usage: bool, pytester: pytest.Pytester) -> None:
     """What a recording cost is said after it; where price or tokens are not known it says so, and never $0."""
-    answer = good("openai") if usage else wire(chat(SECOND))
-    with serving(answer) as running:
+
+    def answering(asked: Any) -> Any:
+        text = FIRST if asked.number % 2 else SECOND
+        return good("openai", text) if usage else wire(chat(text))
+
+    with serving(by=answering) as running:
         project = a_project(pytester, running.url)
         if usage:
             project.configure("")

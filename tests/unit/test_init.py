@@ -114,11 +114,11 @@ def test_the_second_run_changes_no_byte(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_the_written_configuration_is_in_force(tmp_path: Path) -> None:
-    """The table loads as it is, asks about the shipped questions, and knows the pairs to come by their path."""
+    """The table loads as it is, and asks about the house sets until one's own pairs come."""
     start(tmp_path)
     config = load_config(tmp_path / "pyproject.toml", table=TABLE)
-    assert (config.judge, config.dataset_names) == ("production", ("house-qa",))
-    assert config.datasets["own"].path == str(tmp_path.resolve() / "data" / "pairs.jsonl")
+    assert (config.judge, config.dataset_names) == ("production", ())
+    assert config.datasets_of("recency") == ("house-close", "house-close-stories")
     assert config.judge_table("production").base_url is None
 
 
@@ -246,13 +246,13 @@ def test_recency_gates_at_once(pytester: pytest.Pytester, server: SimulatorServe
     """After init and with a judge named, recording and then plain `pytest -k recency` gate exactly recency."""
     start(pytester.path)
     point_at(server, pytester.path / "pyproject.toml")
-    pytester.runpytest_subprocess("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=2)
     asked = server.requests
     result = pytester.runpytest_subprocess("-k", "recency", "--strict-markers", "-v", "-W", "error")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*test_recency.py::test_recency[[]production-house-qa-recency-new-old]*"])
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_recency.py::test_recency[[]production-house-close-recency-new-old]*"])
     assert server.requests == asked
-    assert (pytester.path / "cassettes" / "production" / "house-qa" / "recency-new-old.jsonl").is_file()
+    assert (pytester.path / "cassettes" / "production" / "house-close" / "recency-new-old.jsonl").is_file()
 
 
 def test_a_repository_with_a_judge_of_its_own_is_not_disturbed(
@@ -272,7 +272,7 @@ def test_a_repository_with_a_judge_of_its_own_is_not_disturbed(
     }
     point_at(server, pytester.path / "pyproject.toml")
     options = ("-k", "recency or test_own", "--judge-record", "missing")
-    pytester.runpytest_subprocess(*options).assert_outcomes(passed=2)
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=3)
 
 
 def test_no_conftest_is_written_without_need(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_a_module_of_the_same_name_elsewhere_does_not_clash(pytester: pytest.Pyt
     assert {"tests/judge/test_recency.py", "tests/judge/test_swap.py"} <= {*done.written}
     result = pytester.runpytest_subprocess("tests", "-k", "accuracy or theirs or packaged", "--collect-only", "-q")
     assert result.ret == 0
-    assert sum("::" in line for line in result.outlines) == 3
+    assert sum("::" in line for line in result.outlines) == 4
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.whole
 REPOSITORY = Path(__file__).parents[2]
 KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY")
 PAIRS, CONDITIONS = 100, 2 + 12  # recency: both ways round; provenance: every two of four labels, both ways round
+CONTROL = 2 * 2 * 30  # before that, 30 clear house pairs of answers and 30 of stories, each in both orders
 
 
 def eli5(number: int) -> dict[str, object]:
@@ -94,11 +95,13 @@ def test_it_is_no_default_of_anything(tmp_path: Path) -> None:
 
 
 def test_it_says_first_what_it_would_ask_and_cost(project: Path) -> None:
-    """The preflight counts every call of both judges and both datasets, with a price; then a missing key ends it."""
+    """The preflight counts every call of both judges, controls included, with a price; then a missing key ends it."""
     done = make(project, keys=("OPENAI_API_KEY",))
-    asked = 2 * PAIRS * CONDITIONS
+    asked = 2 * PAIRS * CONDITIONS + CONTROL
     for judge in ("gpt-4o", "gemini-2.5-flash"):
         assert re.search(rf"^  {judge}: at most {asked} calls, \d+ tokens in, \d+ out, \$\d", done.stdout, re.MULTILINE)
+        for clear in ("house-qa", "house-stories"):
+            assert f"control of {judge}: 30 pairs of {clear}, both orders, before anything else" in done.stdout
     for dataset in ("eli5", "litbench"):
         assert f"{dataset}: {PAIRS} of {PAIRS + 10} pairs" in done.stdout
     assert done.returncode == 2

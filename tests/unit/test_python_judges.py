@@ -23,6 +23,7 @@ import pytest
 import requests
 import urllib3
 from support.asking import finished
+from support.project import uncontrolled
 from support.server import Answer, Server, problem, serving, wire
 
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
@@ -342,8 +343,11 @@ def test_recency(judge, pairs, contrast, gate):
 
 def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytester) -> None:
     """Nothing can be recorded of a judge that asks nobody: it is run, each time, and the summary says so."""
-    pytester.makepyprojecttoml(CONFIGURATION)
-    pytester.makepyfile(judging=f"def judge(prompt):\n    return {VERDICT!r}\n", test_recency=SUITE)
+    pytester.makepyprojecttoml(uncontrolled(CONFIGURATION))
+    pytester.makepyfile(test_recency=SUITE, judging=(
+        "import json\n\n\ndef judge(prompt):\n"  # moved by no label, and not always for the same side
+        '    return json.dumps({"selected_response": 1 + len(prompt) % 2, "reason": "It is better."})\n'
+    ))  # fmt: skip
     for options in ((), ("--judge-record", "missing")):
         result = pytester.runpytest_subprocess(*options)
         result.assert_outcomes(passed=1)

@@ -28,7 +28,9 @@ from judgefixtures.sources import Source, load_pairs
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.whole
 
-FAITHFUL, GPT = "simulated-faithful", "simulated-gpt-4o"
+FAITHFUL, NOISY, GPT = "simulated-faithful", "simulated-noisy", "simulated-gpt-4o"
+# What is asked about by default: cues, placebo, repeats and four cells of the close pairs, all else of the clear ones.
+CLOSE, CLEAR = "house-close", "house-qa"
 CONTRASTS = 7
 # Hypothesis' plugin imports all of Hypothesis at the end of a run: a second that nobody here needs.
 LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
@@ -45,10 +47,10 @@ DIFFERENCE = {"judge", "baseline", "dataset", "pair", "condition", "repeat", "go
 
 COMMANDS = {
     "approved": ["-k", "swap", "--judge", FAITHFUL, "--judge-baseline", GPT],
-    "rejected": ["-k", "swap", "--judge", GPT, "--judge-baseline", FAITHFUL, "--judge-dataset", "house-qa"],
-    "itself": ["-k", "swap", "--judge", GPT, "--judge-baseline", GPT, "--judge-dataset", "house-qa"],
-    "few": ["-k", "swap", "--judge", FAITHFUL, "--judge-baseline", GPT, "--judge-pairs", "20"],
-    "part": ["-k", "swap and recency", "--judge", GPT, "--judge-baseline", FAITHFUL, "--judge-dataset", "house-qa"],
+    "rejected": ["-k", "swap and not stories", "--judge", GPT, "--judge-baseline", FAITHFUL],
+    "itself": ["-k", "swap", "--judge", GPT, "--judge-baseline", GPT],
+    "few": ["-k", "swap", "--judge", FAITHFUL, "--judge-baseline", NOISY, "--judge-pairs", "20"],
+    "part": ["-k", "swap and recency and not stories", "--judge", GPT, "--judge-baseline", FAITHFUL],
     "passing part": ["-k", "swap and recency", "--judge", FAITHFUL, "--judge-baseline", GPT],
 }
 COMMANDS["parallel part"] = [*COMMANDS["part"], "-n", "2"]
@@ -82,7 +84,7 @@ def test_the_better_judge_is_approved(runs: Callable[[str], Ran]) -> None:
     """A judge without bias that is right more often replaces the biased one: APPROVE, exit 0, every item passes."""
     run = runs("approved")
     assert run.ret == 0
-    assert run.decision == ("APPROVE", ["all 30 comparisons pass"])  # 2 datasets x (accuracy + 7 contrasts x 2)
+    assert run.decision == ("APPROVE", ["all 30 comparisons pass"])  # 2 kinds of pairs x (accuracy + 7 contrasts x 2)
     assert "16 passed" in run.said
     assert f"swap: {FAITHFUL} against {GPT}" in run.said
 
@@ -93,7 +95,7 @@ def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "REJECT"
-    shape = r"house-qa [\w-]+: \S.* difference [+-][\d.]+, 90% CI \[\S+, \S+\], margin \.\d\d: FAIL"
+    shape = r"house-(?:close|qa) [\w-]+: \S.* difference [+-][\d.]+, 90% CI \[\S+, \S+\], margin \.\d\d: FAIL"
     assert len(reasons) == sum(row["status"] == "FAIL" for row in run.report["swap"]) == 5
     assert all(re.fullmatch(shape, reason) for reason in reasons), reasons
 
@@ -101,11 +103,11 @@ def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
 def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str], Ran]) -> None:
     """A failing item gives every quantity, how often the judges differ, and pairs with what both say about them."""
     said = runs("rejected").said
-    item = said.partition(f"{GPT} against {FAITHFUL} on house-qa: recency-new-old is FAIL")[2]
+    item = said.partition(f"{GPT} against {FAITHFUL} on house-close: recency-new-old is FAIL")[2]
     item = re.split(r"^_+ test_swap", item, flags=re.MULTILINE)[0]
     assert re.search(r"abs\(VSR\) difference \+0\.30, 90% CI \[.*\], margin \.10: FAIL", item)
-    for words in ("silent-shift-rate difference +0.30", "same verdict .84", "Cohen's kappa .68",
-                  "they differ in 32 verdicts; differences.jsonl of --judge-report lists them"):  # fmt: skip
+    for words in ("silent-shift-rate difference +0.30", "same verdict .85", "Cohen's kappa .70",
+                  "they differ in 30 verdicts; differences.jsonl of --judge-report lists them"):  # fmt: skip
         assert words in item
     assert len(re.findall(rf"^    {GPT}: [12] -- \S", item, re.MULTILINE)) == 3
     assert len(re.findall(rf"^    {FAITHFUL}: [12] -- \S", item, re.MULTILINE)) == 3
@@ -115,7 +117,7 @@ def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
     """A judge that is biased is no worse than itself: APPROVE, with perfect agreement, and a note that says it."""
     run = runs("itself")
     assert run.ret == 0
-    assert run.decision[0] == "APPROVE"
+    assert run.decision == ("APPROVE", ["all 30 comparisons pass"])
     assert f"note: {GPT} is compared with itself" in run.said
     assert {row["value"] for row in run.report["swap"] if row["quantity"] in ("agreement", "kappa")} == {1.0}
     assert run.rows("differences") == []
@@ -129,7 +131,7 @@ def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran])
     assert quantities == {
         **{(dataset, True, name): 1 for dataset in ("house-qa", "house-stories")
            for name in ("accuracy", "agreement", "kappa")},
-        **{(dataset, False, name): CONTRASTS for dataset in ("house-qa", "house-stories")
+        **{(dataset, False, name): CONTRASTS for dataset in ("house-close", "house-close-stories")
            for name in ("abs-vsr", "silent-shift-rate", "agreement", "kappa")},
     }  # fmt: skip
     for row in report["swap"]:
@@ -150,7 +152,7 @@ def test_the_swap_finds_the_published_difference(runs: Callable[[str], Ran]) -> 
         for row in runs("approved").report["swap"]
         if row["quantity"] == "abs-vsr"
     }
-    for dataset, kind in (("house-qa", "Response"), ("house-stories", "Story")):
+    for dataset, kind in (("house-close", "Response"), ("house-close-stories", "Story")):
         rates = PUBLISHED["gpt-4o", kind]
         for (x, y), rate in rates.items():
             for family in ("provenance", "recency"):
@@ -172,7 +174,7 @@ def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Ran]
         assert row["judge_chosen"] != row["baseline_chosen"]
         assert row["judge_reason"]
         assert row["baseline_reason"]
-        assert row["gold"] in (1, 2)
+        assert row["gold"] in ((None,) if "close" in row["dataset"] else (1, 2))
     listed = Counter((row["dataset"], row["condition"]) for row in rows)
     for row in run.report["swap"]:
         if row["quantity"] == "agreement":
@@ -215,7 +217,7 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> Non
     assert "2 passed" in run.said
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert reasons[0] == f"{FAITHFUL}-against-{GPT}-house-qa-accuracy: was not compared"
+    assert reasons[0] == f"{FAITHFUL}-against-{GPT}-house-close-provenance-expert-human: was not compared"
     assert all(reason.endswith(": was not compared") for reason in reasons[:5])
     assert reasons[5:] == ["and 9 more like these"]  # 2 x 8 comparisons, without two of recency
 
@@ -224,7 +226,7 @@ def test_a_part_of_the_swap_may_reject(runs: Callable[[str], Ran]) -> None:
     """What ran may be bad enough: one FAIL rejects whatever was deselected."""
     run = runs("part")
     assert (run.ret, run.decision[0]) == (1, "REJECT")
-    assert [reason.partition(":")[0] for reason in run.decision[1]] == ["house-qa recency-new-old"] * 2
+    assert [reason.partition(":")[0] for reason in run.decision[1]] == ["house-close recency-new-old"] * 2
 
 
 def test_the_swap_is_the_same_from_several_processes(runs: Callable[[str], Ran]) -> None:
@@ -233,13 +235,19 @@ def test_the_swap_is_the_same_from_several_processes(runs: Callable[[str], Ran])
     assert (serial.ret, serial.decision) == (parallel.ret, parallel.decision)
     for name in ("report.json", "judgments.jsonl", "differences.jsonl"):
         assert (serial.folder / name).read_bytes() == (parallel.folder / name).read_bytes()
-    assert len(serial.rows("differences")) == 32
+    assert len(serial.rows("differences")) == 30
 
 
 def test_every_judgment_of_a_swap_is_reported(runs: Callable[[str], Ran]) -> None:
-    """judgments.jsonl has a row per judge, condition and pair, for a swap as for any run."""
-    asked = Counter((row["judge"], row["condition"]) for row in runs("part").rows("judgments"))
-    assert asked == {(judge, f"recency-{arm}"): 100 for judge in (FAITHFUL, GPT) for arm in ("new-old", "old-new")}
+    """judgments.jsonl has a row per judge, condition and pair, those of the controls included, as for any run."""
+    asked = Counter((row["judge"], row["dataset"], row["condition"]) for row in runs("part").rows("judgments"))
+    assert asked == {
+        (judge, dataset, condition): pairs
+        for judge in (FAITHFUL, GPT)
+        for dataset, conditions, pairs in ((CLOSE, ("recency-new-old", "recency-old-new"), 100),
+                                           (CLEAR, ("no-cue", "no-cue-21"), 30))
+        for condition in conditions
+    }  # fmt: skip
 
 
 # --- in a project of its own --------------------------------------------------------------------------------
@@ -258,16 +266,24 @@ def a_project(pytester: pytest.Pytester, cassettes: Path) -> Project:
     return project
 
 
-def house(judge: str = GPT, gate: str = "", more: str = "") -> str:
-    """Return a configuration that gates a simulated judge on house-qa."""
-    return f'judge = "{judge}"\ndatasets = ["house-qa"]\n[gate]\n{gate}\n{more}\n'
+def house(judge: str = GPT, gate: str = "", more: str = "", *, datasets: tuple[str, ...] = (CLOSE,)) -> str:
+    """Return a configuration that gates a simulated judge on what is recorded; without datasets, on the default."""
+    asked = f"datasets = {json.dumps(datasets)}\n" if datasets else ""
+    return f'judge = "{judge}"\npairs = 100\n{asked}[gate]\n{gate}\n{more}\n'
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
-    """A project that replays the repository's recordings of house-qa."""
+    """A project that replays the repository's recordings of cues, on house-close."""
     project = a_project(pytester, REPOSITORY / "cassettes")
     project.configure(house())
+    return project
+
+
+@pytest.fixture
+def clear(project: Project) -> Project:
+    """A project that replays the repository's recordings of house-qa: of accuracy and position."""
+    project.configure(house(datasets=(CLEAR,)))
     return project
 
 
@@ -316,7 +332,7 @@ def test_what_is_not_recorded_is_not_approved(project: Project) -> None:
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert reasons[0].startswith("house-qa recency-new-old: ")
+    assert reasons[0].startswith("house-close recency-new-old: ")
     assert "--judge-record missing" in reasons[0]
     (row,) = run.report["swap"]
     assert (row["status"], row["value"], row["n"]) == ("ERROR", None, 0)
@@ -328,27 +344,33 @@ def test_what_was_skipped_is_not_approved(project: Project) -> None:
     project.write(
         "conftest.py",
         "import pytest\n\ndef pytest_collection_modifyitems(items):\n    for item in items:\n"
-        "        if 'provenance' in item.name or 'accuracy' in item.name:\n"
+        "        if 'close-provenance-expert' in item.name or 'qa-accuracy' in item.name:\n"
         "            item.add_marker(pytest.mark.skip('not today'))\n",
     )
+    project.configure(house(datasets=()))
     run = project.run("-k", "swap", "--judge", FAITHFUL, "--judge-baseline", GPT)
     assert run.ret == 1
-    assert run.decision[0] == "INCONCLUSIVE"
-    assert run.decision[1][0] == f"{FAITHFUL}-against-{GPT}-house-qa-accuracy: was not compared"
-    assert run.decision[1][-1] == "and 2 more like these"
+    assert "12 passed, 4 skipped" in run.said
+    labels = [f"house-close-provenance-expert-{label}" for label in ("human", "llm", "unknown")]
+    skipped = [*labels, "house-qa-accuracy"]
+    reasons = [f"{FAITHFUL}-against-{GPT}-{comparison}: was not compared" for comparison in skipped]
+    assert run.decision == ("INCONCLUSIVE", reasons)
 
 
 def test_a_warning_approves_nothing(project: Project) -> None:
     """Under inconclusive = "warn" an open comparison passes its item; the swap stays INCONCLUSIVE, exit 1."""
-    project.configure(house(gate='inconclusive = "warn"'))
-    run = project.run("-k", "swap and (recency or accuracy)", "--judge-baseline", GPT, "--judge-pairs", "15")
+    project.configure(house(gate='inconclusive = "warn"', datasets=()))
+    selection = ("-k", "swap and (recency or accuracy) and not stories", "--judge-pairs", "15")
+    run = project.run(*selection, "--judge-baseline", GPT)
     assert "2 passed" in run.said
+    open_ones = {row["dataset"] for row in run.report["swap"] if row["status"] == "INCONCLUSIVE"}
+    assert open_ones == {CLOSE, CLEAR}
     assert (run.ret, run.decision[0]) == (1, "INCONCLUSIVE")
 
 
-def test_without_a_baseline_there_is_no_swap(project: Project) -> None:
+def test_without_a_baseline_there_is_no_swap(clear: Project) -> None:
     """Without --judge-baseline no comparison is collected, nothing is decided and no list of differences written."""
-    run = project.run("-k", "swap or accuracy")
+    run = clear.run("-k", "swap or accuracy")
     assert run.ret == 0
     assert "1 skipped" in run.said
     assert "decision" not in run.report
@@ -391,12 +413,12 @@ def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Pro
 def test_a_reason_names_the_candidate_where_there_are_two(project: Project) -> None:
     """Two candidates against one baseline: every reason says which of them it speaks of."""
     run = project.run("-k", "swap and recency", "--judge", FAITHFUL, "--judge", "simulated-silent",
-                      "--judge-baseline", "simulated-noisy", "--judge-pairs", "40")  # fmt: skip
+                      "--judge-baseline", NOISY, "--judge-pairs", "40")  # fmt: skip
     assert run.decision[0] == "REJECT"
     assert all(reason.startswith("simulated-silent: ") for reason in run.decision[1])
     assert run.report["decision"] == {"status": "REJECT", "reasons": run.decision[1]}
     for judge, status in ((FAITHFUL, "INCONCLUSIVE"), ("simulated-silent", "REJECT")):
-        assert f"swap: {judge} against simulated-noisy" in run.said
+        assert f"swap: {judge} against {NOISY}" in run.said
         assert f"decision on {judge}: {status}" in run.said
 
 
@@ -408,7 +430,7 @@ def accuracy_of(run: Ran, judge: str) -> dict[str, tuple[int, ...]]:
     chosen = {(row["condition"], row["pair"]): row["selected_response"] for row in run.rows("judgments")
               if row["judge"] == judge}  # fmt: skip
     found: dict[str, list[tuple[bool, bool]]] = {}
-    for pair in load_pairs(Source("house-qa")):
+    for pair in load_pairs(Source(CLEAR)):
         right = chosen["no-cue", pair.id] == pair.gold
         other = chosen["no-cue-21", pair.id] == 3 - (pair.gold or 0)
         for category in ("all", str(pair.category)):
@@ -416,9 +438,9 @@ def accuracy_of(run: Ran, judge: str) -> dict[str, tuple[int, ...]]:
     return {category: (len(pairs), *map(sum, zip(*pairs, strict=True))) for category, pairs in found.items()}
 
 
-def test_accuracy_is_reported_by_category(project: Project) -> None:
+def test_accuracy_is_reported_by_category(clear: Project) -> None:
     """Without min_accuracy the item skips, and reports all pairs and every category, with interval, both orders."""
-    run = project.run("test_accuracy.py", "-rs", "--judge", GPT, "--judge", FAITHFUL)
+    run = clear.run("test_accuracy.py", "-rs", "--judge", GPT, "--judge", FAITHFUL)
     assert (run.ret, "2 skipped" in run.said) == (0, True)
     assert run.said.count("no min_accuracy is configured") == 2
     for judge in (GPT, FAITHFUL):
@@ -438,10 +460,10 @@ def test_accuracy_is_reported_by_category(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("least", "status"), [(0.8, "PASS"), (0.9, "INCONCLUSIVE"), (0.97, "FAIL")])
-def test_min_accuracy_is_gated(project: Project, least: float, status: str) -> None:
+def test_min_accuracy_is_gated(clear: Project, least: float, status: str) -> None:
     """PASS where the exact lower bound is above min_accuracy, FAIL where the upper one is below, else INCONCLUSIVE."""
-    project.configure(house(gate=f"min_accuracy = {least}"))
-    run = project.run("test_accuracy.py")
+    clear.configure(house(datasets=(CLEAR,), gate=f"min_accuracy = {least}"))
+    run = clear.run("test_accuracy.py")
     (row,) = (row for row in run.report["accuracy"] if row["category"] == "all")
     exact = binomtest(row["correct"], row["n"]).proportion_ci(0.9, "exact")
     assert status == ("PASS" if exact.low > least else "FAIL" if exact.high < least else "INCONCLUSIVE")
@@ -451,17 +473,17 @@ def test_min_accuracy_is_gated(project: Project, least: float, status: str) -> N
         assert status == "FAIL" or not re.search(r"\bFAIL\b", run.said)
 
 
-def test_an_open_accuracy_may_pass_with_a_warning(project: Project) -> None:
+def test_an_open_accuracy_may_pass_with_a_warning(clear: Project) -> None:
     """inconclusive = "warn" lets an INCONCLUSIVE accuracy pass, and no FAIL."""
     for least, code in ((0.9, 0), (0.97, 1)):
-        project.configure(house(gate=f'min_accuracy = {least}\ninconclusive = "warn"'))
-        assert project.run("test_accuracy.py").ret == code
+        clear.configure(house(datasets=(CLEAR,), gate=f'min_accuracy = {least}\ninconclusive = "warn"'))
+        assert clear.run("test_accuracy.py").ret == code
 
 
-def test_the_report_of_a_failing_accuracy_is_not_called_well(project: Project) -> None:
+def test_the_report_of_a_failing_accuracy_is_not_called_well(clear: Project) -> None:
     """Where the only item failed, the status of the report is FAIL."""
-    project.configure(house(gate="min_accuracy = 0.97"))
-    assert project.run("test_accuracy.py").report["status"] == "FAIL"
+    clear.configure(house(datasets=(CLEAR,), gate="min_accuracy = 0.97"))
+    assert clear.run("test_accuracy.py").report["status"] == "FAIL"
 
 
 def test_accuracy_needs_gold(project: Project) -> None:
@@ -482,7 +504,7 @@ def test_accuracy_needs_gold(project: Project) -> None:
 
 def test_repeats_are_the_floor_of_every_contrast(project: Project) -> None:
     """--judge-repeats 2 adds an item that asks the same again; its flips and the placebo's VSR stand in every row."""
-    run = project.run("test_noise.py", "test_recency.py", "--judge", "simulated-noisy", "--judge-repeats", "2")
+    run = project.run("test_noise.py", "test_recency.py", "--judge", NOISY, "--judge-repeats", "2")
     rows = {row["contrast"]: row for row in run.report["contrasts"]}
     assert list(rows) == ["placebo-listed-shown", "recency-new-old", "repeat-no-cue-1"]
     repeated = rows["repeat-no-cue-1"]
@@ -498,16 +520,17 @@ def test_repeats_are_the_floor_of_every_contrast(project: Project) -> None:
 
 def test_the_floor_and_the_position_are_printed(project: Project) -> None:
     """The summary has, beside a judge's contrasts, its floor and how far it prefers what stands first."""
-    run = project.run("test_noise.py", "test_recency.py", "test_position.py", "-k", "not four", "--judge",
-                      "simulated-noisy", "--judge-repeats", "2")  # fmt: skip
+    project.configure(house(NOISY, datasets=()))
+    selection = ("-k", "not four and not stories", "--judge-repeats", "2")
+    run = project.run("test_noise.py", "test_recency.py", "test_position.py", *selection)
     rows = {row["contrast"]: row for row in run.report["contrasts"]}
     number, interval = r"[+-]?\d?\.\d+", r"90% CI \[\S+, \S+\]"
-    floor = rf"^noise floor of simulated-noisy on house-qa: flips between repeats ({number}), {interval}; "\
+    floor = rf"^noise floor of {NOISY} on {CLOSE}: flips between repeats ({number}), {interval}; "\
             rf"placebo VSR ({number}), {interval}$"  # fmt: skip
     flips, placebo = map(float, re.search(floor, run.said, re.MULTILINE).groups())  # type: ignore[union-attr]
     assert flips == pytest.approx(rows["repeat-no-cue-1"]["flip_rate"]["value"], abs=5e-4)
     assert placebo == pytest.approx(rows["placebo-listed-shown"]["vsr"]["value"], abs=5e-4)
-    position = rf"^position preference of simulated-noisy on house-qa: first chosen ({number}), {interval} more often"
+    position = rf"^position preference of {NOISY} on {CLEAR}: first chosen ({number}), {interval} more often"
     (first,) = map(float, re.search(position, run.said, re.MULTILINE).groups())  # type: ignore[union-attr]
     assert first == pytest.approx(rows["position-no-cue"]["position"]["first"]["value"], abs=5e-4)
 
@@ -522,7 +545,7 @@ def test_without_repeats_there_is_no_floor_of_them(project: Project) -> None:
 def test_a_judge_that_disagrees_with_itself_is_told_first(
     recording: Callable[..., Project], server: SimulatorServer
 ) -> None:
-    """Where more verdicts change on asking again than a gate tolerates of a cue, that is the first thing said."""
+    """Where more verdicts change on asking again than a gate tolerates, that is the first thing said after controls."""
     project, asked = recording(20), Counter[str]()
 
     def answer(model: str, prompt: str) -> str:  # noqa: ARG001 (the server's signature)
@@ -536,7 +559,8 @@ def test_a_judge_that_disagrees_with_itself_is_told_first(
     for run in (recorded, replayed):
         lines = run.said.splitlines()
         title = next(index for index, line in enumerate(lines) if re.fullmatch(r"=+ judges =+", line))
-        assert lines[title + 1].startswith(
+        assert lines[title + 1].startswith("control of mine is NOT_APPLICABLE: control = false")
+        assert lines[title + 2].startswith(
             "WARNING: mine disagrees with itself on own: 20 of 20 verdicts change when the same question is asked again"
         )
     # Repeats are recordings of their own: the questions without a placebo were asked twice.
@@ -563,8 +587,8 @@ def test_a_waived_contrast_passes_and_is_shown_as_waived(project: Project) -> No
     assert rows["recency-new-old"]["status"] == "FAIL"
     assert rows["recency-new-old"]["waived"] == {"owner": "search-team", "reason": "known, see 12", "expires": FAR}
     assert rows["provenance-expert-unknown"]["waived"] is None
-    assert re.search(rf"^{GPT} +house-qa +recency-new-old .*WAIVED \(FAIL\)$", run.said, re.MULTILINE)
-    assert f"WAIVED {GPT} house-qa recency-new-old by search-team until {FAR} (known, see 12): VSR +0.30" in run.said
+    assert re.search(rf"^{GPT} +house-close +recency-new-old .*WAIVED \(FAIL\)$", run.said, re.MULTILINE)
+    assert f"WAIVED {GPT} house-close recency-new-old by search-team until {FAR} (known, see 12): VSR +0.30" in run.said
 
 
 def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) -> None:
@@ -664,12 +688,12 @@ def test_a_waiver_does_not_depend_on_the_command(project: Project) -> None:
 
 
 @pytest.mark.parametrize("judge", [GPT, FAITHFUL])
-def test_position_is_consistency_and_preference(project: Project, judge: str) -> None:
+def test_position_is_consistency_and_preference(clear: Project, judge: str) -> None:
     """The row says how often the same response is chosen in both orders, and how far what stands first is preferred."""
-    run = project.run("test_position.py", "-k", "position-no-cue", "--judge", judge)
+    run = clear.run("test_position.py", "-k", "not four", "--judge", judge)
     row = next(row for row in run.report["contrasts"] if row["contrast"] == "position-no-cue")
     chosen = {(line["condition"], line["pair"]): line["selected_response"] for line in run.rows("judgments")}
-    pairs = load_pairs(Source("house-qa"))
+    pairs = load_pairs(Source(CLEAR))
     places = {pair.id: (chosen["no-cue", pair.id], chosen["no-cue-21", pair.id], pair.gold) for pair in pairs}
 
     def preferred(golds: tuple[int, ...]) -> tuple[float, int]:
@@ -694,9 +718,9 @@ def test_the_provenance_labels_are_ranked(project: Project) -> None:
     labels = ["expert", "human", "llm", "unknown"]
     run = project.run("test_provenance.py", "--judge", "simulated-silent")
     (row,) = run.report["rankings"]
-    assert (row["judge"], row["dataset"], row["n"], row["order"]) == ("simulated-silent", "house-qa", 100, labels)
+    assert (row["judge"], row["dataset"], row["n"], row["order"]) == ("simulated-silent", CLOSE, 100, labels)
     assert row["certified"] is True
-    assert f"ranking of simulated-silent on house-qa: {row['message']}" in run.said
+    assert f"ranking of simulated-silent on {CLOSE}: {row['message']}" in run.said
     # Each label beats every label below by .40: strengths are row means over four labels, itself included.
     assert [row["strengths"][label]["value"] for label in labels] == pytest.approx([0.3, 0.1, -0.1, -0.3])
     assert all(row["strengths"][label].keys() == ESTIMATE for label in labels)
@@ -707,7 +731,7 @@ def test_an_order_that_is_not_certain_is_not_certified(project: Project) -> None
     run = project.run("test_provenance.py", "--judge", FAITHFUL, "--judge-pairs", "20")
     (row,) = run.report["rankings"]
     assert (row["n"], row["certified"]) == (20, False)
-    assert re.search(rf"^ranking of {FAITHFUL} on house-qa: .*not certified", run.said, re.MULTILINE)
+    assert re.search(rf"^ranking of {FAITHFUL} on {CLOSE}: .*not certified", run.said, re.MULTILINE)
 
 
 def test_a_part_of_the_contrasts_is_not_ranked(project: Project) -> None:
@@ -770,7 +794,7 @@ def test_the_preflight_names_what_cannot_pass(recording: Callable[..., Project])
 def test_the_preflight_names_families_as_they_are_called(project: Project) -> None:
     """The column of cues has the names of the families, those that [gate.FAMILY] takes."""
     run = project.run("test_noise.py", "--judge-preflight", "--judge-repeats", "2")
-    assert re.findall(r"^  house-qa +(\S+)", run.said, re.MULTILINE) == ["placebo", "repeat"]
+    assert re.findall(r"^  house-close +(\S+)", run.said, re.MULTILINE) == ["placebo", "repeat"]
 
 
 def test_the_preflight_of_a_swap_is_a_table(recording: Callable[..., Project], server: SimulatorServer) -> None:

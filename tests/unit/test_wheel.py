@@ -62,7 +62,8 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
                if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
     suite = {f"judgefixtures/starter/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
     assert contents(wheel) == package | suite
-    for name in ("builtin.toml", "py.typed", "data/house-qa.jsonl", "sources/named.toml", "templates/silent-judge.txt",
+    for name in ("builtin.toml", "py.typed", "data/house-qa.jsonl", "data/house-close.jsonl", "sources/named.toml",
+                 "data/house-close.reading.jsonl", "templates/silent-judge.txt",
                  "starter/configuration.toml"):  # fmt: skip
         assert f"judgefixtures/{name}" in package
 
@@ -88,10 +89,13 @@ def test_a_repository_gates_its_judge_with_the_wheel_alone(installed: Path, tmp_
         file.write_text(text.replace('# base_url = "http://127.0.0.1:8080', f'base_url = "{server.url}'))
         recorded = run("pytest", "-k", "recency", "--judge-record", "missing", cwd=tmp_path, path=installed)
         asked = server.requests
-    assert "1 passed" in recorded
-    assert asked == 200
+    assert "2 passed" in recorded  # answers and stories
+    assert asked == 2 * (100 * 2 + 30 * 2)  # of each 100 close pairs both ways round; the control's clear pairs
     code = "import judgefixtures.plugin as p\ndef pytest_report_header(config): return f'ours: {p.__file__}'\n"
     (tmp_path / "conftest.py").write_text(code)
     replayed = run("pytest", "-k", "recency", cwd=tmp_path, path=installed)
-    assert "1 passed" in replayed
+    for said in (recorded, replayed):
+        for clear in ("house-qa", "house-stories"):
+            assert f"control of production on {clear} is PASS" in said
+    assert "2 passed" in replayed
     assert f"ours: {installed / 'judgefixtures'}" in replayed
