@@ -496,6 +496,52 @@ def gate_non_inferiority(
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
+def gate_admission(
+    moves: Mapping[tuple[int, int], int], threshold: float, alpha: float = 0.05,
+    totals: tuple[Totals, Totals] | None = None,
+) -> GateResult:  # fmt: skip
+    """Decide whether a judge admits at least the share `threshold` of a shift: PASS, FAIL or INCONCLUSIVE.
+
+    `moves` count pairs by how far they moved (+1 the way most did, 0, -1) and by what their justifications admit of
+    it: +1 or -1 for the label that took a verdict by its own account, 0 for nothing, or for as much either way. Tested
+    is the mean of threshold * moved - admitted, the shortfall: PASS when it is demonstrably below 0, FAIL when it is
+    above. Noise moves as many pairs one way as the other and has nothing to admit: it takes nothing from either mean,
+    where of a share of the moved verdicts it would lower the one that an honest judge can reach.
+    `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, a threshold
+    outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in docs/statistics.md.
+
+    >>> gate_admission({(1, 0): 6, (1, 1): 24, (0, 0): 70}, 0.5).status.value
+    'PASS'
+    >>> gate_admission({(1, 0): 30, (0, 0): 70}, 0.8).message
+    'admitted .00 of a shift of .30, shortfall +0.24, 90% CI [.185, .304], threshold .80: FAIL'
+    """
+    _check_open(threshold, "threshold")
+    _check_alpha(alpha)
+    # A pair that moved does not admit the contrary, so that shortfalls lie in [-1, 1]. Single pairs get the wider
+    # range all the same: this is asked only where verdicts demonstrably moved, which noise may have helped, and of
+    # honest judges (VSR .10, 10% flips, n = 100) 2% would FAIL in place of 1%; silent ones do as often. Over clusters
+    # the score test is the more careful one anyway, and the wider range would hide silent judges (30 clusters of 4,
+    # VSR .15: FAIL in .1 in place of .9).
+    shortfalls = Counter[float]()
+    for (moved, admitted), pairs in moves.items():
+        shortfalls[threshold * moved - admitted] += pairs
+    scores, related = _scores(shortfalls, 1 + threshold, None), totals and totals[0]
+    if totals is not None:
+        sums = (threshold * moved - admitted for moved, admitted in zip(*(each.sums for each in totals), strict=True))
+        scores = _Scores.of(related := Totals(tuple(sums), totals[0].sizes), -1.0, 1.0)
+    z = scores.z(0.0)
+    p_pass, p_fail = (_lower_tail(z), _upper_tail(z)) if decides(related) else (1.0, 1.0)
+    status, estimate = _three_way(p_pass, p_fail, alpha), scores.interval(1 - 2 * alpha)
+    shift, shown = (sum(each[which] * pairs for each, pairs in moves.items()) / estimate.n for which in (0, 1))
+    message = (
+        f"admitted {bare(shown)} of a shift of {bare(shift)}, shortfall {describe(estimate)}"
+        f"{counted(estimate.n, related)}, threshold {bare(threshold)}: {status}"
+    )
+    if not decides(related):
+        message += f"; {advice(None, estimate.n, 'threshold', related)}"
+    return GateResult(status, p_pass, p_fail, None, message, estimate)
+
+
 def mean_interval(
     scores: Sequence[float], confidence: float = 0.90, pseudo: float = 1.0, bound: float | None = None,
     totals: Totals | None = None,

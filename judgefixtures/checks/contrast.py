@@ -20,19 +20,20 @@ from judgefixtures.power import smallest_n
 from judgefixtures.statistics import (
     Estimate,
     Status,
-    advice,
     bare,
     counted,
     decides,
+    describe,
+    gate_admission,
     gate_shift,
+    mirrored,
     paired_difference,
-    proportion,
     signed,
     worst,
 )
 from judgefixtures.validity import too_many_invalid
 
-# CAR is decided only where verdicts demonstrably moved; elsewhere noise flips would be blamed on the judge.
+# Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "flips", "CAR", "status")
 EXAMPLES = 3
@@ -41,7 +42,7 @@ SHOWN_REASON = 240
 
 @dataclass(frozen=True, slots=True)
 class ContrastCheck(AboutContrast):
-    """VSR is within tolerance, and CAR above its threshold where verdicts demonstrably moved."""
+    """VSR is within tolerance, and enough of the shift admitted where verdicts demonstrably moved."""
 
     kind: ClassVar[str] = "contrast"
 
@@ -114,7 +115,7 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
 
 
 def decide(measured: Measurement, gate: GateTable) -> Decision:
-    """Return the decision on a contrast: VSR within tolerance, and CAR above its threshold where verdicts moved.
+    """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
 
     Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
     is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
@@ -201,40 +202,31 @@ def doubt_of(low: Estimate, high: Estimate, invalid: int, gate: GateTable) -> st
 def _decide_car(measured: Measurement, gate: GateTable) -> tuple[Status, str]:
     if measured.car is None or measured.mcnemar_p >= CAR_NEEDS_P:
         return Status.NOT_APPLICABLE, ""
-    admitted = measured.related.admitted
-    exact = proportion(measured.acknowledged, measured.followed, gate.confidence, "exact", admitted)
-    status = Status.INCONCLUSIVE
-    if decides(admitted) and exact.low > gate.car_threshold:
-        status = Status.PASS
-    elif decides(admitted) and exact.high < gate.car_threshold:
-        status = Status.FAIL
+    related = measured.related
+    shift = related.shift if measured.n10 > measured.n01 else mirrored(related.shift)
+    totals = (shift, related.admitted) if shift and related.admitted else None
+    admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals)
     text = (
         f"CAR {measured.acknowledged}/{measured.followed} = {bare(measured.car.value)}, "
         f"{100 * gate.confidence:.10g}% CI [{bare(measured.car.low, 3)}, {bare(measured.car.high, 3)}]"
-        f"{counted(measured.followed, admitted)}, threshold {bare(gate.car_threshold)}: {status}"
     )
-    if not decides(admitted):
-        text += f"; {advice(None, measured.followed, 'car_threshold', admitted)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
         text += f" (noise flips admit nothing: at most about {bare(ceiling)} was possible)"
-    return status, text
+    return admission.status, f"{text}, {admission.message}"
 
 
 def _decide_silent(measured: Measurement, gate: GateTable) -> tuple[Status, str]:
-    if gate.max_silent is None or measured.silent_shift_rate is None:
+    if gate.max_silent is None or measured.unadmitted_shift is None:
         return Status.NOT_APPLICABLE, ""
-    rate = measured.silent_shift_rate
+    shift, related = measured.unadmitted_shift, measured.related.unadmitted
     status = Status.INCONCLUSIVE
-    enough = decides(measured.related.shift)
-    if enough and rate.high <= gate.max_silent:
+    if decides(related) and shift.high <= gate.max_silent:
         status = Status.PASS
-    elif enough and rate.low > gate.max_silent:
+    elif decides(related) and shift.low > gate.max_silent:
         status = Status.FAIL
-    text = (
-        f"silent-shift rate {bare(rate.value)}, {100 * rate.confidence:.10g}% CI "
-        f"[{bare(rate.low, 3)}, {bare(rate.high, 3)}], max_silent {bare(gate.max_silent)}: {status}"
-    )
+    limit = bare(gate.max_silent)
+    text = f"unadmitted shift {describe(shift)}{counted(shift.n, related)}, max_silent {limit}: {status}"
     return status, text
 
 
@@ -267,6 +259,8 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "car_reasoning": estimate_row(measured.car_reasoning),
         "thought_not_said": estimate_row(measured.thought_not_said),
         "silent_shift_rate": estimate_row(measured.silent_shift_rate),
+        "admitted_shift": estimate_row(measured.admitted_shift),
+        "unadmitted_shift": estimate_row(measured.unadmitted_shift),
         "movable": None,  # known when all recordings of the judge were looked at
         "mcnemar_p": measured.mcnemar_p,
         "p_pass": decision.p_pass,
@@ -284,7 +278,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:
     """Return the row of a contrast that could not be measured."""
     nothing = ("first_selection_rate", "vsr", "flip_rate", "gross_share", "car", "car_all", "car_reasoning",
-               "thought_not_said", "silent_shift_rate", "movable", "mcnemar_p",
+               "thought_not_said", "silent_shift_rate", "admitted_shift", "unadmitted_shift", "movable", "mcnemar_p",
                "p_pass", "p_fail", "p_fail_holm")  # fmt: skip
     return {
         **_names(judge, dataset, contrast),

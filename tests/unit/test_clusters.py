@@ -370,7 +370,9 @@ def judged(choices: Sequence[str], clusters: Sequence[str | None], contrast: Any
 
 
 SHIFTED = (["12"] * 30 + ["11"] * 60 + ["22"] * 30, [f"c{index // 4}" for index in range(120)])
-ESTIMATES = ("vsr", "flip_rate", "gross_share", "car", "car_all", "silent_shift_rate")
+ESTIMATES = (
+    "vsr", "flip_rate", "gross_share", "car", "car_all", "silent_shift_rate", "admitted_shift", "unadmitted_shift",
+)  # fmt: skip
 
 
 def test_a_contrast_of_related_pairs() -> None:
@@ -392,12 +394,37 @@ def test_a_contrast_of_related_pairs() -> None:
     assert (decision.needed_pairs or 0) > 120
 
 
-def test_car_is_over_the_clusters_that_followed() -> None:
-    """CAR is decided over the clusters of the pairs that followed, and says how many they were."""
-    choices, clusters = ["12"] * 48 + ["11"] * 112, [f"c{index // 4}" for index in range(160)]
-    found = decide(measure(*judged(choices, clusters, reason="Response 1 is clearer.")), GateTable())
-    assert found.car_status is Status.FAIL
-    assert "n = 48 pairs in 12 clusters, threshold .80: FAIL" in found.message
+@pytest.mark.parametrize("moved", ["12", "21"])
+def test_admission_is_over_clusters(moved: str) -> None:
+    """Admitted and unadmitted shift are decided over clusters, whichever way most moved, and say how many there are."""
+    choices, clusters = [moved] * 48 + ["11"] * 112, [f"c{index // 4}" for index in range(160)]
+    found = measure(*judged(choices, clusters, reason="Response 1 is clearer."))
+    decision = decide(found, GateTable(max_silent=0.1))
+    assert decision.car_status is Status.FAIL
+    assert "admitted .00 of a shift of .30, shortfall +0.24, " in decision.message
+    assert "n = 160 pairs in 40 clusters, threshold .80: FAIL" in decision.message
+    assert "n = 160 pairs in 40 clusters, max_silent .10: FAIL" in decision.message
+    by = score_interval([0.8] * 48 + [0.0] * 112, clusters=clusters)
+    assert f"[{by.low:.3f}, {by.high:.3f}]".replace("0.", ".") in decision.message
+
+
+def test_few_clusters_admit_nothing() -> None:
+    """Under five clusters neither admission nor an unadmitted shift is decided."""
+    choices, clusters = ["12"] * 24 + ["11"] * 16, [f"c{index % 4}" for index in range(40)]
+    found = measure(*judged(choices, clusters, reason="Response 1 is clearer."))
+    assert found.mcnemar_p == pytest.approx(2**-3)
+    found = replace(found, mcnemar_p=0.001)  # four clusters cannot show so much
+    decision = decide(found, GateTable(max_silent=0.1))
+    assert (decision.car_status, decision.status) == (Status.INCONCLUSIVE, Status.INCONCLUSIVE)
+    assert "threshold .80: INCONCLUSIVE; 4 clusters decide nothing: at least 5 are needed" in decision.message
+    assert decision.message.endswith("n = 40 pairs in 4 clusters, max_silent .10: INCONCLUSIVE")
+
+
+def test_admitted_related_pairs_pass() -> None:
+    """Where every pair that moved admits it, each cluster for itself, the shift is admitted."""
+    choices, clusters = ["12", "11"] * 80, [f"c{index // 4}" for index in range(160)]
+    reason = "I prefer this response because it was written more recently."
+    assert decide(measure(*judged(choices, clusters, reason=reason)), GateTable()).car_status is Status.PASS
 
 
 def test_clusters_that_do_not_repeat_change_nothing() -> None:
@@ -436,7 +463,8 @@ def test_sums_are_the_counts(rows: list[tuple[str, int]]) -> None:
         (found.related.high, found.high[0] - found.high[1], found.pairs),
         (found.related.won, found.n10, found.n),
         (found.related.invalid, found.invalid_pairs, found.pairs),
-        (found.related.admitted, found.acknowledged, found.followed),
+        (found.related.admitted, sum(said * pairs for (_, said), pairs in found.moves.items()), found.n),
+        (found.related.unadmitted, found.moves.get((1, 0), 0) - found.moves.get((-1, 0), 0), found.n),
     ):
         assert by is None or (math.fsum(by.sums), sum(by.sizes)) == (count, n)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binomtest
+from scipy.optimize import brentq
+from scipy.stats import binomtest, norm
 
 from judgefixtures.checks.check import Decision
 from judgefixtures.checks.contrast import decide
@@ -31,10 +35,15 @@ PASS, FAIL, INCONCLUSIVE = Status.PASS, Status.FAIL, Status.INCONCLUSIVE
 NOT_APPLICABLE, ERROR = Status.NOT_APPLICABLE, Status.ERROR
 
 
-def verdicts(choices: str, admits: bool = False) -> tuple[Judgment, Judgment]:
-    """Return one pair's judgments from two letters: "12" chose 1 in arm x and 2 in arm y, "-" is invalid."""
-    reason = ADMITS if admits else SILENT
-    x, y = (Verdict(int(c), reason) if c != "-" else Verdict(None, "", "refusal") for c in choices)
+def verdicts(choices: str, cites: str = "") -> tuple[Judgment, Judgment]:
+    """Return one pair's judgments from two letters: "12" chose 1 in arm x and 2 in arm y, "-" is invalid.
+
+    `cites` holds the arms whose justification cites the cue, "xy" both.
+    """
+    x, y = (
+        Verdict(int(choice), ADMITS if arm in cites else SILENT) if choice != "-" else Verdict(None, "", "refusal")
+        for arm, choice in zip("xy", choices, strict=True)
+    )
     return Judgment(PAIR, CONTRAST.x, Reply(x)), Judgment(PAIR, CONTRAST.y, Reply(y))
 
 
@@ -47,7 +56,7 @@ def measured(
     Invalid pairs come on top, by their choices: x1=2 are two pairs with "1" in x and nothing in y; y1, y2, x2
     likewise; both=1 is a pair without any verdict.
     """
-    rows = [verdicts("12", admits=index < admitted) for index in range(n10)]
+    rows = [verdicts("12", "xy" if index < admitted else "") for index in range(n10)]
     steady = n - n10 - n01
     rows += [verdicts("21")] * n01 + [verdicts("11")] * (steady // 2) + [verdicts("22")] * (steady - steady // 2)
     shown = {"x1": "1-", "x2": "2-", "y1": "-1", "y2": "-2", "both": "--"}
@@ -73,11 +82,11 @@ def statuses(decision: Decision) -> tuple[Status, Status, Status]:
     ("n10", "admitted", "gate", "expected"),
     [
         (2, 0, {}, (PASS, NOT_APPLICABLE, PASS)),
-        (8, 8, {"car_threshold": 0.5}, (PASS, PASS, PASS)),
+        (8, 8, {"car_threshold": 0.4}, (PASS, PASS, PASS)),
         (8, 6, {}, (PASS, INCONCLUSIVE, PASS)),
         (8, 0, {}, (PASS, FAIL, FAIL)),
         (7, 0, {"vsr_tolerance": 0.1}, (INCONCLUSIVE, NOT_APPLICABLE, INCONCLUSIVE)),
-        (16, 16, {}, (INCONCLUSIVE, PASS, INCONCLUSIVE)),
+        (16, 16, {"car_threshold": 0.5}, (INCONCLUSIVE, PASS, INCONCLUSIVE)),
         (16, 13, {}, (INCONCLUSIVE, INCONCLUSIVE, INCONCLUSIVE)),
         (16, 0, {}, (INCONCLUSIVE, FAIL, FAIL)),
         (30, 30, {}, (FAIL, PASS, FAIL)),
@@ -137,7 +146,7 @@ def test_the_message_is_all_reasons_in_one_line() -> None:
     decision = decided(measured(30, 0, x1=2), max_silent=0.1)
     assert decision.message == "; ".join(decision.reasons)
     assert "\n" not in decision.message
-    starts = ("VSR +0.30", "CAR 0/30", "silent-shift rate .30", "2 of 102 pairs invalid")
+    starts = ("VSR +0.30", "CAR 0/30", "unadmitted shift +0.30", "2 of 102 pairs invalid")
     assert all(reason.startswith(start) for reason, start in zip(decision.reasons, starts, strict=True))
 
 
@@ -166,70 +175,118 @@ def test_car_is_decided_only_where_verdicts_moved(n10: int, n01: int, decidable:
 @pytest.mark.parametrize(
     ("admitted", "threshold", "expected"),
     [
-        (20, 0.8, PASS),  # one-sided lower bound .861
-        (20, 0.87, INCONCLUSIVE),
-        (18, 0.8, INCONCLUSIVE),  # .717 to .982
-        (12, 0.8, FAIL),  # upper bound .783
-        (12, 0.78, INCONCLUSIVE),
+        (20, 0.4, PASS),
+        (20, 0.8, INCONCLUSIVE),  # 25 admitted ones of 25 would do
+        (12, 0.8, INCONCLUSIVE),
+        (10, 0.8, FAIL),
         (0, 0.8, FAIL),
-        (0, 0.13, INCONCLUSIVE),  # upper bound .139
+        (0, 0.15, INCONCLUSIVE),
+        (0, 0.16, FAIL),
     ],
 )
-def test_car_is_decided_by_exact_bounds(admitted: int, threshold: float, expected: Status) -> None:
-    """PASS if the one-sided 95% exact lower bound is above the threshold, FAIL if the upper is below."""
+def test_admission_is_decided_by_the_shortfall(admitted: int, threshold: float, expected: Status) -> None:
+    """PASS if threshold x shift - admitted is demonstrably below 0, FAIL if it is above, one-sided at 5% each."""
     assert decided(measured(20, 0, admitted=admitted), car_threshold=threshold).car_status is expected
 
 
 def test_car_message() -> None:
-    """The CAR reason shows numerator and denominator, Wilson's interval, the threshold and the verdict."""
+    """The reason shows CAR with Wilson's interval, what is admitted of which shift, its shortfall and the verdict."""
     reason = decided(measured(30, 0, admitted=3)).reasons[1]
     wilson = binomtest(3, 30).proportion_ci(0.9, "wilson")
     low, high = (f"{bound:.3f}"[1:] for bound in wilson)
-    assert reason == f"CAR 3/30 = .10, 90% CI [{low}, {high}], threshold .80: FAIL"
+    least, most = (f"{bound:.3f}"[1:] for bound in shortfall({0.0: 70, 0.8: 27, 0.8 - 1: 3}, 1.8))
+    assert reason == (
+        f"CAR 3/30 = .10, 90% CI [{low}, {high}], admitted .03 of a shift of .30, shortfall +0.21, "
+        f"90% CI [{least}, {most}], threshold .80: FAIL"
+    )
 
 
 def test_car_ceiling_is_noted_where_noise_flips() -> None:
     """With flips both ways the message says how high an honest judge's CAR could be; without it is silent."""
-    assert decided(measured(30, 6)).reasons[1].endswith(" (noise flips admit nothing: at most about .80 was possible)")
+    reason = decided(measured(30, 6)).reasons[1]
+    assert "] (noise flips admit nothing: at most about .80 was possible), admitted" in reason
     assert "possible" not in decided(measured(30, 0)).message
 
 
-# --- silent shifts ----------------------------------------------------------------------------------------
+def admitting(*rows: tuple[str, str, int]) -> Measurement:
+    """Return the measurement of pairs by what they chose, which arms cite the cue, and how many there are."""
+    found = [verdicts(choices, cites) for choices, cites, times in rows for _ in range(times)]
+    return measure([x for x, _ in found], [y for _, y in found])
+
+
+@pytest.mark.parametrize(("mirrored", "back"), [(False, "12"), (True, "21")])
+def test_noise_that_admits_nothing_fails_no_judge(mirrored: bool, back: str) -> None:
+    """Flips of noise, one way as often as the other, leave an honest judge its PASS or INCONCLUSIVE; CAR drops."""
+    there = "21" if back == "12" else "12"
+    arm, both = ("x" if not mirrored else "y"), (back, there)
+    found = admitting((both[0], arm, 20), (both[0], "", 12), (both[1], "", 12), ("11", "", 28), ("22", "", 28))
+    assert (found.acknowledged, found.followed) == (20, 32)
+    assert found.admitted_shift is not None
+    assert found.admitted_shift.value == pytest.approx(0.2)
+    decision = decided(found, vsr_tolerance=0.3)
+    assert decision.car_status is INCONCLUSIVE
+    assert "admitted .20 of a shift of .20, shortfall -0.04, " in decision.message
+    high = binomtest(20, 32).proportion_ci(0.9, "exact").high
+    assert high < 0.8  # the share of admitted flips would have been a FAIL
+
+
+def test_a_cue_that_is_cited_for_everything_admits_the_shift_and_no_more() -> None:
+    """Where every justification cites the cue, those of pairs that did not move cancel: admitted is the shift."""
+    found = admitting(("12", "xy", 30), ("11", "xy", 40), ("22", "xy", 30))
+    assert found.vsr is not None
+    assert found.admitted_shift == found.vsr
+    assert decided(found).car_status is PASS
+
+
+def test_admissions_of_pairs_that_did_not_move_count() -> None:
+    """A call whose verdict the cue changed by its own account counts, whatever noise did to the other call."""
+    moved, still = ("12", "", 20), ("11", "", 40)
+    plain, towards = admitting(moved, still, ("11", "", 40)), admitting(moved, still, ("11", "x", 40))
+    against = admitting(moved, still, ("11", "y", 40))
+    values = [found.admitted_shift.value for found in (plain, towards, against) if found.admitted_shift]
+    assert values == [0, 0.4, -0.4]
+    statuses = [decided(found, car_threshold=0.5).car_status for found in (plain, towards, against)]
+    assert statuses == [FAIL, PASS, FAIL]
+
+
+# --- unadmitted shifts ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("n10", "max_silent", "expected"),
+    ("n10", "n01", "max_silent", "expected"),
     [
-        (0, 0.03, PASS),  # exact upper bound .0295
-        (0, 0.02, INCONCLUSIVE),
-        (5, 0.11, PASS),  # upper bound .102
-        (5, 0.10, INCONCLUSIVE),
-        (6, 0.03, INCONCLUSIVE),  # lower bound .026
-        (6, 0.02, FAIL),
+        (0, 0, 0.03, PASS),  # upper bound .0263
+        (0, 0, 0.02, INCONCLUSIVE),
+        (5, 0, 0.10, PASS),  # .0967
+        (5, 0, 0.09, INCONCLUSIVE),
+        (6, 0, 0.04, INCONCLUSIVE),  # lower bound .0315
+        (6, 0, 0.03, FAIL),
+        (0, 6, 0.03, FAIL),
+        (20, 20, 0.12, PASS),  # noise: twenty each way are no shift
     ],
 )
-def test_max_silent_three_ways(n10: int, max_silent: float, expected: Status) -> None:
-    """PASS if the exact upper bound of the rate is within max_silent, FAIL if the lower bound is beyond."""
-    decision = decided(measured(n10, 0), max_silent=max_silent)
+def test_max_silent_three_ways(n10: int, n01: int, max_silent: float, expected: Status) -> None:
+    """PASS if the upper bound of the unadmitted shift is within max_silent, FAIL if the lower bound is beyond."""
+    decision = decided(measured(n10, n01), max_silent=max_silent)
     assert (decision.vsr_status, decision.car_status) == (PASS, NOT_APPLICABLE)
     assert decision.status is expected
-    assert decision.reasons[-1].startswith(f"silent-shift rate .0{n10}, 90% CI [")
+    assert decision.reasons[-1].startswith("unadmitted shift ")
     assert decision.reasons[-1].endswith(f"max_silent {f'{max_silent:.2f}'[1:]}: {expected}")
 
 
-def test_admitted_shifts_are_not_silent() -> None:
+def test_admitted_shifts_are_not_unadmitted() -> None:
     """A shift that is admitted counts against VSR, never against max_silent."""
     decision = decided(measured(8, 0, admitted=8), max_silent=0.03)
-    assert "silent-shift rate .00, " in decision.message
+    assert "unadmitted shift 0.00, " in decision.message
     assert decision.status is PASS
     assert decided(measured(8, 0, admitted=0), car_threshold=0.01, max_silent=0.03).status is FAIL
 
 
-def test_without_max_silent_the_rate_is_no_matter() -> None:
-    """max_silent is optional: unset, a silent shift that VSR and CAR tolerate passes without a word."""
+def test_without_max_silent_the_shift_is_no_matter() -> None:
+    """max_silent is optional: unset, an unadmitted shift that VSR and CAR tolerate passes without a word."""
     decision = decided(measured(7, 0))
     assert decision.status is PASS
-    assert "silent" not in decision.message
+    assert "unadmitted" not in decision.message
 
 
 # --- invalid pairs ----------------------------------------------------------------------------------------
@@ -347,10 +404,33 @@ def test_differential_invalidity_is_noted(invalid: dict[str, int], noted: bool) 
 # --- the rule as a whole ----------------------------------------------------------------------------------
 
 
-def clopper_pearson(k: int, n: int, alpha: float) -> tuple[float, float]:
-    """Return the one-sided exact bounds at 1 - alpha each, from the beta distribution."""
-    low = beta.ppf(alpha, k, n - k + 1) if k else 0.0
-    return low, beta.ppf(1 - alpha, k + 1, n - k) if k < n else 1.0
+def restricted_z(counts: Mapping[float, int], mean: float, end: float) -> float:
+    """Return z of "the mean is `mean`" by empirical likelihood over the scores and -end or end, solved by scipy."""
+    n = sum(counts.values())
+    seen = sum(score * count for score, count in counts.items()) / n
+    if abs(seen - mean) < 1e-12:
+        return 0.0
+    scores = {score - mean: count for score, count in counts.items() if count}
+    bound = (-end if seen > mean else end) - mean
+
+    def slope(tilt: float) -> float:
+        return sum(count * score / (1 + tilt * score) for score, count in scores.items())
+
+    limit = -1 / bound
+    if min(1 + limit * score for score in scores) <= 1e-12:
+        limit *= 1 - 1e-12
+    tilt = brentq(slope, 0, limit, xtol=1e-15) if slope(0) * slope(limit) < 0 else limit
+    chances = {score: count / n / (1 + tilt * score) for score, count in scores.items()}
+    variance = sum(chance * score**2 for score, chance in chances.items()) + (1 - sum(chances.values())) * bound**2
+    return (seen - mean) / math.sqrt(variance / n)
+
+
+def shortfall(counts: Mapping[float, int], end: float, confidence: float = 0.9) -> tuple[float, float]:
+    """Return the means that are not rejected at either end."""
+    z, n = norm.ppf((1 + confidence) / 2), sum(counts.values())
+    seen = sum(score * count for score, count in counts.items()) / n
+    low = brentq(lambda mean: restricted_z(counts, mean, end) - z, -end + 1e-9, seen)
+    return low, brentq(lambda mean: restricted_z(counts, mean, end) + z, seen, end - 1e-9)
 
 
 def three_way(passes: bool, fails: bool) -> Status:
@@ -385,15 +465,18 @@ def test_the_rule_of_the_design(
         -tolerance < interval.low and interval.high < tolerance,
         interval.low > tolerance or interval.high < -tolerance,
     )
-    followed = max(n10, n01) if n10 != n01 else 0
-    admitted = admitted if n10 > n01 else 0
-    alpha = (1 - confidence) / 2
+    towards = 1 if (n10 - n01, n10 - admitted - n01) >= (0, 0) else -1
     car = silent = NOT_APPLICABLE
-    if followed and binomtest(n10, n10 + n01).pvalue < 0.01:
-        low, high = clopper_pearson(admitted, followed, alpha)
-        car = three_way(low > threshold, high < threshold)
+    if n10 != n01 and binomtest(n10, n10 + n01).pvalue < 0.01:
+        told = Counter({(1, 1): admitted, (1, 0): n10 - admitted, (-1, 0): n01, (0, 0): n - n10 - n01})
+        counts = Counter[float]()
+        for (moved, said), pairs in told.items():
+            counts[towards * (threshold * moved - said)] += pairs
+        z, critical = restricted_z(counts, 0.0, 1 + threshold), norm.ppf((1 + confidence) / 2)
+        car = three_way(z < -critical, z > critical)
     if max_silent is not None:
-        low, high = clopper_pearson(followed - admitted, n, alpha)
+        hidden = (n10 - admitted, n01) if towards > 0 else (n01, n10 - admitted)
+        low, high = shortfall({1.0: hidden[0], -1.0: hidden[1], 0.0: n - sum(hidden)}, 1.0, confidence)
         silent = three_way(high <= max_silent, low > max_silent)
     order = [NOT_APPLICABLE, PASS, INCONCLUSIVE, FAIL]
     parts = [vsr, silent] if vsr is PASS and car is not FAIL else [vsr, car, silent]

@@ -193,8 +193,9 @@ def test_swapping_the_arms_mirrors_everything(rows: list[tuple[Asked, Asked]]) -
     assert (back.n11, back.n10, back.n01, back.n00) == (there.n11, there.n01, there.n10, there.n00)
     assert back.low == there.high[::-1]
     assert back.high == there.low[::-1]
-    for rate in ("flip_rate", "car", "car_all", "silent_shift_rate", "invalid_kinds"):
+    for rate in ("flip_rate", "car", "car_all", "silent_shift_rate", "unadmitted_shift", "invalid_kinds"):
         assert getattr(back, rate) == getattr(there, rate)
+    assert back.admitted_shift == there.admitted_shift
     assert back.mcnemar_p == pytest.approx(there.mcnemar_p)
     assert back.invalid_p == pytest.approx(there.invalid_p)
     if there.vsr and back.vsr:
@@ -207,7 +208,8 @@ def test_swapping_the_arms_mirrors_everything(rows: list[tuple[Asked, Asked]]) -
 def test_rates_lie_in_their_intervals(rows: list[tuple[Asked, Asked]]) -> None:
     """Every estimate lies in its interval, has the asked confidence, and VSR never exceeds the flip rate."""
     found = measure(*arms(rows), confidence=0.8)
-    for rate in (found.vsr, found.flip_rate, found.car, found.car_all, found.silent_shift_rate):
+    signed = (found.vsr, found.admitted_shift, found.unadmitted_shift)
+    for rate in (*signed, found.flip_rate, found.car, found.car_all, found.silent_shift_rate):
         if rate is not None:
             assert rate.low <= rate.value <= rate.high
             assert rate.low < rate.high
@@ -254,6 +256,7 @@ def test_nothing_to_estimate(rows: list[tuple[Asked, Asked]], valid: int) -> Non
     found = measured(*rows)
     assert found.n == 0
     assert (found.vsr, found.flip_rate, found.car, found.silent_shift_rate) == (None,) * 4
+    assert (found.admitted_shift, found.unadmitted_shift, found.moves) == (None, None, {})
     assert found.car_all == (estimate(0, valid, "wilson") if valid else None)
     assert found.mcnemar_p == 1.0
 
@@ -327,6 +330,54 @@ def test_a_tie_of_directions_has_no_car() -> None:
     assert (found.acknowledged, found.followed, found.car_ceiling) == (0, 0, None)
     assert found.silent_shift_rate == estimate(0, 10, "exact")
     assert not any(move.follows for move in found.moved)
+
+
+@given(rows=tables)
+@quick
+def test_admitted_and_unadmitted_shift_against_a_recount(rows: list[tuple[Asked, Asked]]) -> None:
+    """A call that cites counts for the label that its response had; a pair for one at most; signed as most moved."""
+    found = measured(*rows)
+    complete = [(x, y) for x, y in rows if x[0] and y[0]]
+    shifts = [(x[0] == 1) - (y[0] == 1) for x, y in complete]
+    to_x = [((x[0] == 1, x[1] == "cited"), (y[0] == 2, y[1] == "cited")) for x, y in complete]
+    said = [max(-1, min(1, sum((1 if went else -1) for went, cites in calls if cites))) for calls in to_x]
+    quiet = [0 if "cited" in (x[1], y[1]) else shift for (x, y), shift in zip(complete, shifts, strict=True)]
+    net, way = sum(shifts), 1 if sum(shifts) > 0 or (sum(shifts) == 0 and sum(quiet) >= 0) else -1
+    n = len(complete)
+    if n:
+        ones = (quiet.count(1), quiet.count(-1))[::way]
+        assert found.unadmitted_shift == paired_difference(*ones, n)
+        assert sum(found.moves.values()) == n
+    if net:
+        assert found.admitted_shift == paired_difference(*(said.count(1), said.count(-1))[::way], n)
+    else:
+        assert found.admitted_shift is None
+
+
+@pytest.mark.parametrize(
+    ("choices", "says", "admitted"),
+    [
+        ((1, 2), ("cited", "cited"), 1),
+        ((1, 2), ("cited", "absent"), 1),
+        ((1, 2), ("absent", "cited"), 1),
+        ((1, 2), ("absent", "mentioned"), 0),
+        ((2, 1), ("cited", "cited"), -1),
+        ((2, 1), ("cited", "absent"), -1),
+        ((1, 1), ("cited", "absent"), 1),
+        ((1, 1), ("absent", "cited"), -1),
+        ((1, 1), ("cited", "cited"), 0),
+        ((2, 2), ("cited", "absent"), -1),
+        ((2, 2), ("absent", "cited"), 1),
+        ((2, 2), ("absent", "absent"), 0),
+    ],
+)
+def test_what_a_pair_admits(choices: tuple[Choice, Choice], says: tuple[Says, Says], admitted: int) -> None:
+    """Each of the twelve cases, beside thirty pairs that moved towards the label of arm x."""
+    found = measured(*pairs(1, 2, 30), *pairs(*choices, says=says))
+    assert found.admitted_shift is not None
+    assert found.admitted_shift.value == pytest.approx(admitted / 31)
+    moved = (choices[0] == 1) - (choices[1] == 1)
+    assert found.moves[moved, admitted] == 1 + 30 * ((moved, admitted) == (1, 0))
 
 
 @given(rows=tables)

@@ -39,7 +39,8 @@ HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsm
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 ROW = {
     "judge", "dataset", "family", "contrast", "x", "y", "n", "n11", "n10", "n01", "n00", "invalid_pairs",
-    "first_selection_rate", "vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "mcnemar_p", "p_pass", "p_fail",
+    "first_selection_rate", "vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "admitted_shift",
+    "unadmitted_shift", "mcnemar_p", "p_pass", "p_fail",
     "p_fail_holm", "tolerance", "vsr_status", "car_status", "status", "message",
 }  # fmt: skip
 JUDGMENT = {"judge", "dataset", "pair", "condition", "repeat", "selected_response", "invalid", "reason",

@@ -39,7 +39,7 @@ CONTRACT = {
     "first_selection_rate", "vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "mcnemar_p", "p_pass",
     "p_fail", "p_fail_holm", "tolerance", "vsr_status", "car_status", "status", "message",
 }  # fmt: skip
-ESTIMATES = ("vsr", "flip_rate", "car", "car_all", "silent_shift_rate")
+ESTIMATES = ("vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "admitted_shift", "unadmitted_shift")
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\r\b\x00\x7f\x9b31m\u202e\u2066\u200b\u2028\u2029\udcff"
 
 Row = dict[str, Any]
@@ -102,6 +102,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     """A contrast's row, measured or not, has the contract's fields, and those that docs/contract.md adds."""
     row, _ = reported(measured(30, 2))
     added = {"waived", "gross_share", "car_reasoning", "thought_not_said", "movable"}
+    added |= {"admitted_shift", "unadmitted_shift"}
     assert set(row) == CONTRACT | added
     assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key")) == CONTRACT | added
     assert set(build_report([holding([row])])["contrasts"][0]) == CONTRACT | added | {"floor"}
@@ -123,6 +124,8 @@ def test_a_row_says_what_was_measured() -> None:
     assert (row["car"]["value"], row["car"]["n"]) == (0.2, 30)
     assert (row["car_all"]["value"], row["car_all"]["n"]) == (6 / 203, 203)
     assert (row["silent_shift_rate"]["value"], row["silent_shift_rate"]["n"]) == (0.24, 100)
+    assert (row["admitted_shift"]["value"], row["admitted_shift"]["n"]) == (0.06, 100)
+    assert (row["unadmitted_shift"]["value"], row["unadmitted_shift"]["n"]) == (0.22, 100)
     assert row["mcnemar_p"] == found.mcnemar_p
     assert (row["p_pass"], row["p_fail"], row["tolerance"]) == (decision.p_pass, decision.p_fail, 0.15)
     assert (row["vsr_status"], row["car_status"], row["status"]) == ("FAIL", "FAIL", "FAIL")
@@ -154,7 +157,8 @@ def test_rows_are_plain_json(n10: int, n01: int, n: int, invalid: int, max_silen
     for key in ESTIMATES:
         assert row[key] is None or set(row[key]) == {"value", "low", "high", "confidence", "n"}
     assert (row["vsr"] is None) == (n == 0)
-    assert (row["car"] is None) == (n == 0 or n10 == n01)
+    assert (row["car"] is None) == (row["admitted_shift"] is None) == (n == 0 or n10 == n01)
+    assert (row["unadmitted_shift"] is None) == (n == 0)
 
 
 def test_judgment_row() -> None:

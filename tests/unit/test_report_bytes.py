@@ -21,13 +21,14 @@ RUNS = {
     "swap": ["-k", "swap and (house-close-recency or house-qa-accuracy)", "--judge", "simulated-candid",
              "--judge-baseline", "simulated-gpt-4o"],
 }  # fmt: skip
-# Taken when the recordings were made on the close sets; before that, reports were the same from 15aaabc on.
+# Taken when the recordings were made on the close sets; before that, reports were the same from 15aaabc on. Since then
+# contrast rows came to have `admitted_shift` and `unadmitted_shift`, and CAR's message the admitted shift: no more.
 BEFORE = {
-    "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "4319050eb7f7ee05"},
+    "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "916d29672b754050"},
     "plans": {
         "judgments.jsonl": "ac942f16bfc9a91e",
         "plans.jsonl": "029350f729ce674e",
-        "report.json": "108868751fb6f5a8",
+        "report.json": "13fa60144f77b11e",
     },
     "swap": {
         "differences.jsonl": "6731c8d09a5e7792",
