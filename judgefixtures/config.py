@@ -7,6 +7,7 @@ accepted. The built-in tables of builtin.toml are there unless a table of the us
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 import os
 import re
@@ -255,7 +256,26 @@ class SwapTable(_Table):
     accuracy_margin: Share = 0.05
     vsr_margin: Share = 0.10
     silent_margin: Share = 0.10
+    flip_margin: Share = 0.10
+    invalid_margin: Share = 0.05
+    contrast_margin: float | Literal["plan"] = "plan"
+    looks: list[int] = Field(default_factory=lambda: [100])
     families: list[str] = Field(default_factory=lambda: list(SWAP_FAMILIES))
+
+    @field_validator("contrast_margin", mode="before")
+    @classmethod
+    def _planned_or_a_share(cls, value: object) -> object:
+        share = isinstance(value, float) and 0 < value < 1
+        if value != "plan" and not share:
+            raise ValueError('it is "plan", which takes the margin that the pairs can carry, or a share between 0 and 1')
+        return value
+
+    @field_validator("looks")
+    @classmethod
+    def _increasing(cls, looks: list[int]) -> list[int]:
+        if not looks or looks[0] < 1 or any(later <= earlier for earlier, later in itertools.pairwise(looks)):
+            raise ValueError("looks are numbers of pairs per dataset, 1 or more, each larger than the one before")
+        return looks
 
 
 CONTROL_ALPHA = 0.05

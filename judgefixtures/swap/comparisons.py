@@ -1,4 +1,4 @@
-"""Swapping the judge: candidate against baseline on the same pairs, and one decision over all comparisons.
+"""Single comparisons of candidate and baseline, each held to its margin alone, and a decision over all of them.
 
 A comparison is about one quantity of one contrast or dataset; it asks whether the candidate is demonstrably
 no worse than the baseline by more than a margin. The decision is an intersection-union: APPROVE needs every
@@ -11,7 +11,6 @@ import functools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from statistics import NormalDist
 from typing import Literal
 
@@ -29,6 +28,7 @@ from judgefixtures.statistics import (
     gate_non_inferiority,
     proportion,
 )
+from judgefixtures.swap.results import SwapDecision, SwapStatus
 from judgefixtures.validity import too_many_invalid
 
 Quantity = Literal["accuracy", "abs-vsr", "silent-shift-rate", "moved-to-edited", "agreement", "kappa", "car"]
@@ -36,14 +36,6 @@ SHOWN_ONLY = ("agreement", "kappa", "car")  # these decide nothing
 Arms = tuple[Sequence[Judgment], Sequence[Judgment]]
 
 SHOWN_REASONS = 5
-
-
-class SwapStatus(StrEnum):
-    """What is decided about a candidate as a whole."""
-
-    APPROVE = "APPROVE"
-    REJECT = "REJECT"
-    INCONCLUSIVE = "INCONCLUSIVE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +60,6 @@ class Comparison:
     def decides(self) -> bool:
         """Whether the swap's decision looks at it."""
         return self.quantity not in SHOWN_ONLY
-
-
-@dataclass(frozen=True, slots=True)
-class SwapDecision:
-    """The decision on a swap, its reasons (the shortest list that explains it), and the pairs that would do."""
-
-    status: SwapStatus
-    reasons: tuple[str, ...]
-    needed_pairs: int | None = None
 
 
 def compare_contrast(
@@ -300,7 +283,7 @@ def decide(comparisons: Iterable[tuple[str, Comparison]], missing: Sequence[str]
         return SwapDecision(SwapStatus.INCONCLUSIVE, _shortened(open_ones))  # more pairs are not what is lacking
     needed = [c.needed_pairs for _, c in required if c.status is Status.INCONCLUSIVE]
     settles = max((n for n in needed if n is not None), default=None) if None not in needed else None
-    return SwapDecision(SwapStatus.INCONCLUSIVE, _shortened(open_ones), settles)
+    return SwapDecision(SwapStatus.INCONCLUSIVE, _shortened(open_ones), needed_pairs=settles)
 
 
 def _said(required: Iterable[tuple[str, Comparison]], status: Status) -> list[str]:

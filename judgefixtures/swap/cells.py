@@ -1,0 +1,185 @@
+"""What a swap is decided on: verdicts of candidate and baseline on the same pairs, as plain data, and how they moved.
+
+A cell is one contrast on one dataset. Nothing is tested here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+    Whole = NDArray[int64]
+
+Verdict = Literal[1, 2] | None
+Arms = tuple[Verdict, Verdict]  # in arm x, in arm y
+CellKind = Literal["cue", "order", "edit"]
+PairKey = tuple[str, str]  # dataset and id: another dataset may have a pair of the same id
+
+KINDS = ("cue", "order", "edit")
+# How a pair moved, by its verdicts in the two arms; None where one of them is invalid.
+MOVES: dict[Arms, int | None] = {
+    (x, y): None if x is None or y is None else y - x for x in (1, 2, None) for y in (1, 2, None)
+}
+SHARES = (0.0, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SwapCell:
+    """A contrast on a dataset, asked of both judges: everything per pair, in the order of `pairs` (their ids).
+
+    `candidate` and `baseline` hold the verdicts in arm x and arm y: 1, 2, or None for an invalid one. 1 means that the
+    contrast's outcome came about: response 1 was chosen, whose label is the favoured one in x; for kind "order" the
+    pair's own response 1; for "edit" the edited response. `candidate_admits` and `baseline_admits` tell whether either
+    justification cites the cue; they count for kind "cue" alone.
+    Raises ValueError, naming the cell, for lengths that differ, a pair that comes twice, and other verdicts or kinds.
+
+    >>> SwapCell("recency", "recency-new-old", "qa", ["a"], [(1, 2)], [(1, 1)], [False], [False]).id
+    'recency-new-old on qa'
+    """
+
+    family: str
+    contrast: str
+    dataset: str
+    pairs: Sequence[str]
+    candidate: Sequence[Arms]
+    baseline: Sequence[Arms]
+    candidate_admits: Sequence[bool]
+    baseline_admits: Sequence[bool]
+    kind: CellKind = "cue"
+
+    def __post_init__(self) -> None:
+        for judge in ("candidate", "baseline"):  # rows of an array are as good as tuples
+            object.__setattr__(self, judge, tuple(map(tuple, getattr(self, judge))))
+        for values in ("pairs", "candidate_admits", "baseline_admits"):
+            object.__setattr__(self, values, tuple(getattr(self, values)))
+        _check_lengths(self.id, self.pairs, self.candidate, self.baseline, self.candidate_admits, self.baseline_admits)
+        for judge, arms in (("candidate", self.candidate), ("baseline", self.baseline)):
+            if wrong := set(arms) - MOVES.keys():
+                raise ValueError(f"{self.id}: verdicts are 1, 2 or None in both arms, got {min(map(repr, wrong))} "
+                                 f"of the {judge}")  # fmt: skip
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.id}: kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+
+    @property
+    def id(self) -> str:
+        """What the cell is called: contrast and dataset."""
+        return f"{self.contrast} on {self.dataset}"
+
+    def first(self, pairs: int) -> SwapCell:
+        """Return the cell of its first so many pairs."""
+        return replace(
+            self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs],
+            candidate_admits=self.candidate_admits[:pairs], baseline_admits=self.baseline_admits[:pairs],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAccuracy:
+    """How right both judges are on a dataset's pairs with gold, in the order of `pairs` (their ids).
+
+    Per pair the share of its orders in which the judge is right: 0, .5 or 1; an invalid verdict is wrong. Asked in one
+    order alone, 0 or 1. Raises ValueError, naming the dataset, for lengths that differ, a pair that comes twice, and
+    other shares.
+    """
+
+    dataset: str
+    pairs: Sequence[str]
+    candidate: Sequence[float]
+    baseline: Sequence[float]
+
+    def __post_init__(self) -> None:
+        for values in ("pairs", "candidate", "baseline"):
+            object.__setattr__(self, values, tuple(getattr(self, values)))
+        _check_lengths(f"accuracy on {self.dataset}", self.pairs, self.candidate, self.baseline)
+        if wrong := {*self.candidate, *self.baseline} - set(SHARES):
+            raise ValueError(f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's orders, "
+                             f"got {min(map(repr, wrong))}")  # fmt: skip
+
+    def first(self, pairs: int) -> SwapAccuracy:
+        """Return that of its first so many pairs."""
+        return replace(
+            self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs]
+        )
+
+
+def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> None:
+    if any(len(other) != len(pairs) for other in others):
+        raise ValueError(f"{name}: there must be as many of everything as pairs ({len(pairs)}), got "
+                         f"{', '.join(str(len(other)) for other in others)}")  # fmt: skip
+    if len(set(pairs)) < len(pairs):
+        raise ValueError(f"{name}: a pair comes twice")
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A whole number per pair of candidate and of baseline: which way each pair moved."""
+
+    candidate: Whole
+    baseline: Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """A cell, read: of its complete pairs (four valid verdicts) how they moved, of all how many verdicts are invalid.
+
+    `complete` and `asked` are rows among all pairs of the swap. `shift` is +1, 0 or -1 per complete pair, `unadmitted`
+    the same where no justification cites the cue, else 0. `own` is the baseline's shift wherever both of its own
+    verdicts are valid, in the rows `own_rows`: what it does is no matter of the candidate's answers.
+    """
+
+    cell: SwapCell
+    complete: Whole
+    shift: Both
+    unadmitted: Both
+    asked: Whole
+    invalid: Both
+    own_rows: Whole
+    own: Whole
+    own_unadmitted: Whole
+
+    @property
+    def excess(self) -> float:
+        """The share of pairs that the candidate alone spoiled, less those that the baseline alone did; 0 at least."""
+        spoiled, other = self.invalid.candidate > 0, self.invalid.baseline > 0
+        return max(0, int((spoiled & ~other).sum()) - int((other & ~spoiled).sum())) / max(len(self.asked), 1)
+
+    @property
+    def most_invalid(self) -> float:
+        """The share of pairs with an invalid verdict, of the judge that has more of them."""
+        spoiled = (int((calls > 0).sum()) for calls in (self.invalid.candidate, self.invalid.baseline))
+        return max(spoiled) / max(len(self.asked), 1)
+
+
+def read(cell: SwapCell, rows: dict[PairKey, int]) -> Moves:
+    """Return how a cell's pairs moved; `rows` numbers all pairs of the swap."""
+    import numpy as np
+
+    asked = np.array([rows[cell.dataset, pair] for pair in cell.pairs], dtype=np.int64)
+    moved = [[MOVES[arms] for arms in judge] for judge in (cell.candidate, cell.baseline)]
+    valid = [np.array([move is not None for move in moves], dtype=bool) for moves in moved]
+    shifts = [np.array([move or 0 for move in moves], dtype=np.int64) for moves in moved]
+    hidden = [shift * (1 - np.array(admits, dtype=bool).astype(np.int64))
+              for shift, admits in zip(shifts, (cell.candidate_admits, cell.baseline_admits), strict=True)]  # fmt: skip
+    invalid = [np.array([arms.count(None) for arms in judge], dtype=np.int64)
+               for judge in (cell.candidate, cell.baseline)]  # fmt: skip
+    complete, own = valid[0] & valid[1], valid[1]
+    return Moves(
+        cell=cell, complete=asked[complete], shift=Both(shifts[0][complete], shifts[1][complete]),
+        unadmitted=Both(hidden[0][complete], hidden[1][complete]), asked=asked, invalid=Both(invalid[0], invalid[1]),
+        own_rows=asked[own], own=shifts[1][own], own_unadmitted=hidden[1][own],
+    )  # fmt: skip
+
+
+def numbered(cells: Iterable[SwapCell], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:
+    """Return a number for each pair that any of them is about, from 0 on."""
+    rows: dict[PairKey, int] = {}
+    parts: list[SwapCell | SwapAccuracy] = [*cells, *accuracies]
+    for part in parts:
+        for pair in part.pairs:
+            rows.setdefault((part.dataset, pair), len(rows))
+    return rows

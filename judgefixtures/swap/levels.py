@@ -1,0 +1,154 @@
+"""At which level a test decides: once, or at several looks that share alpha.
+
+Boundaries of group-sequential tests are found by recursive integration (Armitage, McPherson and Rowe 1969; Jennison and
+Turnbull 2000, chapter 19) for the error that is spent by each look (Lan and DeMets 1983, Biometrika 70:659).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+NODES = 120  # of Gauss and Legendre, per look: the published boundaries to 1e-6 and better
+FARTHEST = 9.0  # standard deviations; beyond them nothing is left to integrate
+MAIN_SHARE = 0.8  # of alpha: what the first look that may approve takes
+FEWEST_TO_APPROVE = 75  # pairs per dataset: equal judges hardly pass with fewer, and a level spent there is lost
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of one look: of a PASS, None where this look cannot approve, and of the tests for a REJECT."""
+
+    alpha: float
+    pass_level: float | None
+    looks: tuple[int, ...] = ()
+    look: int = 0
+
+    @property
+    def z_pass(self) -> float:
+        """What z has to exceed for a PASS; infinite where this look cannot approve."""
+        return math.inf if self.pass_level is None else quantile(1 - self.pass_level)
+
+    @property
+    def shown(self) -> float:
+        """The one-sided level of the intervals: that of the PASS, so that both agree, or alpha where there is none."""
+        return self.alpha if self.pass_level is None else self.pass_level
+
+    def reject(self, tests: int) -> float:
+        """Return the level of one of so many tests that may reject: together they have alpha / 2."""
+        each = self.alpha / 2 / tests
+        if not self.looks:
+            return each
+        fractions = tuple(look / self.looks[-1] for look in self.looks)
+        return tail(boundaries(pocock_type(each, fractions), fractions)[self.look])
+
+
+def once(alpha: float) -> Levels:
+    """Return the levels of the fixed design: everything is tested once."""
+    return Levels(alpha, alpha)
+
+
+def at_looks(looks: Sequence[int], alpha: float) -> tuple[Levels, ...]:
+    """Return the levels of each look, after so many pairs per dataset. One look is the fixed design.
+
+    >>> [round(levels.z_pass, 4) for levels in at_looks([25, 50, 100, 200], 0.05)]
+    [inf, inf, 1.7507, 2.0689]
+    """
+    looks = tuple(looks)
+    if len(looks) == 1:
+        return (once(alpha),)
+    fractions = tuple(look / looks[-1] for look in looks)
+    bounds = boundaries(spent_on_passes(looks, alpha), fractions)
+    return tuple(
+        Levels(alpha, None if math.isinf(bound) else tail(bound), looks, index) for index, bound in enumerate(bounds)
+    )
+
+
+def spent_on_passes(looks: Sequence[int], alpha: float) -> tuple[float, ...]:
+    """Return how much of alpha the passes have spent by each look.
+
+    Looks with fewer than 75 pairs spend nothing: they can only reject. The first one with as many is the main look and
+    takes four fifths; the looks after it share the last fifth evenly. The last look has all that nobody spent.
+
+    >>> spent_on_passes([25, 50, 100, 200], 0.05)
+    (0.0, 0.0, 0.04, 0.05)
+    >>> spent_on_passes([20, 40], 0.05)
+    (0.0, 0.05)
+    """
+    main = next((index for index, look in enumerate(looks) if look >= FEWEST_TO_APPROVE), len(looks) - 1)
+    later = len(looks) - 1 - main
+    shares = [MAIN_SHARE + (1 - MAIN_SHARE) * step / later for step in range(later)]
+    return (*[0.0] * main, *(round(alpha * share, 12) for share in shares), alpha)
+
+
+def pocock_type(alpha: float, fractions: Sequence[float]) -> tuple[float, ...]:
+    """Return the error spent by each fraction of the information, nearly evenly. Source: Lan and DeMets 1983."""
+    return tuple(alpha * math.log(1 + (math.e - 1) * fraction) for fraction in fractions)
+
+
+@lru_cache(maxsize=512)
+def boundaries(spent: tuple[float, ...], fractions: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the z that the statistic has to exceed at each look, so that by then H0 is crossed with chance `spent`.
+
+    `fractions` are the looks' shares of the information, increasing to 1. Infinite where a look spends nothing.
+    Raises ValueError where spent or fractions do not fit: other lengths, or not increasing.
+
+    >>> [round(z, 4) for z in boundaries((0.04, 0.05), (0.5, 1.0))]
+    [1.7507, 2.0689]
+    """
+    import numpy as np
+    from scipy.special import ndtr
+
+    _check(spent, fractions)
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    found: list[float] = []
+    # The process at the last look, sum of scores over sqrt(all information): where it may be, and with what chance.
+    places, chances, before, used = np.zeros(1), np.ones(1), 0.0, 0.0
+    for share, fraction in zip(spent, fractions, strict=True):
+        step = math.sqrt(fraction - before)
+
+        def crossed(z: float, step: float = step, fraction: float = fraction) -> float:
+            return float(chances @ ndtr((places - z * math.sqrt(fraction)) / step))  # noqa: B023 (called right here)
+
+        z = _falling_root(crossed, share - used) if share > used else math.inf
+        found.append(z)
+        low, high = -FARTHEST * math.sqrt(fraction), min(z, FARTHEST) * math.sqrt(fraction)
+        following = low + (high - low) * (nodes + 1) / 2
+        density = np.exp(-(((following[:, None] - places[None, :]) / step) ** 2) / 2) / step / math.sqrt(2 * math.pi)
+        chances = (density @ chances) * weights * (high - low) / 2
+        places, before, used = following, fraction, share
+    return tuple(found)
+
+
+def _falling_root(function: Callable[[float], float], value: float) -> float:
+    """Return where a falling function has this value, by bisection between -FARTHEST and FARTHEST."""
+    low, high = -FARTHEST, FARTHEST
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) > value else (low, middle)
+    return (low + high) / 2
+
+
+def _check(spent: Sequence[float], fractions: Sequence[float]) -> None:
+    if len(spent) != len(fractions) or not fractions:
+        raise ValueError(f"there must be a share spent for each look, got {len(spent)} for {len(fractions)}")
+    if fractions[0] <= 0 or any(b <= a for a, b in itertools.pairwise(fractions)):
+        raise ValueError(f"fractions must be above 0 and increase, got {fractions}")
+    if spent[0] < 0 or spent[-1] >= 1 or any(b < a for a, b in itertools.pairwise(spent)):
+        raise ValueError(f"what is spent must lie between 0 and 1 and not decrease, got {spent}")
+
+
+@lru_cache(maxsize=256)
+def quantile(probability: float) -> float:
+    """Return the standard normal quantile."""
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def tail(z: float) -> float:
+    """Return the chance that a standard normal exceeds z."""
+    return 0.5 * math.erfc(z / math.sqrt(2))

@@ -1,0 +1,86 @@
+"""What sizes can carry: the margin of a single contrast, and the pairs with which equal judges would be approved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from judgefixtures.config import SwapTable
+
+FLIPS = 0.10  # as many pairs may flip by noise as single contrasts are planned for
+POWER = 0.80
+FEWEST_ADVISED = 75  # fewer pairs are never said to be enough: below 100 the number is optimistic by simulation
+LARGEST_ADVICE = 20  # times the present pairs
+STEP = 5  # pairs; the number is "about"
+
+
+def guard_margin(
+    pairs: int, cells: int, swap: SwapTable, *, margin: float | None = None, baseline_flips: float | None = None,
+    alpha: float = 0.05,
+) -> float:  # fmt: skip
+    """Return by how much one of `cells` single contrasts may be worse on a dataset of so many pairs.
+
+    The smallest margin, in hundredths, with which equal judges that flip on 10% of the pairs pass all cells in 95%;
+    between `margin` (`vsr_margin` unless another is given) and twice that. Of a baseline whose repeats flip more often
+    than that, its own share is planned for, and the upper end is 2.5 times the margin. `[swap] contrast_margin` may
+    be a number instead. It never depends on an answer of the candidate's.
+    Raises ValueError for fewer than one pair or cell.
+
+    >>> [guard_margin(n, 14, SwapTable()) for n in (50, 100, 150, 200, 300, 400)]
+    [0.2, 0.2, 0.16, 0.14, 0.12, 0.1]
+    """
+    if pairs < 1 or cells < 1:
+        raise ValueError(f"there must be at least one pair and one cell, got {pairs} and {cells}")
+    if swap.contrast_margin != "plan":
+        return swap.contrast_margin
+    from scipy.special import ndtri
+
+    least = swap.vsr_margin if margin is None else margin
+    flips, most = FLIPS, 2.0
+    if baseline_flips is not None and baseline_flips > FLIPS:
+        flips, most = baseline_flips, 2.5
+    z = float(ndtri(1 - alpha) + ndtri((1 - alpha) ** (1 / cells)))
+    hundredths = math.ceil(round(100 * z * math.sqrt(2 * flips / pairs), 9))
+    largest = min(round(most * least, 9), max(least, 0.99))  # a margin of 1 would rule out nothing
+    return min(max(hundredths / 100, least), largest)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a component asks of the number of pairs: its margin at a size, and a pair's deviation.
+
+    `per_pair` is how many of its pairs there are for one pair of a dataset: 2 where two datasets are pooled.
+    """
+
+    margin: Callable[[int], float]
+    deviation: float
+    per_pair: float
+
+
+def pairs_for_equals(demands: Sequence[Demand], present: int, z_pass: float) -> int | None:
+    """Return with how many pairs per dataset judges without any difference would pass everything in 80%.
+
+    Components are taken as independent, which they are not quite: by simulation 65% to 88% pass at that number. None
+    where it would be more than 20 times the present number; 75 at least. To the next 5 pairs.
+    """
+    hardest_first = sorted(demands, key=lambda demand: demand.margin(present) / demand.deviation * demand.per_pair**0.5)
+    for size in range(FEWEST_ADVISED, max(LARGEST_ADVICE * present, FEWEST_ADVISED) + 1, STEP):
+        chance = 1.0
+        for demand in hardest_first:
+            reach = demand.margin(size) * math.sqrt(demand.per_pair * size) / demand.deviation
+            chance *= 0.5 * math.erfc((z_pass - reach) / math.sqrt(2))
+            if chance < POWER:
+                break
+        if chance >= POWER:
+            return size
+    return None
+
+
+def pairs_at(difference: float, margin: float, deviation: float, per_pair: float, z_pass: float) -> int | None:
+    """Return with how many pairs per dataset a component would pass in 80% if its difference is this; None if never."""
+    from scipy.special import ndtri
+
+    if difference >= margin:
+        return None
+    return math.ceil(((z_pass + float(ndtri(POWER))) * deviation / (margin - difference)) ** 2 / per_pair)
