@@ -267,7 +267,7 @@ class SwapTable(_Table):
     def _planned_or_a_share(cls, value: object) -> object:
         share = isinstance(value, float) and 0 < value < 1
         if value != "plan" and not share:
-            raise ValueError('it is "plan", which takes the margin that the pairs can carry, or a share between 0 and 1')
+            raise ValueError('it is "plan", the margin that so many pairs can carry, or a share between 0 and 1')
         return value
 
     @field_validator("looks")

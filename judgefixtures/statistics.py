@@ -245,8 +245,9 @@ class _Scores:
         """Return the mean over pairs with the means that are not rejected."""
         z = _z_quantile((1 + _check_open(confidence, "confidence")) / 2)
         value = min(max(self.mean, self.low), self.high)
-        low = _root(lambda mean: self.z(mean) - z, self.low, value)
-        high = _root(lambda mean: self.z(mean) + z, value, self.high)
+        width = z * math.sqrt(self.variance(value))
+        low = _crossing(lambda mean: self.z(mean) - z, self.low, value, (value, -z), value - width)
+        high = _crossing(lambda mean: self.z(mean) + z, value, self.high, (value, z), value + width)
         return Estimate(value, low, high, confidence, self.pairs)
 
 
@@ -281,13 +282,15 @@ def _tilt(shares: Sequence[tuple[float, int]]) -> float:
     """
     if all(share > -1 for share, _ in shares) and math.fsum(w * share / (1 + share) for share, w in shares) >= 0:
         return 1.0
-    low, high, tilt = 0.0, 1.0, 0.0
+    low, high, tilt, before = 0.0, 1.0, 0.0, math.inf
     for _ in range(200):  # a handful are usual
         terms = [(share / (1 + tilt * share), units) for share, units in shares]
         slope = math.fsum(units * term for term, units in terms)
         low, high = (tilt, high) if slope > 0 else (low, tilt)
         step = tilt + slope / math.fsum(units * term * term for term, units in terms)
-        following = step if low < step < high else (low + high) / 2
+        # A step right to the pole at 1, where a share is -1, would creep back from there: halve the bracket instead.
+        nearing = low < step < high and abs(slope) < before / 2
+        following, before = step if nearing else (low + high) / 2, abs(slope)
         if abs(following - tilt) < 1e-15:
             break
         tilt = following
@@ -822,6 +825,29 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
         else:
             high = middle
     return (low + high) / 2
+
+
+def _crossing(
+    function: Callable[[float], float], low: float, high: float, known: tuple[float, float], near: float
+) -> float:
+    """Return where a falling function crosses 0 between low and high: what `_root` does of a smooth one, much faster.
+
+    By secants from a `known` point (x, value) and from `near` on, by bisection where they would leave the bracket.
+    """
+    if low == high:
+        return low
+    before, value_before = known
+    following = near if low < near < high else (low + high) / 2
+    for _ in range(200):
+        value = function(following)
+        low, high = (following, high) if value > 0 else (low, following)
+        rise = value - value_before
+        secant = following - value * (following - before) / rise if math.isfinite(rise) and rise else math.nan
+        before, value_before = following, value
+        following = secant if low < secant < high else (low + high) / 2
+        if value == 0 or abs(following - before) < 1e-15 or not low < following < high:
+            break
+    return before if value_before == 0 else following
 
 
 def _lower_tail(z: float) -> float:
