@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import SwapTable
 from judgefixtures.statistics import Estimate
-from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_swap, scores
+from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_swap
+from judgefixtures.swap.scores import Scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -296,8 +297,9 @@ class _Asked:
 
         wanted = [vsr / (1 - self.judge.lapse) for vsr in self.judge.vsr]
         shifts = [self._latents[at].cue_shift(vsr) for at, vsr in zip(self._dataset_of_cell, wanted, strict=True)]
-        pushes: Drawn = np.array(shifts)[:, None, None] * self._in_cells(self.susceptible[..., None])
-        return pushes * np.array([1, -1])
+        towards = np.array([1, -1]) * np.array(shifts)[:, None, None]
+        pushes: Drawn = towards * self._in_cells(self.susceptible[..., None])
+        return pushes
 
     @property
     def _dataset_of_cell(self) -> list[int]:
@@ -306,7 +308,7 @@ class _Asked:
 
     @property
     def _noise_of_cells(self) -> Drawn:
-        return self._sizes("noise")[self._dataset_of_cell][:, None, None]
+        return self._in_cells(self._sizes("noise"))[:, None, None]
 
     def _sizes(self, part: str) -> Drawn:
         import numpy as np
@@ -416,19 +418,17 @@ def swaps(
 
 @contextmanager
 def _without_intervals() -> Iterator[None]:
-    """Leave out the intervals: they are shown and decide nothing, and take 19 of 20 parts of a decision's time."""
+    """Leave out the intervals: they are shown and decide nothing, and would take most of the time."""
 
-    def unknown(values: Mapping[float, int], confidence: float, *_: object) -> Estimate:
-        n = sum(values.values())
-        mean = math.fsum(value * count for value, count in values.items()) / n
-        return Estimate(mean, mean, mean, confidence, n)
+    def unknown(self: Scores, confidence: float) -> Estimate:
+        return Estimate(self.mean, self.mean, self.mean, confidence, self.n)
 
-    computed = scores.score_interval
-    scores.score_interval = unknown  # type: ignore[assignment]
+    computed = Scores.interval
+    Scores.interval = unknown  # type: ignore[method-assign]
     try:
         yield
     finally:
-        scores.score_interval = computed
+        Scores.interval = computed  # type: ignore[method-assign]
 
 
 def simulate(
