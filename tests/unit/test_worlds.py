@@ -8,6 +8,7 @@ import json
 import math
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgefixtures.config import SwapTable
 from judgefixtures.power import SWAPS, SwapPower, swap_power
-from judgefixtures.swap import SwapStatus
+from judgefixtures.swap import SwapStatus, decide_looks
 from judgefixtures.worlds import (
     WORLDS,
     Answers,
@@ -245,6 +247,16 @@ def test_a_few_invalid_verdicts_do_not_stop_a_swap() -> None:
     """Where 3% of both judges' verdicts are invalid at random, equal judges are still mostly approved."""
     world, layout = WORLDS["W1"], Layout(100)
     assert simulate(world, layout, equal(world, layout, invalid=0.03), FEW).of(APPROVE) >= 0.6
+
+
+def test_intervals_decide_nothing() -> None:
+    """Simulated swaps leave intervals out, and the decisions are the same; afterwards they are there again."""
+    world, layout = WORLDS["W2"], Layout(50)
+    judges = more_shifted(world, layout, 0.15)
+    decided = Counter(decide_looks(*each, SwapTable(looks=[50])).status for each in swaps(world, layout, judges, 8))
+    assert simulate(world, layout, judges, 8).decided == decided
+    found = decide_looks(*next(swaps(world, layout, judges, 1)), SwapTable(looks=[50])).components[0].estimate
+    assert found.low < found.value < found.high
 
 
 # --- the table of the preflight -------------------------------------------------------------------------------
