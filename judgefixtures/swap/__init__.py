@@ -1,6 +1,7 @@
 """Swapping the judge: candidate against baseline on the same pairs, and one decision.
 
 `decide_swap` decides on plain data: verdicts per cell (a contrast on a dataset) and how right both judges are.
+`decide_looks` does so while they are being recorded, at the looks of `[swap] looks`.
 """
 
 from judgefixtures.swap.cells import SwapAccuracy, SwapCell
@@ -19,6 +20,7 @@ from judgefixtures.swap.comparisons import (
     decide,
 )
 from judgefixtures.swap.decision import decide_swap
+from judgefixtures.swap.looks import decide_looks
 from judgefixtures.swap.margins import guard_margin
 from judgefixtures.swap.results import Component, SwapDecision, SwapStatus
 
@@ -40,6 +42,7 @@ __all__ = [
     "compare_shift",
     "compare_silent",
     "decide",
+    "decide_looks",
     "decide_swap",
     "guard_margin",
 ]
