@@ -1,10 +1,11 @@
 """Error rates of the swap decision: how often a candidate is approved and rejected, by what it really is.
 
     python benchmarks/operating_characteristics.py [--runs 500] [--only REGEX]
-    python benchmarks/operating_characteristics.py --power judgefixtures/data/swap-power.json [--runs 400]
+    python benchmarks/operating_characteristics.py --power judgefixtures/data/swap-power.json [--runs 300]
 
-Judges are drawn (judgefixtures.worlds), decisions are the package's own: decide_swap, with the default margins. Exit
-code 1 where a bound does not hold. `--power` computes the table that the preflight looks up instead.
+Judges are drawn (judgefixtures.worlds), decisions are the package's own with the default margins: decide_looks, which
+is decide_swap where there is one look. Exit code 1 where a bound does not hold. `--power` computes the table that the
+preflight looks up instead.
 """
 
 from __future__ import annotations

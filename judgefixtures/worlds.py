@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import SwapTable
 from judgefixtures.statistics import Estimate
-from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_swap
+from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_looks
 from judgefixtures.swap.scores import Scores
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class _Asked:
 
 
 def swap_of(layout: Layout, candidate: Answers, baseline: Answers) -> tuple[list[SwapCell], list[SwapAccuracy]]:
-    """Return what `decide_swap` decides about."""
+    """Return what `decide_swap` and `decide_looks` decide about."""
     pairs = [f"pair-{number:04}" for number in range(1, layout.n + 1)]
     cells = [
         SwapCell(
@@ -434,11 +434,8 @@ def _without_intervals() -> Iterator[None]:
 def simulate(
     world: World, layout: Layout, judges: Judges, runs: int, swap: SwapTable | None = None, *, seed: int = 0
 ) -> Rates:
-    """Return how often `decide_swap` approves and rejects in simulated swaps, with the default margins if None given.
-
-    One look at all pairs, unless the table's `looks` are several.
-    """
+    """Return how often swaps are approved and rejected: one look at all pairs and the default margins, or `swap`'s."""
     swap = swap or SwapTable(looks=[layout.n])
     with _without_intervals():
-        decisions = [decide_swap(*each, swap) for each in swaps(world, layout, judges, runs, seed)]
+        decisions = [decide_looks(*each, swap) for each in swaps(world, layout, judges, runs, seed)]
     return Rates(runs, Counter(each.status for each in decisions), Counter(each.look or layout.n for each in decisions))
