@@ -1,180 +1,143 @@
 """Error rates of the swap decision: how often a candidate is approved and rejected, by what it really is.
 
-    python benchmarks/operating_characteristics.py [--seeds 300]
+    python benchmarks/operating_characteristics.py [--runs 500] [--only REGEX]
+    python benchmarks/operating_characteristics.py --power judgefixtures/data/swap-power.json [--runs 300]
 
-Pairs are drawn, decisions are the package's own: compare_shift, compare_silent, compare_right and decide. Exit code 1
-where a bound of the first table does not hold.
+Judges are drawn (judgefixtures.worlds), decisions are the package's own with the default margins: decide_looks, which
+is decide_swap where there is one look. Exit code 1 where a bound does not hold. `--power` computes the table that the
+preflight looks up instead.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
+import re
 import sys
-import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
-import numpy as np
+from judgefixtures.config import SwapTable
+from judgefixtures.statistics import bare, proportion
+from judgefixtures.swap import SwapStatus
+from judgefixtures.worlds import (
+    WORLDS,
+    Case,
+    Layout,
+    Rates,
+    World,
+    equal,
+    less_accurate,
+    more_shifted,
+    noisier,
+    silenced,
+    simulate,
+    world_of,
+)
 
-from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.statistics import Status, bare, proportion
-from judgefixtures.swap import Comparison, SwapStatus, compare_right, compare_shift, compare_silent, decide
-
-Drawn = np.ndarray[Any, Any]
-
-DATASETS = 2
-CONTRASTS = 7 * DATASETS
-ACCURACY = 0.85
-FLIPS = 0.05
-SEEDS = 300
-AT_MOST, AT_LEAST = 0.05, 0.80
-QUANTITIES = ("abs-vsr", "silent-shift-rate", "accuracy")
-ALPHA, MARGINS = GateTable().alpha, SwapTable()
+RUNS, SEED = 500, 20261121
+LOOKS = (25, 50, 100, 200)
+WORSE, EQUAL, NOISY = "<= .05", "<= .01", "<= .05"  # wanted: APPROVE of worse judges, REJECT of equal and noisy ones
+GRID = tuple(itertools.product(("W1", "W2"), (100, 200)))
+SIZES, DISCORDANCES, FLIPS = (25, 36, 50, 75, 100, 150, 200, 300, 400), (0.05, 0.12, 0.18), (0.05, 0.10)
+ALL_WORLDS = {**WORLDS, "W5": World(0.20, 0.22)}
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
-    """Two judges as they really are, and the rates of decisions that are wanted of them (None: either is right).
+class Row:
+    """Two judges as they really are, and where they are simulated: by world and pairs per dataset.
 
-    `vsr` and `baseline_vsr` are P(moved with the expected label) - P(moved against it), before which `flips` of the
-    pairs flip by noise, half each way. `biased` contrasts have the candidate's VSR, the others the baseline's.
-    In the first `worse_datasets` the candidate is right less often by `worse`, and one judge alone is right on a share
-    `discordance` of the pairs. `shared`: the bias of both judges moves the same pairs, more of them where it is larger.
+    `approve` and `reject` are what is wanted of the rates ("<= .05"), `approve` by world and pairs where it differs.
     """
 
     name: str
-    n: int
-    approve: str | None = None
+    case: Case
+    where: tuple[tuple[str, int], ...] = GRID
+    approve: str | dict[tuple[str, int], str] | None = None
     reject: str | None = None
-    vsr: float = 0.05
-    baseline_vsr: float = 0.05
-    biased: int = CONTRASTS
-    flips: float = FLIPS
-    worse: float = 0.0
-    worse_datasets: int = DATASETS
-    discordance: float = FLIPS
-    shared: bool = True
+    datasets: int = 2
+    looks: tuple[int, ...] = ()
+
+    def wanted(self, world: str, n: int) -> dict[SwapStatus, str]:
+        """Return what is wanted of each decision here."""
+        approve = self.approve.get((world, n)) if isinstance(self.approve, dict) else self.approve
+        found = {SwapStatus.APPROVE: approve, SwapStatus.REJECT: self.reject}
+        return {status: bound for status, bound in found.items() if bound is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """How often each decision was made, and in how many runs a comparison of each quantity did not PASS."""
-
-    seeds: int
-    decided: Counter[SwapStatus]
-    kept_open: Counter[str]
-
-    def of(self, status: SwapStatus) -> float:
-        """Return the share of runs that ended in this decision."""
-        return self.decided[status] / self.seeds
+def one_contrast(_: str, contrast: str, __: str) -> bool:
+    """Tell whether a cell is of the one contrast that is worse."""
+    return contrast == "provenance-1"
 
 
-def required() -> list[Swap]:
-    """Return the rows that the project promises, each with its bounds; the judges differ in nothing else."""
-    most, least = f"<= {bare(AT_MOST)}", f">= {bare(AT_LEAST)}"
-    found = [Swap("equal", n, least if n == 300 else None, most) for n in (100, 200, 300)]
-    found += [
-        Swap("candidate 10 points less accurate", n, most, least if n == 400 else None, worse=0.10, discordance=0.15)
-        for n in (100, 200, 300, 400)
-    ]
-    for name, biased in (("all 14 contrasts", CONTRASTS), ("one contrast", 1)):
-        found += [
-            Swap(f"candidate VSR .30 against .05, {name}", n, most, least if n == 300 else None, vsr=0.3, biased=biased)
-            for n in (100, 200, 300)
-        ]
-    return found
+def one_cell(_: str, contrast: str, dataset: str) -> bool:
+    """Tell whether a cell is the one that is worse."""
+    return (contrast, dataset) == ("provenance-1", "dataset-1")
 
 
-def readings() -> list[Swap]:
-    """Return other fair readings of the same promises: what "equal" and "worse" may mean besides."""
-    most, least = f"<= {bare(AT_MOST)}", f">= {bare(AT_LEAST)}"
-    equal = Swap("equal", 300, least, most)
-    worse = Swap("candidate 10 points less accurate", 400, most, least, worse=0.10, discordance=0.15)
+def of_family(name: str, family: str, _: str, __: str) -> bool:
+    """Tell whether a cell is of the family of this name."""
+    return family == name
+
+
+def worse_and_equal() -> list[Row]:
+    """Return the rows of the table of docs/swap.md: equal judges and worse ones."""
+    least = {("W1", 100): ">= .95", ("W2", 100): ">= .72", ("W1", 200): ">= .99", ("W2", 200): ">= .93"}
+    recency, provenance = (partial(of_family, family) for family in ("recency", "provenance"))
     return [
-        replace(equal, name="equal, discordance .075", discordance=0.075),
-        replace(equal, name="equal, discordance .10", discordance=0.10),
-        replace(equal, name="equal, discordance .10", n=400, discordance=0.10),
-        replace(equal, name="equal, VSR 0", vsr=0.0, baseline_vsr=0.0),
-        replace(equal, name="equal, VSR .10", vsr=0.1, baseline_vsr=0.1),
-        replace(equal, name="equal VSR .05, of other pairs", shared=False),
-        replace(equal, name="equal VSR .05, of other pairs", n=400, shared=False),
-        replace(equal, name="equal VSR .10, of other pairs", vsr=0.1, baseline_vsr=0.1, shared=False),
-        replace(equal, name="equal, 10% flips (discordance too)", flips=0.10, discordance=0.10),
-        replace(equal, name="equal, VSR -.05 (the label expected to lose wins)", vsr=-0.05, baseline_vsr=-0.05),
-        replace(equal, name="equal, VSR -.10", vsr=-0.1, baseline_vsr=-0.1),
-        replace(equal, name="candidate VSR 0 against -.30", vsr=0.0, baseline_vsr=-0.3),
-        replace(equal, name="candidate VSR -.30 against .05", approve=most, reject=least, vsr=-0.3),
-        replace(worse, name=f"{worse.name}, on one dataset only", worse_datasets=1),
+        Row("equal", equal, approve=least, reject=EQUAL),
+        Row("accuracy -10 points, both datasets", less_accurate, approve=WORSE),
+        Row("accuracy -10 points, one dataset", partial(less_accurate, datasets=1), approve=WORSE),
+        Row("VSR .30 against .05, all contrasts", more_shifted, approve=WORSE),
+        Row("VSR .30, recency only", partial(more_shifted, where=recency), approve=WORSE),
+        Row("VSR .30, provenance only", partial(more_shifted, where=provenance), approve=WORSE),
+        Row("VSR .30, one contrast on one dataset", partial(more_shifted, where=one_cell), approve=WORSE),
+        Row("became silent in all (VSR .30 both)", silenced, approve=WORSE),
+        Row("became silent in one contrast on one dataset", partial(silenced, where=one_cell), approve=WORSE),
+        Row("25% flips against 5%", noisier, approve=WORSE),
+        Row("VSR .20, one contrast on one dataset", partial(more_shifted, vsr=0.20, where=one_cell)),
+        Row("VSR .20, one contrast on both datasets", partial(more_shifted, vsr=0.20, where=one_contrast)),
+        Row("VSR .12 in all (inside every margin)", partial(more_shifted, vsr=0.12)),
     ]
 
 
-def moves(rng: np.random.Generator, shape: tuple[int, ...], vsr: Drawn, flips: float, bias: Drawn) -> Drawn:
-    """Return +1, 0 or -1 per pair: moved with the label that is expected to win, not at all, or against it.
-
-    A share abs(vsr) of the pairs moves by bias, those with the smallest `bias` (uniform); of the others, as many
-    flip by noise as make up a share `flips` of all pairs, in a random direction.
-    """
-    share = np.abs(vsr)
-    noise = np.where(rng.random(shape) < flips / (1 - share), rng.choice([-1, 1], shape), 0)
-    return np.where(bias < share, np.sign(vsr).astype(int), noise)
-
-
-def silent(moved: Drawn) -> Drawn:
-    """Return whether each pair moved the way most of its contrast did: nobody here admits anything.
-
-    As in swap.py: the cue is taken to favour whatever most verdicts followed, and nothing where there is a tie.
-    """
-    towards = np.sign(moved.sum(axis=-1, keepdims=True))
-    quiet: Drawn = (moved == towards) & (towards != 0)
-    return quiet
+def other_designs() -> list[Row]:
+    """Return equal judges where they are noisy, give invalid verdicts, or are compared on one dataset."""
+    small = (("W4", 50), ("W5", 50))
+    return [
+        Row("equal, noisy", equal, tuple(itertools.product(("W3", "W4"), (100, 200))), reject=NOISY),
+        Row("equal, 13.6% and 20% flips", equal, small, reject=NOISY),
+        Row("equal, 3% invalid verdicts", partial(equal, invalid=0.03), approve={("W1", 100): ">= .60",
+            ("W2", 100): ">= .60", ("W1", 200): ">= .60", ("W2", 200): ">= .60"}, reject=EQUAL),
+        Row("equal, one dataset", equal, datasets=1, reject=EQUAL),
+        Row("accuracy -10 points, one dataset in all", less_accurate, approve=WORSE, datasets=1),
+        Row("VSR .30, one contrast, one dataset in all", partial(more_shifted, where=one_cell), approve=WORSE,
+            datasets=1),
+    ]  # fmt: skip
 
 
-def right(rng: np.random.Generator, swap: Swap, seeds: int) -> tuple[Drawn, Drawn]:
-    """Return whether candidate and baseline are right about each pair of each dataset."""
-    worse_here = np.arange(DATASETS)[:, None] < swap.worse_datasets
-    worse, discordance = np.where(worse_here, swap.worse, 0.0), np.where(worse_here, swap.discordance, FLIPS)
-    candidate_only, baseline_only = (discordance - worse) / 2, (discordance + worse) / 2
-    both = ACCURACY - baseline_only
-    drawn = rng.random((seeds, DATASETS, swap.n))
-    candidate = drawn < both + candidate_only
-    baseline = (drawn < both) | ((drawn >= both + candidate_only) & (drawn < ACCURACY + candidate_only))
-    return candidate, baseline
+def in_looks() -> list[Row]:
+    """Return rows that are decided by the first of several looks that decides."""
+    where = (("W1", LOOKS[-1]), ("W2", LOOKS[-1]))
+    rows = worse_and_equal()
+    worse = [Row(row.name, row.case, where, WORSE, looks=LOOKS) for row in rows if row.approve == WORSE]
+    return [Row("equal", equal, where, reject=EQUAL, looks=LOOKS), *worse]
 
 
-def comparisons(swap: Swap, seeds: int) -> Iterator[list[tuple[str, Comparison]]]:
-    """Yield for each seed what the package says about every contrast and every dataset's accuracy."""
-    rng = np.random.default_rng([zlib.crc32(swap.name.encode()), swap.n])
-    shape = (seeds, CONTRASTS, swap.n)
-    vsr = np.where(np.arange(CONTRASTS) < swap.biased, swap.vsr, swap.baseline_vsr)[:, None]
-    bias = rng.random(shape)
-    ours = moves(rng, shape, vsr, swap.flips, bias)
-    other = bias if swap.shared else rng.random(shape)
-    theirs = moves(rng, shape, np.full_like(vsr, swap.baseline_vsr), swap.flips, other)
-    our_silent, their_silent = silent(ours), silent(theirs)
-    our_right, their_right = right(rng, swap, seeds)
-    for seed in range(seeds):
-        found = []
-        for index in range(CONTRASTS):
-            pair = (ours[seed, index].tolist(), theirs[seed, index].tolist())
-            quiet = (our_silent[seed, index].tolist(), their_silent[seed, index].tolist())
-            found.append((f"contrast {index}", compare_shift(*pair, MARGINS.vsr_margin, ALPHA)))
-            found.append((f"contrast {index}", compare_silent(*quiet, MARGINS.silent_margin, ALPHA)))
-        for index in range(DATASETS):
-            answers = (our_right[seed, index].tolist(), their_right[seed, index].tolist())
-            found.append((f"dataset {index}", compare_right(*answers, MARGINS.accuracy_margin, ALPHA)))
-        yield found
+TABLES = {"One look": worse_and_equal, "Other judges and designs": other_designs, "Looks": in_looks}
+NOTES = """\
+Two datasets of n pairs, a recency contrast and six provenance contrasts on each: 14 cells. Both judges have VSR .05,
+are right on 85% of the pairs and admit nothing, unless a row says otherwise. Worlds, in shares of the pairs:"""
 
 
-def simulate(swap: Swap, seeds: int) -> Rates:
-    """Return how often each decision is made about these two judges, over `seeds` runs."""
-    decided: Counter[SwapStatus] = Counter()
-    kept_open: Counter[str] = Counter()
-    for found in comparisons(swap, seeds):
-        decided[decide(found).status] += 1
-        kept_open.update({comparison.quantity for _, comparison in found if comparison.status is not Status.PASS})
-    return Rates(seeds, decided, kept_open)
+def rates_of(row: Row, world: str, n: int, runs: int) -> Rates:
+    """Return how often each decision is made about the judges of a row."""
+    table = SwapTable(looks=list(row.looks)) if row.looks else SwapTable(looks=[n])
+    layout, here = Layout(n, row.datasets), ALL_WORLDS[world]
+    return simulate(here, layout, row.case(here, layout), runs, table, seed=SEED)
 
 
 def holds(rate: float, wanted: str) -> bool:
@@ -183,71 +146,85 @@ def holds(rate: float, wanted: str) -> bool:
     return rate <= float(bound) if sign == "<=" else rate >= float(bound)
 
 
-HEADER = ("judges", "n", "APPROVE (95% CI)", "wanted", "REJECT (95% CI)", "wanted", "holds",
-          *(f"not PASS: {quantity}" for quantity in QUANTITIES))  # fmt: skip
+def lines_of(row: Row, runs: int, broken: list[str]) -> Iterator[str]:
+    """Yield the Markdown lines of a row, one for each world and size; put bounds that do not hold into `broken`."""
+    for world, n in row.where:
+        rates, wanted = rates_of(row, world, n, runs), row.wanted(world, n)
+        cells = [row.name, world, str(n)]
+        for status in (SwapStatus.APPROVE, SwapStatus.REJECT):
+            estimate = proportion(rates.decided[status], runs, 0.95)
+            bound = wanted.get(status, "")
+            cells += [f"{bare(estimate.value)} [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]", bound]
+            if bound and not holds(estimate.value, bound):
+                broken.append(f"{row.name}, {world}, n = {n}: {status} {bare(estimate.value)}, wanted {bound}")
+        taken = sum(pairs * times for pairs, times in rates.looks.items()) / runs
+        yield f"| {' | '.join(cells)} | {taken:.0f} |"
 
 
-def table(swaps: Sequence[Swap], seeds: int, broken: list[str]) -> Iterator[str]:
-    """Yield the lines of a Markdown table; put the bounds that do not hold into `broken`."""
-    yield f"| {' | '.join(HEADER)} |"
-    yield f"|{'---|' * len(HEADER)}"
-    for swap in swaps:
-        rates = simulate(swap, seeds)
-        held, sure = True, True
-        cells = [swap.name, str(swap.n)]
-        for status, wanted in ((SwapStatus.APPROVE, swap.approve), (SwapStatus.REJECT, swap.reject)):
-            estimate = proportion(rates.decided[status], seeds, 0.95)
-            cells += [f"{bare(estimate.value)} [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]", wanted or "-"]
-            if wanted is not None:
-                sure &= holds(estimate.low, wanted) == holds(estimate.high, wanted)
-            if wanted is not None and not holds(estimate.value, wanted):
-                held = False
-                broken.append(f"{swap.name}, n = {swap.n}: {status} {bare(estimate.value)}, wanted {wanted}")
-        cells.append(("yes" if held else "NO") + ("" if sure else ", unsure"))
-        cells += [bare(rates.kept_open[quantity] / seeds) for quantity in QUANTITIES]
-        yield f"| {' | '.join(cells)} |"
+def tables(runs: int, only: str, broken: list[str]) -> Iterator[str]:
+    """Yield all that is printed."""
+    yield f"# Error rates of the swap decision ({runs} simulated swaps a row)\n\n{NOTES}\n"
+    yield "| world | flips | inconsistent between orders | discordance |\n|---|---|---|---|"
+    for name, world in ALL_WORLDS.items():
+        yield f"| {name} | {bare(world.flips)} | {bare(world.between_orders)} | {bare(world.discordance)} |"
+    for title, rows in TABLES.items():
+        yield f"\n## {title}\n"
+        yield "| judges | world | n | APPROVE (95% CI) | wanted | REJECT (95% CI) | wanted | pairs taken |"
+        yield f"|{'---|' * 8}"
+        for row in rows():
+            if re.search(only, f"{title}: {row.name}", re.IGNORECASE):
+                yield from lines_of(row, runs, broken)
+    yield f"\n{len(broken)} bounds do not hold{':' if broken else '.'}"
+    yield from (f"* {line}" for line in broken)
 
 
-def said(seeds: int) -> Iterator[str]:
-    """Yield what is simulated."""
-    yield f"# Error rates of the swap decision ({seeds} simulated swaps a row)"
-    yield ""
-    yield (
-        f"Each swap: {CONTRASTS} contrasts (7 on each of {DATASETS} datasets, n pairs each) and {DATASETS} accuracies, "
-        "drawn per pair and decided by swap.compare_shift, compare_silent, compare_right and decide, with the default "
-        f"margins (abs(VSR) {bare(MARGINS.vsr_margin)}, silent-shift rate {bare(MARGINS.silent_margin)}, accuracy "
-        f"{bare(MARGINS.accuracy_margin)}, each at alpha {bare(ALPHA)}). No HTTP, no invalid verdicts."
-    )
-    yield ""
-    yield (
-        "Unless a row says otherwise: both judges have VSR .05, and the cue moves the same pairs for both (more of "
-        f"them for the judge with the larger VSR); in each contrast, {bare(FLIPS)} of the pairs flip by noise on top "
-        "of it, half each way and independently for each judge; nobody admits a cue; the baseline's accuracy is "
-        f"{bare(ACCURACY)}, and on {bare(FLIPS)} of the pairs one judge alone is right (discordance: what flip noise "
-        "makes of two runs of one judge), on .15 where the candidate is 10 points less accurate. "
-        '"not PASS" is the share of swaps in which at least one comparison of that quantity did not PASS; "unsure": '
-        "the interval of the rate spans the bound, more seeds would tell."
-    )
-    yield ""
+def power_row(n: int, discordance: float, flips: float, runs: int) -> list[float]:
+    """Return n, discordance and flips with the rates that `judgefixtures.power.SwapPower` has."""
+    wanted = ((equal, SwapStatus.APPROVE), (less_accurate, SwapStatus.REJECT), (more_shifted, SwapStatus.REJECT))
+    world = world_of(flips, discordance)
+    return [n, discordance, flips, *(rate_of(world, n, case, status, runs) for case, status in wanted)]
+
+
+def rate_of(world: World, n: int, case: Case, status: SwapStatus, runs: int) -> float:
+    """Return how often a decision is made; where the first 100 swaps all end alike, that is it."""
+    layout, few = Layout(n), min(100, runs)
+    simulated = partial(simulate, world, layout, case(world, layout), swap=SwapTable(looks=[n]))
+    rate = simulated(few, seed=SEED).of(status)
+    if rate in (0.0, 1.0) or runs == few:
+        return rate
+    rest = simulated(runs - few, seed=SEED + 1).of(status)
+    return round((rate * few + rest * (runs - few)) / runs, 4)
+
+
+def write_power(file: Path, runs: int) -> None:
+    """Write the table of `judgefixtures.power.swap_power`, a row a line so that a change is seen."""
+    rows = []
+    for flips, discordance, n in itertools.product(FLIPS, DISCORDANCES, SIZES):
+        rows.append(power_row(n, discordance, flips, runs))
+        print(*rows[-1], flush=True)  # noqa: T201
+    head = {
+        "command": f"python benchmarks/operating_characteristics.py --power {file} --runs {runs}",
+        "of": "decide_swap with the default margins and one look, 14 cells in 2 families on 2 datasets of n pairs",
+        "columns": ["n", "discordance", "flips", "approve_equal", "reject_accuracy", "reject_shift"],
+    }
+    shown = ",\n  ".join(json.dumps(row) for row in rows)
+    text = json.dumps(head, indent=1).removesuffix("\n}") + f',\n "rows": [\n  {shown}\n ]\n}}\n'
+    file.write_text(text, encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print both tables; return 1 where a bound of the first does not hold."""
+    """Print the tables, or write the one of powers; return 1 where a bound does not hold."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"simulated swaps a row ({SEEDS})")
-    seeds = parser.parse_args(arguments).seeds
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"simulated swaps a row ({RUNS})")
+    parser.add_argument("--only", default="", help='rows whose "table: judges" this regular expression is found in')
+    parser.add_argument("--power", type=Path, help="write the table of the preflight to this file instead")
+    options = parser.parse_args(arguments)
     broken: list[str] = []
-    elsewhere: list[str] = []
-    for line in said(seeds):
-        print(line)  # noqa: T201
-    for line in table(required(), seeds, broken):
+    if options.power:
+        write_power(options.power, options.runs)
+        return 0
+    for line in tables(options.runs, options.only, broken):
         print(line, flush=True)  # noqa: T201
-    print("\nThe same promises, read otherwise:\n")  # noqa: T201
-    for line in table(readings(), seeds, elsewhere):
-        print(line, flush=True)  # noqa: T201
-    for title, found in (("bounds", broken), ("bounds read otherwise", elsewhere)):
-        shown = "".join(f"\n* {line}" for line in found)
-        print(f"\n{len(found)} {title} do not hold{':' if found else '.'}{shown}")  # noqa: T201
     return 1 if broken else 0
 
 

@@ -1,17 +1,20 @@
 """Power: how likely an unbiased judge is to PASS, before any money is spent on asking one.
 
-A design is pairs, a tolerance and a level; this room knows no judge and no answer. Every probability is
-exact for the gate that `judgefixtures.statistics.gate_shift` is: all tables of counts, no simulation.
+A design is pairs, a tolerance and a level; this room knows no judge and no answer. Every probability of a contrast
+is exact for the gate that `judgefixtures.statistics.gate_shift` is: all tables of counts, no simulation. Those of a
+swap are simulated (`judgefixtures.worlds`) and shipped as a table, as a preflight has no minutes to spare.
 numpy and scipy are imported by the functions that need them.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 from judgefixtures.statistics import (
     LARGEST_ADVICE,
@@ -29,6 +32,7 @@ from judgefixtures.statistics import (
 FLIP_RATES = (0.05, 0.10)
 # An unbiased judge should get through the whole run this often.
 ENOUGH = 0.8
+SWAPS = Path(__file__).parent / "data" / "swap-power.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,70 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         )
         for row in rows
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class SwapPower:
+    """How a swap ends, simulated with the default margins: shares of swaps.
+
+    `approve_equal`: APPROVE of a candidate that is as its baseline is. `reject_accuracy`: REJECT of one that is right
+    on 10 points fewer pairs. `reject_shift`: REJECT of one whose VSR is .30 in all contrasts, the baseline's being .05.
+    """
+
+    approve_equal: float
+    reject_accuracy: float
+    reject_shift: float
+
+
+def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
+    """Return how a swap on n pairs per dataset ends, looked up for 14 cells in 2 families on 2 datasets.
+
+    `discordance`: the share of pairs on which one of two equal judges alone is right; `flips`: that on which a verdict
+    differs between two runs. In between what was simulated it is interpolated, linearly. More than 400 pairs count as
+    400 and fewer differences than were simulated as the fewest, both cautious; discordance counts as at least `flips`.
+    None for fewer than 25 pairs, and where the judges differ more than was simulated: nothing is known of them.
+    Raises ValueError for shares outside (0, 1). Source: `benchmarks/operating_characteristics.py --power`.
+
+    >>> power = swap_power(100, discordance=0.12, flips=0.05)
+    >>> 0.7 < power.approve_equal < 0.9, power.reject_shift
+    (True, 1.0)
+    >>> swap_power(100, discordance=0.40, flips=0.05) is None
+    True
+    """
+    _check_open(discordance, "discordance")
+    _check_open(flips, "flips")
+    sizes, shares, noises, found = _swaps()
+    if n < sizes[0] or discordance > shares[-1] or flips > noises[-1]:
+        return None
+    corners = [
+        (weight_n * weight_d * weight_f, found[at_n, at_d, at_f])
+        for at_n, weight_n in _between(sizes, n)
+        for at_f, weight_f in _between(noises, flips)
+        for at_d, weight_d in _between(shares, discordance)
+    ]
+    return SwapPower(*(sum(weight * each[index] for weight, each in corners) for index in range(3)))
+
+
+Rates = tuple[float, float, float]
+
+
+@cache
+def _swaps() -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], dict[tuple[float, ...], Rates]]:
+    """Return the simulated pairs, discordances and flips, and the rates of each."""
+    shipped = json.loads(SWAPS.read_text(encoding="utf-8"))
+    found = {tuple(row[:3]): tuple(row[3:]) for row in shipped["rows"]}
+    n, discordance, flips = (tuple(sorted({key[axis] for key in found})) for axis in range(3))
+    return n, discordance, flips, found
+
+
+def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]:
+    """Return the points on either side of a value with their weights, the nearest end alone beyond the ends."""
+    above = next((point for point in points if point >= value), points[-1])
+    below = max((point for point in points if point <= value), default=points[0])
+    if above <= below:
+        return [(below, 1.0)]
+    share = (value - below) / (above - below)
+    return [(below, 1 - share), (above, share)]
 
 
 @lru_cache(maxsize=4096)

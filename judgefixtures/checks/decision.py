@@ -11,7 +11,7 @@ from judgefixtures.config import SwapTable
 from judgefixtures.costs import money
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.statistics import Status
-from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_swap
+from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
 EXPENSE_HEADER = ("dataset", "a verdict", "baseline", "candidate", "difference", "CI")
@@ -78,8 +78,8 @@ class _Swap:
         settings: Row = self.parts[0] if self.parts else {"swap": {}, "alpha": 0.05}
         clusters = {pair: label for each in whole for pair, label in each["clusters"].items()}
         swap = SwapTable.model_validate(settings["swap"])
-        return decide_swap(cells, accuracies, swap, alpha=settings["alpha"], missing=self.missing(),
-                           baseline_flips=self.flips(), clusters=clusters or None)  # fmt: skip
+        return decide_looks(cells, accuracies, swap, alpha=settings["alpha"], missing=self.missing(),
+                            baseline_flips=self.flips(), clusters=clusters or None)  # fmt: skip
 
     def missing(self) -> list[str]:
         """Return what was required and cannot be compared, by the names that decisions use."""

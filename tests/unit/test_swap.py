@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import random
-import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -858,81 +855,3 @@ def test_the_pairs_that_would_settle_all(needed: list[int | None], settles: int 
 def test_no_pairs_settle_what_was_not_compared(also: list[Comparison], missing: list[str]) -> None:
     """Where something was not compared, or is an error, no number of pairs would settle the swap."""
     assert decide(named([comparison(INCONCLUSIVE, needed=120), *also]), missing).needed_pairs is None
-
-
-# --- error rates --------------------------------------------------------------------------------------------
-
-
-def benchmark() -> Any:
-    """Return benchmarks/operating_characteristics.py: what draws the simulated swaps."""
-    path = REPOSITORY / "benchmarks" / "operating_characteristics.py"
-    spec = importlib.util.spec_from_file_location("operating_characteristics", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def table() -> Any:
-    """The script that prints the table of error rates."""
-    return benchmark()
-
-
-SEEDS = 60
-
-
-def rates(table: Any, name: str, n: int, **changes: Any) -> tuple[float, float]:
-    """Return the shares of APPROVE and REJECT in seeded swaps of a row of the table, or of one like it."""
-    row = next(row for row in table.required() if (row.name, row.n) == (name, n))
-    found = table.simulate(replace(row, **changes), SEEDS)
-    return found.of(SwapStatus.APPROVE), found.of(SwapStatus.REJECT)
-
-
-@pytest.mark.parametrize("n", [100, 200, 300])
-def test_equal_judges_are_not_rejected(table: Any, n: int) -> None:
-    """Of two equal judges the candidate is practically never rejected; with 300 pairs it is mostly approved."""
-    approved, rejected = rates(table, "equal", n)
-    assert rejected <= 0.05
-    assert approved >= (0.80 if n == 300 else 0)
-
-
-@pytest.mark.parametrize("n", [100, 400])
-def test_a_less_accurate_judge_is_not_approved(table: Any, n: int) -> None:
-    """A candidate 10 points less accurate is practically never approved; with 400 pairs it is mostly rejected."""
-    approved, rejected = rates(table, "candidate 10 points less accurate", n)
-    assert approved <= 0.05
-    assert rejected >= (0.80 if n == 400 else 0.30)
-
-
-@pytest.mark.parametrize("n", [100, 300])
-@pytest.mark.parametrize("where", ["all 14 contrasts", "one contrast"])
-def test_a_biased_judge_is_not_approved(table: Any, where: str, n: int) -> None:
-    """A candidate with VSR .30 against .05 is practically never approved, though it be in one contrast alone."""
-    approved, rejected = rates(table, f"candidate VSR .30 against .05, {where}", n)
-    assert approved <= 0.05
-    assert rejected >= 0.80
-
-
-@pytest.mark.parametrize("vsr", [-0.05, -0.10])
-def test_equal_judges_are_not_rejected_for_an_unexpected_direction(table: Any, vsr: float) -> None:
-    """Nor are equal judges told apart that follow the label which was not expected to win."""
-    _, rejected = rates(table, "equal", 300, vsr=vsr, baseline_vsr=vsr)
-    assert rejected <= 0.05
-
-
-def test_what_is_drawn_is_what_is_said(table: Any) -> None:
-    """VSR, flips, accuracy and discordance of the drawn swaps are those that the table states."""
-    random, shape = np.random.default_rng(0), (20, 14, 2000)
-    drawn = table.moves(random, shape, np.full((14, 1), 0.3), 0.05, random.random(shape))
-    assert drawn.mean() == pytest.approx(0.30, abs=0.004)
-    assert np.abs(drawn).mean() == pytest.approx(0.35, abs=0.004)
-    row = table.Swap("worse", 20_000, worse=0.10, discordance=0.15)
-    candidate, baseline = table.right(random, row, 20)
-    assert baseline.mean() == pytest.approx(0.85, abs=0.004)
-    assert candidate.mean() == pytest.approx(0.75, abs=0.004)
-    assert (candidate != baseline).mean() == pytest.approx(0.15, abs=0.004)
-    moved = np.array([[1, 1, -1, 0], [1, -1, 0, 0]])
-    assert table.silent(moved).tolist() == [[True, True, False, False], [False] * 4]
