@@ -15,6 +15,7 @@ from judgefixtures.judgments import Arm, Planned
 from judgefixtures.pairs import Pair, independent
 from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.power import Design, aligned, table
+from judgefixtures.prospects import prospects
 from judgefixtures.run import Run
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
@@ -57,6 +58,9 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
     for (judge, baseline), compared in candidates.items():
         lines.append(f"swap: {judge} against {baseline}")
         lines += aligned([SWAP_HEADER, *(_swap_cells(run, subject, costs) for subject in compared)])
+        asked = {(who, each.dataset, arm) for each in compared for who in each.judges
+                 for arm in (*each.check.arms, *_planning(run, who))}  # fmt: skip
+        lines += prospects(run, compared, sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0)))
     if candidates:
         lines.append("at least: fewer pairs never pass; if equal: judges that never differ pass from there on")
     return lines

@@ -24,6 +24,7 @@ from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.checks import AccuracyCheck, Answers, Case, Check, Need, PlanCheck, SwapCheck, check_of
 from judgefixtures.checks.check import Subject
+from judgefixtures.checks.decision import decisions
 from judgefixtures.checks.control import (
     ARMS,
     OFF,
@@ -52,6 +53,7 @@ from judgefixtures.rows import judgment_row, plan_text_row, served_rows
 from judgefixtures.samples import Samples
 from judgefixtures.secrets import presentable
 from judgefixtures.statistics import Status
+from judgefixtures.swap import SwapStatus
 from judgefixtures.texts import shown
 
 DEFAULT_CONCURRENCY = 16
@@ -190,6 +192,7 @@ class Run:
         self._control_samples = Samples(config, self.library, controlled, self.note, self.options.baseline)
         self._closest = Closest(config, self.library, self.samples, self.note)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
+        self.look: int | None = None  # how many pairs of a dataset were recorded until the swap was decided
         self._chosen_before: dict[tuple[Any, ...], Mapping[str, int]] = {}
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
@@ -435,6 +438,37 @@ class Run:
                 f"{'' if own else 'nothing of this run is recorded: '}{lacking}. Add pairs, {lacking.remedy}, "
                 f"{'' if own else 'deselect it, '}or record all the same with --judge-force."
             )
+
+    # --- looks ------------------------------------------------------------------------------------------------
+
+    def until_decided(self, subjects: Sequence[Subject], ledger: Ledger) -> Finding | None:
+        """Record the parts of swaps a look at a time, and stop as soon as all of them are decided.
+
+        From then on `look` says how many pairs of a dataset there are. Returns what ended the recording, if anything.
+        """
+        if self.look is not None:
+            return None
+        for look in self.config.swap.looks:
+            self.look = look
+            findings = [self._part(each, look, ledger) for each in subjects]
+            if ended := next((found for found in findings if found.fatal), None):
+                return ended
+            decided = decisions(findings) or []
+            if all(row["status"] != SwapStatus.INCONCLUSIVE for row in decided):
+                break
+        spared = sum(
+            len(each.check.arms) * max(len(self.pairs(each.judge, each.dataset)) - look, 0) for each in subjects
+        )
+        if spared:
+            self.note(f"decided at the look at {look} pairs per dataset: {spared} questions were not asked of each judge; "
+                      f"replay with --judge-pairs {look}")  # fmt: skip
+        return None
+
+    def _part(self, subject: Subject, look: int, ledger: Ledger) -> Finding:
+        """Return what a part of a swap finds on the first pairs of its dataset."""
+        judge, baseline = self.judge(subject.judge), self.judge(str(subject.baseline))
+        pairs = self.pairs(subject.judge, subject.dataset)[:look]
+        return self.check(subject.check, Case(judge, subject.dataset, pairs, self.config, baseline), ledger)
 
     # --- asking -----------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ def _expense_rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(rows_of(findings, "expenses"), KEY[:-1])
 
 
-def _decisions(findings: Sequence[Finding]) -> list[Row] | None:
+def decisions(findings: Sequence[Finding]) -> list[Row] | None:
     """Return a decision per candidate, over every part of the swap that was collected; None without any."""
     parts = {
         (each["judge"], each["dataset"], each["contrast"] or ""): each for each in evidence_of(findings, "swap_parts")
@@ -128,13 +128,13 @@ def _component(found: Component) -> Row:
 
 def _overall_decision(findings: Sequence[Finding]) -> Row | None:
     """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
-    decisions = _decisions(findings)
-    if decisions is None:
+    every = decisions(findings)
+    if every is None:
         return None
-    found = max(decisions, key=lambda decision: SEVERITY.index(decision["status"]))
-    of_status = [decision for decision in decisions if decision["status"] == found["status"]]
+    found = max(every, key=lambda decision: SEVERITY.index(decision["status"]))
+    of_status = [decision for decision in every if decision["status"] == found["status"]]
     reasons = [
-        f"{decision['judge']}: {reason}" if len(decisions) > 1 else reason
+        f"{decision['judge']}: {reason}" if len(every) > 1 else reason
         for decision in of_status for reason in decision["reasons"]
     ]  # fmt: skip
     return {**{key: value for key, value in found.items() if key not in ("judge", "baseline")}, "reasons": reasons}
@@ -211,5 +211,5 @@ def _expense_cells(dataset: str, row: Row) -> list[tuple[str, ...]]:
 
 SWAP = Section("swap", _rows)
 EXPENSES = Section("expenses", _expense_rows, _expense_lines)
-DECISIONS = Section("decisions", _decisions)
+DECISIONS = Section("decisions", decisions)
 DECISION = Section("decision", _overall_decision, _lines)

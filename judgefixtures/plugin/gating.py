@@ -93,8 +93,13 @@ class Gate:
         from judgefixtures.plugin.items import selected
 
         given = _given(pairs, *filter(None, (judge, baseline)))
-        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
         beside = [subject for _, subject in selected(self._node.session.items)]
+        if baseline is not None and self._setup.options.judge_until_decided:
+            swaps = [subject for subject in beside if subject.baseline is not None]
+            if (ended := self._setup.run.until_decided(swaps, self._outcome.ledger)) is not None:
+                self.conclude(ended)
+            given = given[: self._setup.run.look]
+        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
         self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside))
 
     def conclude(self, finding: Finding) -> None:

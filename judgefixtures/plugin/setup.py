@@ -87,6 +87,11 @@ class Setup:
                 self.config.check_key(judge)
             for dataset in self.options.judge_datasets or self.config.dataset_names:
                 self.run.pairs(judge, dataset)
+        if self.options.judge_until_decided and len(self.config.swap.looks) == 1:
+            raise JudgeFixturesError(
+                f"{self.config.file}: --judge-until-decided needs several looks, and [swap] looks has one: set for "
+                "example looks = [25, 50, 100, 200]."
+            )
         known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
         for waiver in self.config.waivers:
             # A repeat is a contrast that there is, whether or not this run asks for so many.

@@ -17,7 +17,7 @@ FLOW = (
     "config", "verdicts", "acknowledgment",
     "cassettes", "samples", "providers", "pacing", "retirements", "asking", "strategies", "judges", "costs",
     "judgments", "closest", "metrics", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds",
-    "served", "findings", "checks", "rows", "report", "run", "forecast",
+    "served", "findings", "checks", "rows", "report", "run", "prospects", "forecast",
     "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.
