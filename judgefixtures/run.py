@@ -24,7 +24,6 @@ from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.checks import AccuracyCheck, Answers, Case, Check, Need, PlanCheck, SwapCheck, check_of
 from judgefixtures.checks.check import Subject
-from judgefixtures.checks.decision import decisions
 from judgefixtures.checks.control import (
     ARMS,
     OFF,
@@ -36,6 +35,7 @@ from judgefixtures.checks.control import (
     refused,
     uncontrolled,
 )
+from judgefixtures.checks.decision import decisions
 from judgefixtures.closest import SCREENING, About, Closest
 from judgefixtures.config import Config, ControlTable, build_config, load_config
 from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, indifferent_arms, other_contrasts
