@@ -170,9 +170,7 @@ class _Comparison:
                     found.append(self.of_cell(quantity, each))
         if len(self.golden) > 1:
             margin = max(self.swap.accuracy_margin, min(2 * self.swap.accuracy_margin, LARGEST_DATASET_MARGIN))
-            found += [
-                self.of_accuracy("guard", accuracy.dataset, [accuracy], margin) for accuracy in self.golden
-            ]
+            found += [self.of_accuracy("guard", accuracy.dataset, [accuracy], margin) for accuracy in self.golden]
         return tuple(found)
 
     @cached_property
@@ -240,9 +238,7 @@ class _Comparison:
         z = Scores.of(moved.tolist(), [1] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
-    def pooled(
-        self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int
-    ) -> Scores:
+    def pooled(self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int) -> Scores:
         """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
