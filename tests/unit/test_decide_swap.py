@@ -604,11 +604,18 @@ def test_one_fail_does_not_reject() -> None:
 
 
 def test_a_reject_wins_over_passes() -> None:
-    """A cell that passes its guard may still be demonstrably beyond the family's margin, with many pairs."""
+    """A cell within its guard may still be demonstrably beyond the family's margin: it is a FAIL, and says of what."""
     table = SwapTable(contrast_margin=0.30)
-    found = decide_swap([cell(counted(200, 0, 1000), [0] * 1000)], [], table)
-    assert component(found, "abs-vsr", "recency-new-old on qa", "guard").status is Status.PASS
+    quiet = [[0] * 1000] * 2
+    cells = [cell(*quiet, (family, name, "qa")) for family, name in CONTRASTS[1:]]
+    cells[0] = cell(counted(200, 0, 1000), quiet[0], ("provenance", "provenance-0", "qa"))
+    found = decide_swap(cells, [], table)
     assert found.status is REJECT
+    guard = component(found, "abs-vsr", "provenance-0 on qa", "guard")
+    assert guard.p_pass < 0.05
+    assert guard.status is Status.FAIL
+    assert guard.message in found.reasons
+    assert guard.message.endswith("beyond .10: FAIL")
 
 
 def test_reasons_of_a_reject_are_in_holms_order() -> None:
@@ -659,7 +666,8 @@ def test_few_clusters_decide_nothing() -> None:
     clusters = {pair: place % 4 for place, pair in enumerate(ids(100))}
     found = decide_swap([cell(counted(60, 0, 100), [0] * 100)], [], SWAP, clusters=clusters)
     assert {c.status for c in found.components} == {Status.INCONCLUSIVE}
-    assert found.status is INCONCLUSIVE
+    assert (found.status, found.needed_pairs) == (INCONCLUSIVE, None)
+    assert all("4 clusters decide nothing" in c.message for c in found.components)
 
 
 # --- 14: what is said ---------------------------------------------------------------------------------------

@@ -176,7 +176,10 @@ def test_between_looks_the_last_one_holds() -> None:
     cells, right = judges(1, 70)
     found = decide_looks(cells, right, SwapTable(looks=LOOKS))
     assert found.look == 50
-    assert found.reasons[-1] == "70 pairs per dataset, the next look is at 100"
+    assert found.reasons[-1] == "70 pairs per dataset, the next look is at 100; the look at 50 could only reject"
+    later = decide_looks(*judges(1, 150), SwapTable(looks=LOOKS, accuracy_margin=0.01))
+    assert (later.status, later.look) == (INCONCLUSIVE, 100)
+    assert later.reasons[-1] == "150 pairs per dataset, the next look is at 200"
 
 
 def test_before_the_first_of_several_looks_nothing_is_decided() -> None:
