@@ -460,8 +460,8 @@ class Run:
             len(each.check.arms) * max(len(self.pairs(each.judge, each.dataset)) - look, 0) for each in subjects
         )
         if spared:
-            self.note(f"decided at the look at {look} pairs per dataset: {spared} questions were not asked of each judge; "
-                      f"replay with --judge-pairs {look}")  # fmt: skip
+            self.note(f"decided at the look at {look} pairs per dataset: {spared} questions were not asked of each "
+                      f"judge; replay with --judge-pairs {look}")  # fmt: skip
         return None
 
     def _part(self, subject: Subject, look: int, ledger: Ledger) -> Finding:
