@@ -102,9 +102,7 @@ class SwapAccuracy:
 
     def first(self, pairs: int) -> SwapAccuracy:
         """Return that of its first so many pairs."""
-        return replace(
-            self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs]
-        )
+        return replace(self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs])
 
 
 def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> None:

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Status, bare, describe
+from judgefixtures.statistics import Status, advice, bare, decides, describe
 from judgefixtures.swap.cells import Both, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
@@ -95,6 +95,12 @@ class _Tested:
     component: Component
     scores: Scores
     margin_at: Callable[[int], float]
+    beyond: Scores  # what its FAIL comes of
+
+    def failed(self, confidence: float) -> _Tested:
+        """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
+        component = replace(self.component, status=Status.FAIL, estimate=self.beyond.interval(confidence))
+        return replace(self, component=replace(component, message=_message(component, self.scores)))
 
 
 @dataclass(frozen=True)
@@ -170,9 +176,7 @@ class _Comparison:
                     found.append(self.of_cell(quantity, each))
         if len(self.golden) > 1:
             margin = max(self.swap.accuracy_margin, min(2 * self.swap.accuracy_margin, LARGEST_DATASET_MARGIN))
-            found += [
-                self.of_accuracy("guard", accuracy.dataset, [accuracy], margin) for accuracy in self.golden
-            ]
+            found += [self.of_accuracy("guard", accuracy.dataset, [accuracy], margin) for accuracy in self.golden]
         return tuple(found)
 
     @cached_property
@@ -240,9 +244,7 @@ class _Comparison:
         z = Scores.of(moved.tolist(), [1] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
-    def pooled(
-        self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int
-    ) -> Scores:
+    def pooled(self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int) -> Scores:
         """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
@@ -306,12 +308,17 @@ class _Comparison:
         if status is not Status.PASS and p_fail < self.levels.alpha:
             status = Status.FAIL
         shown = beyond if status is Status.FAIL else passing
-        estimate = shown.interval(1 - 2 * self.levels.shown)
+        estimate = shown.interval(self.confidence)
         component = Component(
             kind, role, name, estimate, margin, z, tail(z), p_fail, status, "", round(excess, 12), limit
         )
         component = replace(component, message=_message(component, passing))
-        return _Tested(component, passing, margin_at or (lambda _: margin))
+        return _Tested(component, passing, margin_at or (lambda _: margin), beyond)
+
+    @property
+    def confidence(self) -> float:
+        """That of every interval."""
+        return 1 - 2 * self.levels.shown
 
     # --- the decision -------------------------------------------------------------------------------------
 
@@ -320,30 +327,33 @@ class _Comparison:
         guards = [c.margin for c in components if c.role == "guard" and c.kind != "accuracy"]
         guard = max(guards, default=None)
         if rejecting := self.rejecting():
-            reasons = [component.message for component in rejecting]
-            return SwapDecision(SwapStatus.REJECT, tuple(reasons), components, guard)
+            failed = {each.component: each.failed(self.confidence).component for each in rejecting}
+            demonstrated = tuple(component.message for component in failed.values())
+            components = tuple(failed.get(component, component) for component in components)
+            return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)
         open_ones = [each for each in self.tested if each.component.status is not Status.PASS]
         not_compared = self.not_compared
         if components and not open_ones and not not_compared:
             return SwapDecision(SwapStatus.APPROVE, tuple(self.approving(guard)), components, guard)
         if not components:
             not_compared.append("nothing was compared")
-        needed = self.needed() if open_ones and not not_compared else None
+        undecided = any(not decides(each.scores.totals) for each in self.tested)
+        needed = self.needed() if open_ones and not not_compared and not undecided else None
         open_ones.sort(key=lambda each: (each.component.role != "primary", each.component.z))
         reasons = [*not_compared, *(each.component.message for each in open_ones), *self.advice(open_ones, needed)]
         return SwapDecision(SwapStatus.INCONCLUSIVE, (*reasons, *self.unknown()), components, guard, needed)
 
-    def rejecting(self) -> list[Component]:
+    def rejecting(self) -> list[_Tested]:
         """Return what demonstrably is beyond its margin, Holm's procedure in each half; primaries first."""
-        may = [each.component for each in self.tested if each.component.kind not in NEVER_REJECTS]
-        found: list[Component] = []
+        may = [each for each in self.tested if each.component.kind not in NEVER_REJECTS]
+        found: list[_Tested] = []
         for role in ("primary", "guard"):
-            half = sorted((c for c in may if c.role == role), key=lambda c: c.p_fail)
+            half = sorted((each for each in may if each.component.role == role), key=lambda each: each.component.p_fail)
             left = self.planned(role)
-            for component in half:
-                if component.p_fail >= self.levels.reject(left):
+            for each in half:
+                if each.component.p_fail >= self.levels.reject(left):
                     break
-                found.append(component)
+                found.append(each)
                 left -= 1
         return found
 
@@ -399,7 +409,7 @@ class _Comparison:
             said.append(f"if the judges are equal, about {needed} pairs per dataset approve them (80% power){more}")
         wants = [(self.pairs_as_seen(each), each.component) for each in open_ones]
         settled = [(pairs, component) for pairs, component in wants if pairs is not None]
-        if settled and len(settled) == len(wants) and not self.not_compared:
+        if needed is not None and len(settled) == len(wants):
             pairs, component = max(settled, key=lambda want: want[0])
             said.append(f"if the difference stays as seen, about {pairs} pairs per dataset are needed for "
                         f"{_title(component)}")  # fmt: skip
@@ -451,7 +461,9 @@ def _message(component: Component, passing: Scores) -> str:
     if component.status is Status.FAIL and component.fail_margin != component.margin:
         limit = f"beyond {bare(component.fail_margin)}"
     line = f"{_title(component)}: difference {describe(component.estimate)}, {pairs}, {limit}: {component.status}"
-    if component.status is Status.INCONCLUSIVE:
+    if component.status is Status.INCONCLUSIVE and not decides(related):
+        line += f"; {advice(None, component.estimate.n, 'margin', related)}"
+    elif component.status is Status.INCONCLUSIVE:
         difference = -component.estimate.value if component.kind == "accuracy" else component.estimate.value
         if difference >= component.margin:
             line += "; beyond its margin, though not yet demonstrably: more pairs would rather show a FAIL"

@@ -53,7 +53,11 @@ def decide_looks(
         if found.status is not SwapStatus.INCONCLUSIVE:
             return _saying(found, f"decided after {look} of {pairs} pairs per dataset" if look < pairs else "")
     following = [look for look in swap.looks if look > pairs]
-    return _saying(found, f"{pairs} pairs per dataset, the next look is at {following[0]}" if following else "")
+    if not following:
+        return found
+    only_rejects = at_looks(swap.looks, alpha)[len(swap.looks) - len(following) - 1].pass_level is None
+    remark = f"{pairs} pairs per dataset, the next look is at {following[0]}"
+    return _saying(found, f"{remark}; the look at {found.look} could only reject" if only_rejects else remark)
 
 
 def pairs_per_dataset(cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy]) -> int:
