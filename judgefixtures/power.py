@@ -198,7 +198,7 @@ def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
 
     `discordance`: the share of pairs on which one of two equal judges alone is right; `flips`: that on which a verdict
     differs between two runs. In between what was simulated it is interpolated, linearly. More than 400 pairs count as
-    400 and fewer differences than were simulated as the fewest, both cautious; discordance counts as at least `flips`.
+    400, fewer differences than were simulated as the fewest, both cautious, and discordance as `flips` at least.
     None for fewer than 25 pairs, and where the judges differ more than was simulated: nothing is known of them.
     Raises ValueError for shares outside (0, 1). Source: `benchmarks/operating_characteristics.py --power`.
 
@@ -210,28 +210,25 @@ def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
     """
     _check_open(discordance, "discordance")
     _check_open(flips, "flips")
-    sizes, shares, noises, found = _swaps()
-    if n < sizes[0] or discordance > shares[-1] or flips > noises[-1]:
+    found = _swaps()
+    sizes, noises = sorted({n for n, _, _ in found}), sorted({noise for _, _, noise in found})
+    shares = {noise: sorted({share for _, share, each in found if each == noise}) for noise in noises}
+    if n < sizes[0] or discordance > shares[noises[0]][-1] or flips > noises[-1]:
         return None
     corners = [
-        (weight_n * weight_d * weight_f, found[at_n, at_d, at_f])
+        (weight_n * weight_flips * weight, found[at_n, share, noise])
         for at_n, weight_n in _between(sizes, n)
-        for at_f, weight_f in _between(noises, flips)
-        for at_d, weight_d in _between(shares, discordance)
+        for noise, weight_flips in _between(noises, flips)
+        for share, weight in _between(shares[noise], discordance)
     ]
     return SwapPower(*(sum(weight * each[index] for weight, each in corners) for index in range(3)))
 
 
-Rates = tuple[float, float, float]
-
-
 @cache
-def _swaps() -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], dict[tuple[float, ...], Rates]]:
-    """Return the simulated pairs, discordances and flips, and the rates of each."""
-    shipped = json.loads(SWAPS.read_text(encoding="utf-8"))
-    found = {tuple(row[:3]): tuple(row[3:]) for row in shipped["rows"]}
-    n, discordance, flips = (tuple(sorted({key[axis] for key in found})) for axis in range(3))
-    return n, discordance, flips, found
+def _swaps() -> dict[tuple[float, float, float], tuple[float, float, float]]:
+    """Return the rates that were simulated, by pairs, discordance and flips."""
+    rows = json.loads(SWAPS.read_text(encoding="utf-8"))["rows"]
+    return {(n, discordance, flips): (equal, accuracy, shift) for n, discordance, flips, equal, accuracy, shift in rows}
 
 
 def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]:
@@ -239,7 +236,7 @@ def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]
     above = next((point for point in points if point >= value), points[-1])
     below = max((point for point in points if point <= value), default=points[0])
     if above <= below:
-        return [(below, 1.0)]
+        return [(above, 1.0)]
     share = (value - below) / (above - below)
     return [(below, 1 - share), (above, share)]
 

@@ -171,8 +171,9 @@ class Latent:
     def of(cls, accuracy: float, flips: float, inconsistent: float, lapse: float = 0.0) -> Latent:
         """Solve noise and order effect for a judge's flips and order inconsistency.
 
-        >>> Latent.of(0.85, flips=0.05, inconsistent=0.09)
-        Latent(accuracy=0.85, variance=1.132..., noise=0.2..., order=0.30...)
+        >>> latent = Latent.of(0.85, flips=0.05, inconsistent=0.09)
+        >>> round(latent.noise, 2), round(latent.order, 2)
+        (0.2, 0.3)
         """
         awake = (accuracy - lapse / 2) / (1 - lapse)
         same = _correlation(awake, _without_lapses(flips, lapse))

@@ -174,7 +174,7 @@ def test_cells_and_accuracies() -> None:
     ]  # fmt: skip
     assert {verdict for cell in cells for pair in cell.candidate for verdict in pair} == {1, 2, None}
     assert [len(set(cell.pairs)) for cell in cells] == [40] * 3
-    assert cells[1].baseline_admits == other.cites[1].any(axis=-1).tolist()
+    assert list(cells[1].baseline_admits) == other.cites[1].any(axis=-1).tolist()
     assert [accuracy.dataset for accuracy in accuracies] == ["dataset-1"]
     assert {*accuracies[0].candidate} == {0.0, 0.5, 1.0}
 
@@ -279,7 +279,7 @@ def test_every_rate_is_shipped() -> None:
     script, shipped = benchmark(), json.loads(SWAPS.read_text())
     keys = [tuple(row[:3]) for row in shipped["rows"]]
     designs = itertools.product(script.FLIPS, script.DISCORDANCES, script.SIZES)
-    assert keys == [(n, discordance, flips) for flips, discordance, n in designs]
+    assert keys == [(n, max(discordance, flips), flips) for flips, discordance, n in designs]
     assert all(0 <= rate <= 1 for row in shipped["rows"] for rate in row[3:])
     assert shipped["command"].startswith("python benchmarks/operating_characteristics.py --power ")
 
@@ -299,6 +299,7 @@ def test_power_is_looked_up() -> None:
 def test_power_beyond_the_table() -> None:
     """Fewer differences and more pairs count as the nearest; of fewer pairs and more differences nothing is known."""
     assert swap_power(1000, 0.01, 0.01) == swap_power(400, 0.05, 0.05)
+    assert swap_power(100, 0.05, 0.10) == swap_power(100, 0.10, 0.10)
     assert swap_power(24, 0.12, 0.05) is None
     assert swap_power(100, 0.19, 0.05) is None
     assert swap_power(100, 0.12, 0.11) is None
