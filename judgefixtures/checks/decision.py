@@ -166,7 +166,11 @@ def _decided(title: str, decision: Row) -> list[str]:
         [f"  single contrasts and datasets: {passed} of {len(guards)} pass (report.json has all)"] if guards else []
     )
     reasons = [f"  {reason}" for reason in decision["reasons"]]
-    return [title, *_cut(reasons, MOST_REASONS), *_cut(shown, MOST_COMPONENTS), *counted]
+    messages = {each["message"] for each in decision["components"]}
+    # What follows the open components says what would settle them: it is not cut.
+    parts = max((at for at, reason in enumerate(decision["reasons"], 1) if reason in messages), default=len(reasons))
+    said = [*_cut(reasons[:parts], MOST_REASONS), *reasons[parts:]]
+    return [title, *said, *_cut(shown, MOST_COMPONENTS), *counted]
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:
