@@ -496,7 +496,9 @@ def test_position_is_compared_by_the_place_that_is_preferred() -> None:
         return ([judgment(i, position.x, choice) for i, choice in enumerate(first)],
                 [judgment(i, position.y, choice) for i, choice in enumerate(second)])  # fmt: skip
 
-    steady, partial = arms_of([1, 2] * 50, [2, 1] * 50), arms_of([1] * 80 + [1, 2] * 10, [1] * 80 + [2, 1] * 10)
+    either: list[Choice] = [1, 2]
+    firsts: list[Choice] = [1] * 80
+    steady, partial = arms_of(either * 50, either[::-1] * 50), arms_of(firsts + either * 10, firsts + either[::-1] * 10)
     found = rows_of(item(partial, steady, position))
     assert list(found) == ["abs-vsr", "agreement", "kappa"]
     assert (found["abs-vsr"]["status"], found["abs-vsr"]["value"]) == (FAIL, 0.8)
