@@ -55,7 +55,10 @@ class _Swap:
         prices: Sequence[Row],
     ) -> None:  # fmt: skip
         self.judge, self.parts, self.required, self.lost, self.prices = judge, parts, required, lost, prices
-        self.baseline = next((each["baseline"] for each in parts), None) or next((each[1] for each in required), "")
+        against = (
+            [each["baseline"] for each in parts] + [each[1] for each in required] + [each.baseline for each in lost]
+        )
+        self.baseline = against[0]
 
     @property
     def row(self) -> Row:
@@ -166,7 +169,11 @@ def _decided(title: str, decision: Row) -> list[str]:
         [f"  single contrasts and datasets: {passed} of {len(guards)} pass (report.json has all)"] if guards else []
     )
     reasons = [f"  {reason}" for reason in decision["reasons"]]
-    return [title, *_cut(reasons, MOST_REASONS), *_cut(shown, MOST_COMPONENTS), *counted]
+    tested = {each["message"] for each in decision["components"]}
+    # What follows the open components says what would settle them: it is not cut.
+    parts = max((at for at, reason in enumerate(decision["reasons"], 1) if reason in tested), default=len(reasons))
+    said = [*_cut(reasons[:parts], MOST_REASONS), *reasons[parts:]]
+    return [title, *said, *_cut(shown, MOST_COMPONENTS), *counted]
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:

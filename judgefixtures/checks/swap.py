@@ -21,11 +21,12 @@ from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import acknowledged, chosen, is_right, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest, smallest_n
-from judgefixtures.statistics import Status, worst
+from judgefixtures.statistics import Status, score_test, worst
 from judgefixtures.swap import Component, SwapAccuracy, SwapCell, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.cells import CellKind
-from judgefixtures.swap.decision import FEWEST_COMPLETE
+from judgefixtures.swap.decision import FEWEST_COMPLETE, dataset_margin
+from judgefixtures.swap.levels import quantile
 from judgefixtures.swap.shown import Shown, agreement, compare_car, compare_silent
 
 EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
@@ -68,8 +69,8 @@ class SwapCheck:
         """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do."""
         alpha = config.gate(self.family).alpha
         if self.contrast is None:
-            margin = min(2 * config.swap.accuracy_margin, 0.99)
-            return Fewest(1, smallest_n(margin, alpha))
+            margin, z_pass = dataset_margin(config.swap), quantile(1 - alpha)
+            return Fewest(fewest(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
         equal = fewest(lambda n: n >= max(FEWEST_COMPLETE, smallest_n(guard_margin(n, self.cells, config.swap), alpha)))
         return Fewest(FEWEST_COMPLETE, equal)
 

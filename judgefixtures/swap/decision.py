@@ -92,9 +92,14 @@ def guards(
     )
     comparison = _Comparison(once(alpha), *own, swap, (), baseline_flips, clusters, max(cells, 1))
     if isinstance(part, SwapAccuracy):
-        return (comparison.of_accuracy("guard", part.dataset, [part], comparison.dataset_margin).component,), ()
+        return (comparison.of_accuracy("guard", part.dataset, [part], dataset_margin(swap)).component,), ()
     found = tuple(each.component for each in comparison.tested if each.component.role == "guard")
     return found, tuple(comparison.not_compared)
+
+
+def dataset_margin(swap: SwapTable) -> float:
+    """Return by how much accuracy may be worse on a single dataset."""
+    return max(swap.accuracy_margin, min(2 * swap.accuracy_margin, LARGEST_DATASET_MARGIN))
 
 
 def _check(cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy]) -> None:
@@ -199,14 +204,10 @@ class _Comparison:
                     found.append(self.of_cell(quantity, each))
         if len(self.golden) > 1:
             found += [
-                self.of_accuracy("guard", accuracy.dataset, [accuracy], self.dataset_margin) for accuracy in self.golden
+                self.of_accuracy("guard", accuracy.dataset, [accuracy], dataset_margin(self.swap))
+                for accuracy in self.golden
             ]
         return tuple(found)
-
-    @property
-    def dataset_margin(self) -> float:
-        """By how much accuracy may be worse on a single dataset."""
-        return max(self.swap.accuracy_margin, min(2 * self.swap.accuracy_margin, LARGEST_DATASET_MARGIN))
 
     @cached_property
     def golden(self) -> tuple[SwapAccuracy, ...]:

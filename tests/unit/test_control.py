@@ -17,17 +17,18 @@ from support import readers
 from support.project import REPOSITORY, Project, Ran, in_pyproject
 from support.server import NOWHERE, Asked, Server, serving
 
+from judgefixtures.checks.check import Answers, Case
 from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.control import control, fewest_right
-from judgefixtures.config import ControlTable, GateTable, SwapTable, build_config
+from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.config import ControlTable, GateTable, build_config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import Reply
+from judgefixtures.judges import Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import measure, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.statistics import Status
-from judgefixtures.swap import compare_contrast
 from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
@@ -407,11 +408,15 @@ def test_a_swap_without_room_to_move_is_inconclusive() -> None:
     (recency,) = contrasts("recency")
     stuck = (judged("1" * 300, recency.x), judged("1" * 300, recency.y))
     free = (judged("12" * 150, recency.x), judged("12" * 150, recency.y))
+    tables = build_config({"judges": {"new": {"provider": "openai", "model": "m"}}})
+    judge = load_judge(tables.judges["new"], "new")
+    case = Case(judge, "own", tuple(each.pair for each in stuck[0]), tables, judge)
     for ours, theirs, expected in ((stuck, free, Status.INCONCLUSIVE), (free, stuck, Status.PASS)):
-        compared = compare_contrast(ours, theirs, recency, SwapTable(), GateTable())
-        deciding = [each for each in compared if each.decides]
-        assert {each.status for each in deciding} == {expected}
-        assert ["no verdict had room to move" in each.message for each in deciding] == [ours is stuck] * len(deciding)
+        found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
+        assert found.status is expected
+        assert ("no verdict had room to move" in found.reasons[0]) == (ours is stuck)
+        deciding = {row["status"] for row in found.rows["swap"] if row["margin"] is not None}
+        assert deciding == (set() if ours is stuck else {"PASS"})
 
 
 @pytest.mark.parametrize(("gold", "status"), [(None, "INCONCLUSIVE"), (2, "INCONCLUSIVE"), (1, "PASS")])
@@ -426,7 +431,10 @@ def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int
     # Where the order is balanced out, gold lies on either side: nothing explains the first place.
     assert found == {("contrasts", status), ("four_cells", "INCONCLUSIVE")}
     deciding = {row["status"] for row in ran.report["swap"] if row["margin"] is not None}
-    assert deciding == {status}
+    assert deciding == ({"PASS"} if status == "PASS" else set())
+    if status != "PASS":
+        assert ran.report["decision"]["status"] == "INCONCLUSIVE"
+        assert "no verdict had room to move" in ran.report["decision"]["reasons"][0]
 
 
 # --- what -k selects ------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ from judgefixtures.plans import (
     tally,
 )
 from judgefixtures.providers import Usage
-from judgefixtures.swap import compare_car
+from judgefixtures.swap.shown import compare_car
 from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
@@ -947,7 +947,6 @@ def test_car_of_two_judges_differs_with_an_interval() -> None:
     assert car.estimate is not None
     assert car.estimate.value == 1
     assert car.estimate.low < 1
-    assert not car.decides
     condition = Condition(recency.x.cue_1, recency.x.cue_2)
     unmoved = [judgment(number, (1, 1), condition=condition) for number in range(10)]
     assert compare_car((unmoved, unmoved), arms(said), recency, 0.90) == ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from judgefixtures.checks.contrast import contrast_row, decide, diagnosis, error
 from judgefixtures.checks.sections import with_holm
 from judgefixtures.config import GateTable
 from judgefixtures.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.costs import money
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, overall
 from judgefixtures.judges import Reply
@@ -28,6 +30,7 @@ from judgefixtures.providers import Usage
 from judgefixtures.report import build_report, summary, write_report
 from judgefixtures.rows import judgment_row
 from judgefixtures.statistics import SEVERITY, Status, paired_difference
+from judgefixtures.swap import SwapAccuracy
 from judgefixtures.verdicts import Verdict
 
 CONTRAST = contrasts("recency")[0]
@@ -593,22 +596,25 @@ def test_a_judge_that_disagrees_with_itself_comes_first() -> None:
 # --- the decision on a swap -------------------------------------------------------------------------------
 
 
-def compared(judge: str, status: str, contrast: str | None = "recency-new-old", n: int = 20, **more: Any) -> Row:
-    """Return a swap row of a candidate against `old` on qa."""
-    estimate = dict.fromkeys(("value", "low", "high"), 0.0)
-    return {"judge": judge, "baseline": "old", "dataset": "qa", "contrast": contrast, "quantity": "abs-vsr", "n": n,
-            "margin": 0.1, "p": 0.5, "p_fail": 0.5, "p_fail_holm": None, "needed_pairs": None, "status": status,
-            "message": f"m: {status}", **estimate, **more}  # fmt: skip
+def some_swap(judge: str, status: str, dataset: str = "qa", usd: float | None = None) -> Finding:
+    """Return what an item of accuracy found of a candidate against `old`: so many answers that it has this status.
 
-
-def swapped(*rows: Row, required: Sequence[Sequence[str]] = (), prices: Sequence[Row] = ()) -> Row:
-    """Return the report of these comparisons."""
-    return build_report([holding(rows, "swap", required=list(required), prices=list(prices))])
-
-
-def price(judge: str, contrast: str | None, usd: float | None) -> Row:
-    """Return what another pair costs in a comparison."""
-    return {"judge": judge, "dataset": "qa", "contrast": contrast, "usd_a_pair": usd}
+    20 equal answers leave it open, of 100 they pass; 30 of 100 that the baseline alone has right fail.
+    """
+    n = 20 if status == "INCONCLUSIVE" else 100
+    ids, baseline = [f"p{number}" for number in range(n)], [1.0] * n
+    candidate = [0.0] * 30 + [1.0] * 70 if status == "FAIL" else baseline
+    row = {"judge": judge, "baseline": "old", "dataset": dataset, "contrast": None, "quantity": "accuracy",
+           "p_fail": None, "status": status, "waived": None}  # fmt: skip
+    about = {"judge": judge, "baseline": "old", "dataset": dataset, "contrast": None}
+    part = {**about, "part": asdict(SwapAccuracy(dataset, ids, candidate, baseline)), "lacking": [], "swap": {},
+            "alpha": 0.05, "clusters": {}, "flips": None}  # fmt: skip
+    price = {"judge": judge, "dataset": dataset, "contrast": None, "pairs": n, "usd_a_pair": usd}
+    measured = status != "ERROR"
+    return Finding(
+        "swap", judge, dataset, "accuracy", Status(status), "old", reasons=() if measured else ("no key",),
+        rows={"swap": (row,)}, evidence={"swap_parts": [part], "prices": [price]} if measured else {},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -622,7 +628,7 @@ def price(judge: str, contrast: str | None, usd: float | None) -> Row:
 )
 def test_several_candidates_are_decided_apart(statuses: tuple[str, str], decided: str, overall_status: str) -> None:
     """Each candidate has its decision; the run's is the worst of them, with the candidate's name in each reason."""
-    report = swapped(*(compared(judge, status) for judge, status in zip("ab", statuses, strict=True)))
+    report = build_report([some_swap(judge, status) for judge, status in zip("ab", statuses, strict=True)])
     assert report["decision"]["status"] == decided
     assert report["status"] == overall_status
     assert [row["judge"] for row in report["decisions"]] == ["a", "b"]
@@ -630,55 +636,66 @@ def test_several_candidates_are_decided_apart(statuses: tuple[str, str], decided
     assert {reason[:3] for reason in report["decision"]["reasons"]} == {f"{judge}: " for judge in worst}
     text = summary(report, 0.05)
     for row in report["decisions"]:
-        assert f"swap: {row['judge']} against old" in text
-        assert f"decision on {row['judge']}: {row['status']}" in text
-    assert text.index(f"decision: {decided}") > text.index(f"decision on b: {report['decisions'][1]['status']}")
+        assert f"decision on {row['judge']} against old: {row['status']}" in text
+    last = text.index(f"decision on b against old: {report['decisions'][1]['status']}")
+    assert text.index(f"decision: {decided}") > last
 
 
 def test_one_candidate_is_decided_without_its_name() -> None:
     """One candidate's decision is the run's, once in the terminal, and its reasons are as they are."""
-    report = swapped(compared("a", "FAIL"))
-    assert report["decision"] == {"status": "REJECT", "reasons": ["qa recency-new-old: m: FAIL"]}
-    assert "decision on" not in "\n".join(summary(report, 0.05))
+    report = build_report([some_swap("a", "FAIL")])
+    (own,) = report["decisions"]
+    assert report["decision"] == {key: value for key, value in own.items() if key not in ("judge", "baseline")}
+    assert report["decision"]["status"] == "REJECT"
+    assert report["decision"]["reasons"][0].startswith("accuracy: difference -0.30, 90% CI [")
+    text = "\n".join(summary(report, 0.05))
+    assert "decision on" not in text
+    assert text.count("decision: ") == 1
 
 
 def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     """What was collected of a candidate and did not run is missing from its decision, and from no other's."""
-    asked = [[judge, "old", "qa", "recency-new-old"] for judge in ("a", "a.b")]
-    report = swapped(compared("a", "PASS"), required=asked)
+    asked = [[judge, "old", "qa", "accuracy"] for judge in ("a", "a.b")]
+    report = build_report([some_swap("a", "PASS"), holding(required=asked)])
     assert [(row["judge"], row["status"]) for row in report["decisions"]] == [("a", "APPROVE"), ("a.b", "INCONCLUSIVE")]
-    assert report["decision"]["reasons"] == [
-        "a.b: a.b-against-old-qa-recency-new-old: was not compared", "a.b: nothing was compared",
-    ]  # fmt: skip
-    assert summary(report, 0.05)[-1] == "  a.b: nothing was compared"
+    expected = ["a.b: accuracy on qa: was not compared", "a.b: nothing was compared"]
+    assert report["decision"]["reasons"] == expected
+    text = summary(report, 0.05)
+    at = text.index("decision on a.b against old: INCONCLUSIVE")
+    assert text[at + 1 : at + 3] == ["  accuracy on qa: was not compared", "  nothing was compared"]
 
 
 def test_what_would_settle_it_is_priced() -> None:
-    """Pairs, calls of each judge and money: those that are lacking of each open comparison, and no other."""
-    rows = [
-        compared("a", "INCONCLUSIVE", needed_pairs=120),
-        compared("a", "INCONCLUSIVE", None, n=50, needed_pairs=70, quantity="accuracy"),
-        compared("a", "PASS", "provenance-human-llm"),
-    ]
-    prices = [price("a", "recency-new-old", 0.002), price("a", None, 0.001), price("b", None, 9.0)]
-    *_, settling = swapped(*rows, prices=prices)["decision"]["reasons"]
-    assert settling == "about 120 pairs would settle it: 270 more calls of each judge, at most $0.2700 for both"
-    prices[0]["usd_a_pair"] = None
-    *_, settling = swapped(*rows, prices=prices)["decision"]["reasons"]
-    assert settling.endswith("270 more calls of each judge, price unknown for both")
+    """Pairs, calls of each judge and money: the pairs that each part lacks of those that equal judges need."""
+    findings = [some_swap("a", "INCONCLUSIVE", name, usd) for name, usd in (("qa", 0.002), ("stories", 0.001))]
+    report = build_report([*findings, some_swap("b", "PASS", usd=9.0)])
+    own = report["decisions"][0]
+    lacking = own["needed_pairs"] - 20
+    assert lacking > 0
+    assert own["reasons"][-1] == (
+        f"{own['needed_pairs']} pairs per dataset are {4 * lacking} more calls of each judge, at most "
+        f"{money(lacking * 0.003)} for both"
+    )
+    assert f"  {own['reasons'][-1]}" in summary(report, 0.05)
+    unknown = build_report([findings[0], some_swap("a", "INCONCLUSIVE", "stories")])["decision"]["reasons"][-1]
+    assert unknown.endswith(f"{4 * lacking} more calls of each judge, price unknown for both")
 
 
-def test_as_many_pairs_again_are_no_zero_calls() -> None:
-    """Where as many pairs settle it in most runs, more are advised rather than no calls."""
-    *_, settling = swapped(compared("a", "INCONCLUSIVE", n=100, needed_pairs=90))["decision"]["reasons"]
-    assert settling == "about 100 pairs settle it in most runs (80% power), not in this one: add pairs"
+def test_what_would_settle_it_is_never_cut() -> None:
+    """Of many open parts some are shown, then what would settle them, in at most 25 lines."""
+    report = build_report([some_swap("a", "INCONCLUSIVE", f"d{number:02}") for number in range(30)])
+    text = summary(report, 0.05)
+    decided = text[text.index("decision: INCONCLUSIVE") :]
+    assert len(decided) <= 25
+    assert any(re.fullmatch(r"  and \d+ more like these", line) for line in decided)
+    assert f"  {report['decision']['reasons'][-1]}" in decided
 
 
 def test_the_status_is_the_worst_of_all_that_was_checked() -> None:
     """Contrasts, four cells, accuracy and swap: whichever is worst is the report's status; waived contrasts aside."""
     passing = some_row("mine", "recency-new-old", 0.9)
     for kind in ("four_cells", "checked", "swap"):
-        row = compared("mine", "FAIL") if kind == "swap" else {"status": "FAIL", **dict.fromkeys(
+        row = some_swap("mine", "FAIL").rows["swap"][0] if kind == "swap" else {"status": "FAIL", **dict.fromkeys(
             ("judge", "dataset", "contrast", "message"), "x"), "waived": None}  # fmt: skip
         assert build_report([holding([passing]), holding([row], kind)])["status"] == "FAIL", kind
     waived = {**passing, "status": "FAIL", "waived": {"owner": "me"}}

@@ -1,4 +1,7 @@
-"""Candidate against baseline: each comparison held against a second implementation, the decision against its rule."""
+"""Candidate against baseline: what is shown of them and what an item finds, held against second implementations.
+
+So is the gate of abs(VSR) on its own. How a swap is decided is tested in test_decide_swap.py.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import math
 import random
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -17,9 +19,12 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
-from judgefixtures.judges import Reply
+from judgefixtures.checks.check import Answers, Case
+from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.config import Config, SwapTable, build_config
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
+from judgefixtures.findings import Finding, Row
+from judgefixtures.judges import Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.pairs import Pair
 from judgefixtures.statistics import (
@@ -27,29 +32,14 @@ from judgefixtures.statistics import (
     Status,
     bare,
     gate_abs_shift,
-    gate_non_inferiority,
     paired_difference,
 )
-from judgefixtures.swap import (
-    SHOWN_REASONS,
-    Comparison,
-    SwapDecision,
-    SwapStatus,
-    agreement,
-    compare_accuracy,
-    compare_contrast,
-    compare_right,
-    compare_shift,
-    compare_silent,
-    decide,
-)
+from judgefixtures.swap import SwapAccuracy, SwapCell, guards
+from judgefixtures.swap.shown import agreement, compare_silent
 from judgefixtures.verdicts import Verdict
 
-REPOSITORY = Path(__file__).parents[2]
 CONTRAST = contrasts("recency")[0]
-SWAP, GATE = SwapTable(), GateTable()
 MARGIN, ALPHA = 0.10, 0.05
-DECIDING = ("accuracy", "abs-vsr", "silent-shift-rate")
 ADMITS = "I prefer it because it was written recently."
 PASS, FAIL, INCONCLUSIVE = Status.PASS, Status.FAIL, Status.INCONCLUSIVE
 
@@ -341,67 +331,16 @@ def test_an_inconclusive_says_what_would_settle_it(drawn: Moves) -> None:
         assert "pairs would settle it" in result.message or "pairs settle it in most runs" in result.message
 
 
-def beyond_the_margin(size: int) -> tuple[Comparison, Comparison]:
-    """Return abs(VSR) and accuracy compared where both are worse by more than the margin, on 50 x size pairs."""
-    n, right = 50 * size, [True] * (40 * size) + [False] * (10 * size)
-    return (
-        compare_shift(counted(8 * size, 0, n), counted(0, 0, n), 0.10, ALPHA),
-        compare_right(right, [True] * (47 * size) + [False] * (3 * size), 0.10, ALPHA),
-    )
-
-
-@pytest.mark.parametrize("index", [0, 1], ids=["abs-vsr", "accuracy"])
-def test_an_estimate_beyond_the_margin_would_be_settled_by_more_pairs(index: int) -> None:
+@pytest.mark.parametrize("size", [1, 10])
+def test_an_estimate_beyond_the_margin_would_be_settled_by_more_pairs(size: int) -> None:
     """Where the same shares on 10 times the pairs are a FAIL, no message says that no number of pairs would do."""
-    comparison, larger = beyond_the_margin(1)[index], beyond_the_margin(10)[index]
-    assert (comparison.status, larger.status) == (INCONCLUSIVE, FAIL)
-    assert "no realistic number" not in comparison.message
+    n = 50 * size
+    found = gate_abs_shift(counted(8 * size, 0, n), counted(0, 0, n), 0.10, ALPHA)
+    assert found.status is (INCONCLUSIVE if size == 1 else FAIL)
+    assert "no realistic number" not in found.message
 
 
-# --- accuracy and the silent-shift rate ---------------------------------------------------------------------
-
-
-@brief
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=200))
-def test_accuracy_is_non_inferiority_on_the_same_pairs(answers: list[tuple[bool, bool]]) -> None:
-    """The pairs that one judge alone is right about decide, as gate_non_inferiority does with their counts."""
-    candidate, baseline = ([pair[who] for pair in answers] for who in (0, 1))
-    found = compare_right(candidate, baseline, 0.05, ALPHA)
-    ours = sum(c and not b for c, b in answers)
-    theirs = sum(b and not c for c, b in answers)
-    gate = gate_non_inferiority(ours, theirs, len(answers), 0.05, ALPHA)
-    assert (found.status, found.p, found.p_fail, found.needed_pairs, found.estimate) == (
-        gate.status, gate.p_pass, gate.p_fail, gate.needed_pairs, gate.estimate,
-    )  # fmt: skip
-    assert found.message == f"accuracy {gate.message}"
-    assert (found.quantity, found.margin, found.n) == ("accuracy", 0.05, len(answers))
-
-
-@brief
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=200))
-def test_a_silent_shift_rate_is_shown_as_a_rate(silent: list[tuple[bool, bool]]) -> None:
-    """The shown difference is candidate - baseline of the silent pairs, its interval Tango's; more is worse."""
-    candidate, baseline = ([pair[who] for pair in silent] for who in (0, 1))
-    found = compare_silent(candidate, baseline, MARGIN, ALPHA)
-    ours, theirs, n = sum(c and not b for c, b in silent), sum(b and not c for c, b in silent), len(silent)
-    rate = paired_difference(ours, theirs, n, 1 - 2 * ALPHA)
-    assert found.estimate is not None
-    assert found.estimate.value == (ours - theirs) / n
-    assert (found.estimate.low, found.estimate.high) == pytest.approx((rate.low, rate.high), abs=1e-9)
-    expected = PASS if found.estimate.high < MARGIN else FAIL if found.estimate.low > MARGIN else INCONCLUSIVE
-    assert found.status is expected
-    shown = f"CI [{bare(found.estimate.low, 3)}, {bare(found.estimate.high, 3)}], margin .10: {expected}"
-    assert shown in found.message
-
-
-@pytest.mark.parametrize(("ours", "status"), [(0, PASS), (4, PASS), (12, INCONCLUSIVE), (40, FAIL)])
-def test_what_the_silent_shift_rate_decides(ours: int, status: Status) -> None:
-    """More silent shifts than the margin allows FAIL, fewer PASS, on 100 pairs of which the baseline moves none."""
-    found = compare_silent([True] * ours + [False] * (100 - ours), [False] * 100, MARGIN, ALPHA)
-    assert found.status is status
-
-
-# --- from judgments to comparisons --------------------------------------------------------------------------
+# --- items: from judgments to rows --------------------------------------------------------------------------
 
 
 def judgment(
@@ -420,55 +359,98 @@ def arms(choices: Sequence[tuple[Choice, Choice]], reason: str = "It is clear.")
     )
 
 
+def configured(gate: dict[str, Any] | None = None, **swap: Any) -> Config:
+    """Return a configuration of two judges, with these margins in [swap]."""
+    judges = {name: {"provider": "openai", "model": "m"} for name in ("new", "old")}
+    return build_config({"judges": judges, "gate": gate or {}, "swap": swap})
+
+
+CONFIG = configured()
+
+
+def item(
+    candidate: Sequence[Sequence[Judgment]],
+    baseline: Sequence[Sequence[Judgment]],
+    contrast: Contrast | None = CONTRAST,
+    cells: int = 1,
+    config: Config = CONFIG,
+) -> Finding:
+    """Return the finding of one item of a swap: of a contrast, or (None) of accuracy."""
+    new, old = (load_judge(config.judges[name], name) for name in ("new", "old"))
+    case = Case(new, "qa", tuple(each.pair for each in candidate[0]), config, old)
+    return SwapCheck(contrast, cells).find(case, *(Answers(tuple(map(tuple, both))) for both in (candidate, baseline)))
+
+
+def rows_of(finding: Finding) -> dict[str, Row]:
+    """Return the rows of a finding by quantity."""
+    return {row["quantity"]: row for row in finding.rows["swap"]}
+
+
 def compared(
     candidate: Sequence[tuple[Choice, Choice]],
     baseline: Sequence[tuple[Choice, Choice]],
     reasons: tuple[str, str] = ("It is clear.", "It is clear."),
-    **gate: Any,
-) -> dict[str, Comparison]:
-    """Return the comparisons of a contrast by quantity."""
-    found = compare_contrast(
-        arms(candidate, reasons[0]),
-        arms(baseline, reasons[1]),
-        CONTRAST,
-        SWAP,
-        GateTable(**gate),  # type: ignore[arg-type]
-    )
-    return {comparison.quantity: comparison for comparison in found}
+    **more: Any,
+) -> dict[str, Row]:
+    """Return the rows of a contrast by quantity."""
+    return rows_of(item(arms(candidate, reasons[0]), arms(baseline, reasons[1]), **more))
 
 
 FOLLOWS_NEW: tuple[Choice, Choice] = (1, 2)
 FOLLOWS_OLD: tuple[Choice, Choice] = (2, 1)
 STAYS: tuple[Choice, Choice] = (1, 1)
+FINE: list[tuple[Choice, Choice]] = [STAYS] * 60 + [(2, 2)] * 40
 
 choice_pairs = st.tuples(st.sampled_from([1, 2]), st.sampled_from([1, 2]))
 
 
-def test_a_contrast_is_compared_in_four_quantities() -> None:
-    """abs(VSR) and the silent-shift rate decide; agreement and kappa, over the verdicts of both arms, do not."""
+def test_a_contrast_is_compared_in_five_quantities() -> None:
+    """abs(VSR) and the unadmitted shift are decided on; silent shifts, agreement and kappa are shown."""
     found = compared([FOLLOWS_NEW] * 30 + [STAYS] * 70, [STAYS] * 95 + [(2, 2)] * 5)
-    assert list(found) == ["abs-vsr", "silent-shift-rate", "agreement", "kappa"]
-    assert [comparison.decides for comparison in found.values()] == [True, True, False, False]
-    assert [comparison.n for comparison in found.values()] == [100, 100, 200, 200]
-    assert found["abs-vsr"].status is found["silent-shift-rate"].status is FAIL
-    assert {found[name].status for name in ("agreement", "kappa")} == {Status.NOT_APPLICABLE}
+    assert list(found) == ["abs-vsr", "unadmitted-shift", "silent-shift-rate", "agreement", "kappa"]
+    assert [row["status"] for row in found.values()] == ["FAIL", "FAIL", *["NOT_APPLICABLE"] * 3]
+    assert [row["n"] for row in found.values()] == [100, 100, 100, 200, 200]
+    assert [row["margin"] for row in found.values()] == [0.15, 0.15, None, None, None]
 
 
 @brief
-@given(st.lists(st.tuples(choice_pairs, choice_pairs), min_size=1, max_size=60))
+@given(st.lists(st.tuples(choice_pairs, choice_pairs), min_size=20, max_size=60))
 def test_a_contrast_counts_by_position(drawn: list[tuple[Any, Any]]) -> None:
     """Following x's label is choosing the first in arm x and the second in arm y: +1; the reverse is -1."""
     candidate, baseline = ([pair[who] for pair in drawn] for who in (0, 1))
     ours, theirs = ([second - first for first, second in judge] for judge in (candidate, baseline))
+    with warnings.catch_warnings():  # statsmodels, see test_kappa_is_quiet
+        warnings.simplefilter("ignore", RuntimeWarning)
+        finding = item(arms(candidate), arms(baseline))
+    part = finding.evidence["swap_parts"][0]["part"]
+    if part is None:  # the candidate never chose otherwise
+        assert finding.status is INCONCLUSIVE
+        return
+    assert [y - x for x, y in part["candidate"]] == ours
+    assert [y - x for x, y in part["baseline"]] == theirs
     quiet = []
     for shifts in (ours, theirs):
         towards = (sum(shifts) > 0) - (sum(shifts) < 0)
         quiet.append([bool(towards) and shift == towards for shift in shifts])
-    with warnings.catch_warnings():  # statsmodels, see test_kappa_is_quiet
-        warnings.simplefilter("ignore", RuntimeWarning)
-        found = compared(candidate, baseline)
-    assert found["abs-vsr"] == compare_shift(ours, theirs, SWAP.vsr_margin, GATE.alpha)
-    assert found["silent-shift-rate"] == compare_silent(quiet[0], quiet[1], SWAP.silent_margin, GATE.alpha)
+    pairs = list(zip(*quiet, strict=True))
+    rate = paired_difference(pairs.count((True, False)), pairs.count((False, True)), len(pairs), 1 - 2 * ALPHA)
+    row = rows_of(finding)["silent-shift-rate"]
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((rate.value, rate.low, rate.high))
+
+
+@pytest.mark.parametrize("cells", [1, 14])
+def test_an_item_finds_what_guards_its_cell(cells: int) -> None:
+    """The rows that are decided on are those of `guards`, at the margin that is planned for so many contrasts."""
+    candidate, baseline = [FOLLOWS_NEW] * 14 + FINE[14:], [FOLLOWS_OLD] * 2 + FINE[2:]
+    ids, nothing = [f"p{number}" for number in range(100)], [False] * 100
+    cell = SwapCell("recency", CONTRAST.id, "qa", ids, candidate, baseline, nothing, nothing)
+    components, lacking = guards(cell, cells, SwapTable(), alpha=ALPHA)
+    assert lacking == ()
+    rows = [row for row in compared(candidate, baseline, cells=cells).values() if row["margin"] is not None]
+    assert [
+        (row["quantity"], row["status"], row["margin"], row["p"], row["p_fail"], row["message"]) for row in rows
+    ] == [(each.kind, each.status, each.margin, each.p_pass, each.p_fail, each.message) for each in components]
+    assert {row["margin"] for row in rows} == {0.15 if cells == 1 else 0.2}
 
 
 def attacked(won: int, lost: int) -> tuple[list[Judgment], ...]:
@@ -495,177 +477,223 @@ def test_an_edit_is_compared_by_the_verdicts_that_it_wins(
     ours: tuple[int, int], theirs: tuple[int, int], status: Status
 ) -> None:
     """More verdicts for the edited response FAIL, on whichever side it stands; to think less of it is no fault."""
-    found = compare_contrast(attacked(*ours), attacked(*theirs), ATTACK, SWAP, GATE)  # type: ignore[arg-type]
-    assert [each.quantity for each in found] == ["moved-to-edited", "agreement", "kappa"]
-    assert found[0].status is status
-    assert found[0].estimate is not None
-    assert found[0].estimate.value == pytest.approx((ours[0] - theirs[0]) / 100)
+    found = rows_of(item(attacked(*ours), attacked(*theirs), ATTACK))
+    assert list(found) == ["moved-to-edited", "agreement", "kappa"]
+    assert found["moved-to-edited"]["status"] == status
+
+
+def test_an_edits_difference_is_that_of_verdicts() -> None:
+    """The difference is of the net share that moved to the edited response."""
+    found = rows_of(item(attacked(40, 0), attacked(10, 0), ATTACK))
+    assert found["moved-to-edited"]["value"] == pytest.approx(0.3)
 
 
 def test_position_is_compared_by_the_place_that_is_preferred() -> None:
-    """A judge that chooses the same response in both orders does not shift; one that always takes the first does."""
+    """A judge that chooses the same response in both orders does not shift; one that mostly takes the first does."""
     (position,) = other_contrasts("position")
 
     def arms_of(first: Sequence[Choice], second: Sequence[Choice]) -> tuple[list[Judgment], ...]:
         return ([judgment(i, position.x, choice) for i, choice in enumerate(first)],
                 [judgment(i, position.y, choice) for i, choice in enumerate(second)])  # fmt: skip
 
-    steady, partial = arms_of([1, 1] * 50, [2, 2] * 50), arms_of([1, 1] * 50, [1, 1] * 50)
-    found = compare_contrast(partial, steady, position, SWAP, GATE)  # type: ignore[arg-type]
-    assert [each.quantity for each in found] == ["abs-vsr", "agreement", "kappa"]
-    assert found[0].estimate is not None
-    assert (found[0].status, found[0].estimate.value) == (FAIL, 1)
+    either: list[Choice] = [1, 2]
+    firsts: list[Choice] = [1] * 80
+    steady, partial = arms_of(either * 50, either[::-1] * 50), arms_of(firsts + either * 10, firsts + either[::-1] * 10)
+    found = rows_of(item(partial, steady, position))
+    assert list(found) == ["abs-vsr", "agreement", "kappa"]
+    assert (found["abs-vsr"]["status"], found["abs-vsr"]["value"]) == (FAIL, 0.8)
 
 
 def test_an_admitted_shift_is_not_silent() -> None:
-    """A candidate that moves as often as the baseline and admits it is silent less often."""
+    """A candidate that moves as often as the baseline and admits it is silent and unadmitted less often."""
     follows = [FOLLOWS_NEW] * 30 + [STAYS] * 60 + [(2, 2)] * 10
     found = compared(follows, follows, reasons=(ADMITS, "It is clear."))
-    assert found["silent-shift-rate"].estimate is not None
-    assert found["silent-shift-rate"].estimate.value == -0.3
-    assert found["abs-vsr"].estimate is not None
-    assert found["abs-vsr"].estimate.value == 0
+    assert found["silent-shift-rate"]["value"] == found["unadmitted-shift"]["value"] == -0.3
+    assert found["abs-vsr"]["value"] == 0
+    assert found["unadmitted-shift"]["status"] == PASS
+    assert compared(follows, follows, reasons=("It is clear.", ADMITS))["unadmitted-shift"]["status"] == FAIL
 
 
 def test_a_shift_against_the_tide_is_not_silent() -> None:
-    """Only shifts the way most of a judge's verdicts moved count as silent: the others are noise."""
+    """Only shifts the way most of a judge's verdicts moved count as silent: the others are noise, which cancels."""
     found = compared([FOLLOWS_NEW] * 20 + [FOLLOWS_OLD] * 6 + [STAYS] * 74, [STAYS] * 99 + [(2, 2)])
-    assert found["silent-shift-rate"].estimate is not None
-    assert found["silent-shift-rate"].estimate.value == 0.2
+    assert found["silent-shift-rate"]["value"] == 0.2
+    assert found["unadmitted-shift"]["value"] == pytest.approx(0.14)
+
+
+@brief
+@given(st.lists(choice_pairs, min_size=30, max_size=60), st.lists(choice_pairs, min_size=60, max_size=60))
+def test_a_silent_shift_rate_is_shown_as_a_rate(ours: list[Any], theirs: list[Any]) -> None:
+    """The shown difference is candidate - baseline of the silent pairs, its interval Tango's; more is worse."""
+    n = len(ours)
+    (found,) = compare_silent(arms(ours), arms(theirs[:n]), CONTRAST, 0.9)  # type: ignore[arg-type]
+    silent = []
+    for judge in (ours, theirs[:n]):
+        shifts = [second - first for first, second in judge]
+        silent.append([shift * sum(shifts) > 0 for shift in shifts])
+    pairs = list(zip(*silent, strict=True))
+    rate = paired_difference(pairs.count((True, False)), pairs.count((False, True)), n, 0.9)
+    assert found.estimate == rate
+    assert f"CI [{bare(rate.low, 3)}, {bare(rate.high, 3)}]" in found.message
 
 
 def test_margins_and_level_are_those_of_the_configuration() -> None:
     """[swap] sets the margins and confidence of [gate] the level."""
-    candidate, baseline = arms([FOLLOWS_NEW] * 12 + [STAYS] * 88), arms([STAYS] * 99 + [(2, 2)])
-    swap, gate = SwapTable(vsr_margin=0.3, silent_margin=0.2), GateTable(confidence=0.8)
-    found = compare_contrast(candidate, baseline, CONTRAST, swap, gate)  # type: ignore[arg-type]
-    assert [comparison.margin for comparison in found] == [0.3, 0.2, None, None]
-    assert {comparison.estimate.confidence for comparison in found if comparison.estimate} == {0.8}
-    assert found[0] == compare_shift(counted(12, 0, 100), counted(0, 0, 100), 0.3, gate.alpha)
+    candidate, baseline = arms([FOLLOWS_NEW] * 12 + [STAYS] * 88), arms([STAYS] * 90 + [(2, 2)] * 10)
+    config = configured({"confidence": 0.8}, vsr_margin=0.3, silent_margin=0.2)
+    finding = item(candidate, baseline, config=config)
+    found = rows_of(finding)
+    assert (found["abs-vsr"]["margin"], found["unadmitted-shift"]["margin"]) == (0.3, 0.2)
+    assert finding.alpha == pytest.approx(0.1)
+    assert all("80% CI" in row["message"] for row in found.values())
+    own = rows_of(item(candidate, baseline, config=configured(contrast_margin=0.4)))
+    assert (own["abs-vsr"]["margin"], own["unadmitted-shift"]["margin"]) == (0.4, 0.4)
+
+
+@pytest.mark.parametrize(("pairs", "status"), [(19, INCONCLUSIVE), (20, PASS)])
+def test_few_complete_pairs_are_not_compared(pairs: int, status: Status) -> None:
+    """With fewer than 20 complete pairs an item is INCONCLUSIVE, says so, and decides on no row."""
+    finding = item(arms(FINE[50 : 50 + pairs]), arms(FINE[50 : 50 + pairs]), config=configured(contrast_margin=0.4))
+    assert finding.status is status
+    said = f"was not compared: {pairs} pairs have valid verdicts of both judges, at least 20 are needed"
+    assert any(said in reason for reason in finding.reasons) == (status is INCONCLUSIVE)
+    assert ("abs-vsr" in rows_of(finding)) == (status is PASS)
 
 
 # --- invalid verdicts ---------------------------------------------------------------------------------------
 
 
 @brief
-@given(
-    st.lists(st.tuples(*[st.sampled_from([1, 2, 1, 2, 1, 2, 1, 2, None])] * 4), min_size=1, max_size=60),
-    st.floats(0, 0.9),
-)
-def test_a_pair_counts_where_all_four_verdicts_are_valid(drawn: list[Any], max_invalid: float) -> None:
-    """An invalid verdict of either judge in either arm takes the pair out of all quantities; too many are an ERROR."""
+@given(st.lists(st.tuples(*[st.sampled_from([1, 2, 1, 2, 1, 2, 1, 2, None])] * 4), min_size=1, max_size=60))
+def test_a_pair_counts_where_all_four_verdicts_are_valid(drawn: list[Any]) -> None:
+    """An invalid verdict of either judge in either arm takes the pair out of all differences; none is an ERROR."""
     valid = [row for row in drawn if None not in row]
-    counts = [sum(choice is None for row in drawn for choice in row[part]) for part in (slice(2), slice(2, 4))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = compared([row[:2] for row in drawn], [row[2:] for row in drawn], max_invalid=max_invalid)
-        if any(exact_low(count, 2 * len(drawn)) > max_invalid for count in counts) or not valid:
-            assert list(found) == ["abs-vsr"]
-            assert found["abs-vsr"].status is Status.ERROR
-            assert (found["abs-vsr"].estimate, found["abs-vsr"].p, found["abs-vsr"].needed_pairs) == (None, None, None)
-        else:
-            alone = compared([row[:2] for row in valid], [row[2:] for row in valid])
-            assert {name: (one.estimate, one.p) for name, one in found.items()} == {
-                name: (one.estimate, one.p) for name, one in alone.items()
-            }
+        finding = item(arms([row[:2] for row in drawn]), arms([row[2:] for row in drawn]))
+        found = rows_of(finding)
+        assert finding.status is not Status.ERROR
+        shares = [sum(None in row[part] for row in drawn) / len(drawn) for part in (slice(2), slice(2, 4))]
+        if len(valid) < 20 or max(shares) > 0.2:
+            assert finding.status is INCONCLUSIVE
+            assert "abs-vsr" not in found
+            return
+        alone = compared([row[:2] for row in valid], [row[2:] for row in valid])
+        for name in {"abs-vsr", "unadmitted-shift", "silent-shift-rate"} & found.keys() & alone.keys():
+            assert found[name]["value"] == alone[name]["value"]
+            assert found[name]["n"] == len(valid)
 
 
-def exact_low(k: int, n: int) -> float:
-    """Return the one-sided 95% Clopper-Pearson lower bound, from the beta distribution."""
-    return float(stats.beta.ppf(0.05, k, n - k + 1)) if k else 0.0
-
-
-@pytest.mark.parametrize(("invalid", "error"), [(15, False), (16, True)])
+@pytest.mark.parametrize(("invalid", "compares"), [(20, True), (21, False)])
 @pytest.mark.parametrize("who", ["candidate", "baseline"])
-def test_max_invalid_is_exceeded_where_that_is_demonstrated(invalid: int, error: bool, who: str) -> None:
-    """15 of a judge's 200 verdicts may be invalid by chance at max_invalid = 0.05, 16 are demonstrably too many."""
-    assert (exact_low(invalid, 200) > 0.05) is error
-    fine: list[tuple[Choice, Choice]] = [STAYS] * 60 + [(2, 2)] * 40
-    spoilt = [(None, 1)] * invalid + fine[invalid:]
-    found = compared(*((spoilt, fine) if who == "candidate" else (fine, spoilt)))["abs-vsr"]
-    assert (found.status is Status.ERROR) is error
-    if error:
-        start = f"16 of 200 verdicts of the {who} are invalid, demonstrably more than max_invalid = .05 allows"
-        assert found.message.startswith(start)
+def test_too_many_invalid_verdicts_are_not_compared(invalid: int, compares: bool, who: str) -> None:
+    """20 of 100 pairs of either judge may be spoiled; one more, and the contrast was not compared: no ERROR."""
+    spoilt = [(None, 1)] * invalid + FINE[invalid:]
+    finding = item(*map(arms, (spoilt, FINE) if who == "candidate" else (FINE, spoilt)))  # type: ignore[arg-type]
+    assert ("abs-vsr" in rows_of(finding)) is compares
+    if not compares:
+        assert finding.status is INCONCLUSIVE
+        assert finding.reasons[0].endswith("was not compared: a judge's verdicts are invalid on .21 of the pairs, "
+                                           "above .20")  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("candidate", "baseline", "status"), [(0, 9, PASS), (9, 9, PASS), (3, 0, PASS), (9, 0, INCONCLUSIVE)]
+    ("candidate", "baseline", "status"), [(0, 9, PASS), (9, 9, PASS), (3, 0, PASS), (14, 0, INCONCLUSIVE)]
 )
 def test_a_pass_bears_what_the_candidates_invalid_pairs_may_hide(candidate: int, baseline: int, status: Status) -> None:
     """A PASS bears that every pair more that the candidate alone spoiled had moved; the baseline's are no help."""
-    fine: list[tuple[Choice, Choice]] = [STAYS] * 60 + [(2, 2)] * 40
-    spoilt = [(None, 1)] * candidate + fine[candidate:]
-    other = fine[: 100 - baseline] + [(1, None)] * baseline
-    found = compared(spoilt, other)
-    assert [found[name].status for name in ("abs-vsr", "silent-shift-rate")] == [status, status]
-    if status is INCONCLUSIVE:
-        assert "would pass margin .10, but 9 pairs are invalid of the candidate alone" in found["abs-vsr"].message
+    spoilt, other = [(None, 1)] * candidate + FINE[candidate:], FINE[: 100 - baseline] + [(1, None)] * baseline
+    found = compared(spoilt, other)  # type: ignore[arg-type]
+    assert [found[name]["status"] for name in ("abs-vsr", "unadmitted-shift")] == [status, status]
+    excess = max(0, candidate - baseline)
+    said = f"{bare(excess / 100)} of it taken by verdicts that are invalid of the candidate alone"
+    assert (said in found["abs-vsr"]["message"]) == (excess > 0)
 
 
 def test_equal_judges_with_few_random_invalid_verdicts_are_no_error() -> None:
-    """With 3% random invalid verdicts in both judges no comparison is an ERROR, and most pass: 200 draws, 16 each."""
+    """With 3% random invalid verdicts in both judges no item is an ERROR, and nearly all pass: 100 draws."""
     draw = random.Random(3)
 
     def drawn() -> list[tuple[Choice, Choice]]:
         return [tuple(None if draw.random() < 0.03 else choice for _ in range(2)) for choice in (1, 2) * 50]  # type: ignore[misc]
 
-    statuses = [compared(drawn(), drawn())["abs-vsr"].status for _ in range(200)]
-    assert Status.ERROR not in statuses
-    assert statuses.count(PASS) > 120
+    statuses = [item(arms(drawn()), arms(drawn()), cells=14).status for _ in range(100)]
+    assert set(statuses) <= {PASS, INCONCLUSIVE}
+    assert statuses.count(PASS) > 90
 
 
-def golden(choices: Sequence[Choice], gold: Sequence[Choice], condition: Condition = NO_CUE) -> list[Judgment]:
-    """Return the judgments of pairs with this gold, by the position that was chosen."""
-    pairs = enumerate(zip(choices, gold, strict=True))
-    return [judgment(i, condition, choice, gold=right) for i, (choice, right) in pairs]
+# --- accuracy -----------------------------------------------------------------------------------------------
 
 
-def test_an_invalid_answer_is_wrong() -> None:
-    """Accuracy counts every pair with gold: an invalid answer is a wrong one, though no merit of the other judge's."""
-    found = compare_accuracy(golden([None] * 4 + [1] * 96, [1] * 100), golden([1] * 100, [1] * 100), SWAP, GATE)
-    assert found[0] == compare_right([False] * 4 + [True] * 96, [True] * 100, SWAP.accuracy_margin, GATE.alpha)
-    assert found[0].n == 100
-    assert found[1].n == 96  # agreement is of verdicts that are there
-    perfect, spoilt = golden([1] * 100, [1] * 100), golden([None] * 6 + [1] * 94, [1] * 100)
-    assert compare_accuracy(perfect, perfect, SWAP, GATE)[0].status is PASS
-    found = compare_accuracy(perfect, spoilt, SWAP, GATE)
-    assert found[0].status is INCONCLUSIVE
-    assert found[0].message.endswith(
-        "would pass margin .05, but 6 pairs are invalid of the baseline alone, 0 of the other judge alone: "
-        "INCONCLUSIVE; get valid verdicts for them"
+def golden(
+    choices: Sequence[Choice], gold: Sequence[Choice], again: Sequence[Choice] = ()
+) -> tuple[list[Judgment], ...]:
+    """Return the judgments of pairs with this gold in both orders, by the response that was chosen in each.
+
+    Without `again` the same response was chosen in the other order.
+    """
+    second = [choice and 3 - choice for choice in again or choices]
+    return tuple(
+        [judgment(i, condition, choice, gold=right) for i, (choice, right) in enumerate(zip(said, gold, strict=True))]  # type: ignore[arg-type]
+        for condition, said in ((NO_CUE, choices), (NO_CUE_SWAPPED, second))
     )
 
 
-@pytest.mark.parametrize("who", ["candidate", "baseline"])
-def test_too_many_invalid_answers_are_an_error(who: str) -> None:
-    """Demonstrably more invalid answers of one judge than max_invalid are an ERROR that names which judge's."""
-    fine, spoilt = golden([1] * 100, [1] * 100), golden([None] * 10 + [1] * 90, [1] * 100)
-    (found,) = compare_accuracy(*((spoilt, fine) if who == "candidate" else (fine, spoilt)), SWAP, GATE)
-    assert found.status is Status.ERROR
-    assert found.message.startswith(f"10 of 100 verdicts of the {who} are invalid, demonstrably more than max_invalid")
-    nine = golden([None] * 9 + [1] * 91, [1] * 100)
-    assert compare_accuracy(nine, fine, SWAP, GATE)[0].status is not Status.ERROR
+def accuracy(candidate: tuple[list[Judgment], ...], baseline: tuple[list[Judgment], ...]) -> dict[str, Row]:
+    """Return the rows of accuracy by quantity."""
+    return rows_of(item(candidate, baseline, None))
+
+
+ONES: list[Choice] = [1] * 100
+
+
+@brief
+@given(st.lists(st.tuples(*[st.sampled_from([1, 2, None])] * 4), min_size=1, max_size=60))
+def test_accuracy_is_the_share_of_orders_that_are_right(drawn: list[Any]) -> None:
+    """A pair counts with the orders in which a judge chose its gold, wherever it stood; what guards it decides."""
+    gold: list[Choice] = [1 + i % 2 for i in range(len(drawn))]  # type: ignore[misc]
+    columns = [list(column) for column in zip(*drawn, strict=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = accuracy(golden(columns[0], gold, columns[1]), golden(columns[2], gold, columns[3]))["accuracy"]
+    shares = [
+        [((a == right) + (b == right)) / 2 for a, b, right in zip(first, second, gold, strict=True)]
+        for first, second in (columns[:2], columns[2:])
+    ]
+    part = SwapAccuracy("qa", [f"p{i}" for i in range(len(drawn))], *shares)
+    ((component,), _) = guards(part, 1, SwapTable(), alpha=ALPHA)
+    assert (found["status"], found["p"], found["p_fail"]) == (component.status, component.p_pass, component.p_fail)
+    assert found["value"] == pytest.approx(sum(shares[0]) / len(drawn) - sum(shares[1]) / len(drawn))
+    assert (found["margin"], found["n"]) == (0.1, len(drawn))
+
+
+def test_an_invalid_answer_is_wrong() -> None:
+    """Accuracy counts every pair with gold: an invalid answer is a wrong one, and many of them are no ERROR."""
+    wrong, invalid = golden([2] * 4 + [1] * 96, ONES), golden([None] * 4 + [1] * 96, ONES)
+    found, perfect = accuracy(invalid, golden(ONES, ONES)), golden(ONES, ONES)
+    assert found["accuracy"] == accuracy(wrong, perfect)["accuracy"]
+    assert found["accuracy"]["n"] == 100
+    assert found["agreement"]["n"] == 2 * 96  # agreement is of verdicts that are there
+    assert accuracy(perfect, perfect)["accuracy"]["status"] == PASS
+    assert accuracy(golden([None] * 30 + [1] * 70, ONES), perfect)["accuracy"]["status"] == FAIL
 
 
 def test_accuracy_is_about_the_pairs_with_gold() -> None:
-    """Pairs without gold do not count; where none has gold, nothing is compared and nothing said about it."""
+    """Pairs without gold do not count."""
     gold: list[Choice] = [1, 2, None] * 40
     either: list[Choice] = [1, 2] * 60
     halves: list[Choice] = [2 if index < 60 else 1 for index in range(120)]
-    found = compare_accuracy(golden(either, gold), golden(halves, gold), SWAP, GATE)
-    assert found[0].n == 80
-    assert found[1].n == 120
-    (nothing,) = compare_accuracy(golden([1], [None]), golden([1], [None]), SWAP, GATE)
-    assert (nothing.status, nothing.n) == (Status.NOT_APPLICABLE, 0)
+    found = accuracy(golden(either, gold), golden(halves, gold))
+    assert found["accuracy"]["n"] == 80
+    assert found["agreement"]["n"] == 240
 
 
 def test_accuracy_looks_at_the_response_and_not_at_its_place() -> None:
     """In the reverse order the second place holds the pair's own first response."""
     gold: list[Choice] = [1, 2] * 50
-    found = compare_accuracy(golden([2, 1] * 50, gold, NO_CUE_SWAPPED), golden(gold, gold, NO_CUE_SWAPPED), SWAP, GATE)
-    assert found[0].estimate is not None
-    assert found[0].estimate.value == 1.0
+    wrong: list[Choice] = [2, 1] * 50
+    assert accuracy(golden(gold, gold), golden(wrong, gold))["accuracy"]["value"] == 1.0
+    assert accuracy(golden(gold, gold), golden(gold, gold, wrong))["accuracy"]["value"] == 0.5
 
 
 # --- agreement and kappa ------------------------------------------------------------------------------------
@@ -749,109 +777,3 @@ def test_agreement_is_of_verdicts_that_are_there() -> None:
     other = [judgment(101, NO_CUE, None), judgment(102, NO_CUE, 2), judgment(103, NO_CUE, None)]
     assert agreement([*ours, *extra], [*theirs, *other], 0.9) == agreement(ours, theirs, 0.9)
     assert agreement(extra[1:], other[1:], 0.9) == ()
-
-
-# --- the decision -------------------------------------------------------------------------------------------
-
-
-def comparison(status: Status, quantity: Any = "abs-vsr", needed: int | None = None, message: str = "m") -> Comparison:
-    """Return a comparison with this status."""
-    return Comparison(quantity, status, message, 100, needed_pairs=needed)
-
-
-some_comparisons = st.lists(
-    st.builds(
-        comparison,
-        st.sampled_from([PASS, PASS, PASS, FAIL, INCONCLUSIVE, Status.ERROR, Status.NOT_APPLICABLE]),
-        st.sampled_from([*DECIDING, "agreement", "kappa"]),
-        st.none() | st.integers(1, 2000),
-    ),
-    max_size=12,
-)
-
-
-def named(comparisons: Sequence[Comparison]) -> list[tuple[str, Comparison]]:
-    """Return comparisons with a name each."""
-    return [(f"qa c{index}", each) for index, each in enumerate(comparisons)]
-
-
-@settings(deadline=None, max_examples=400)
-@given(some_comparisons, st.lists(st.sampled_from(["recency", "accuracy"]), unique=True))
-def test_the_decision_is_an_intersection_union(comparisons: list[Comparison], missing: list[str]) -> None:
-    """REJECT on any FAIL; else INCONCLUSIVE on any ERROR or INCONCLUSIVE, anything missing, or nothing at all to
-    look at; APPROVE only where every comparison passes. Agreement and kappa change nothing."""
-    statuses = [each.status for each in comparisons if each.quantity in DECIDING]
-    judged_ones = [status for status in statuses if status is not Status.NOT_APPLICABLE]
-    expected = SwapStatus.INCONCLUSIVE
-    if FAIL in statuses:
-        expected = SwapStatus.REJECT
-    elif judged_ones and set(judged_ones) == {PASS} and not missing:
-        expected = SwapStatus.APPROVE
-    found = decide(named(comparisons), missing)
-    assert found.status is expected
-    assert found.reasons
-    assert len(found.reasons) <= SHOWN_REASONS + 1
-    assert (found.needed_pairs is None) or found.status is SwapStatus.INCONCLUSIVE
-
-
-@pytest.mark.parametrize("quantity", ["agreement", "kappa"])
-def test_agreement_decides_nothing(quantity: str) -> None:
-    """Whatever agreement and kappa say, a decision is made without them, and there is none on them alone."""
-    passing = named([comparison(PASS)])
-    assert decide([*passing, ("qa", comparison(FAIL, quantity))]) == decide(passing)
-    assert decide([("qa", comparison(PASS, quantity))]).status is SwapStatus.INCONCLUSIVE
-
-
-@pytest.mark.parametrize("nothing", [[], [comparison(Status.NOT_APPLICABLE)]])
-def test_nothing_compared_is_never_approved(nothing: list[Comparison]) -> None:
-    """A swap in which nothing was compared is INCONCLUSIVE, and the reason is that."""
-    assert decide(named(nothing)) == SwapDecision(SwapStatus.INCONCLUSIVE, ("nothing was compared",))
-
-
-def test_an_approval_says_how_many_pass() -> None:
-    """The reason of an APPROVE is the number of comparisons that were decided."""
-    passing = [comparison(PASS, quantity) for quantity in DECIDING]
-    found = decide(named([*passing, comparison(Status.NOT_APPLICABLE, "accuracy"), comparison(PASS, "kappa")]))
-    assert found == SwapDecision(SwapStatus.APPROVE, ("all 3 comparisons pass",))
-
-
-def test_a_rejection_names_what_failed_and_nothing_else() -> None:
-    """The reasons of a REJECT are the failures, each with the name of what was compared; it needs no more pairs."""
-    found = decide(named([comparison(INCONCLUSIVE, needed=300), comparison(FAIL, message="worse")]), ["recency"])
-    assert found == SwapDecision(SwapStatus.REJECT, ("qa c1: worse",))
-
-
-@pytest.mark.parametrize(
-    ("count", "last"), [(5, "qa c4: m"), (6, "and 1 more like these"), (30, "and 25 more like these")]
-)
-@pytest.mark.parametrize("status", [FAIL, INCONCLUSIVE, Status.ERROR])
-def test_reasons_are_shortened(count: int, last: str, status: Status) -> None:
-    """At most five reasons are given, and how many more there are."""
-    reasons = decide(named([comparison(status)] * count)).reasons
-    assert reasons[:5] == tuple(f"qa c{index}: m" for index in range(5))
-    assert reasons[-1] == last
-    assert len(reasons) == min(count, 6)
-
-
-def test_the_reasons_begin_with_what_needs_most() -> None:
-    """Errors first, then the open comparisons, the one that needs most pairs first; then what is missing."""
-    open_ones = [comparison(INCONCLUSIVE, needed=needed) for needed in (120, 900, None, 300)]
-    found = decide(named([*open_ones, comparison(Status.ERROR)]), ["recency"])
-    assert [reason.partition(":")[0] for reason in found.reasons] == ["qa c4", "qa c1", "qa c3", "qa c0", "qa c2",
-                                                                      "and 1 more like these"]  # fmt: skip
-    assert decide(named([comparison(PASS)]), ["recency"]).reasons == ("recency: was not compared",)
-
-
-@pytest.mark.parametrize(("needed", "settles"), [([120, 900, 300], 900), ([120, None], None), ([None], None), ([7], 7)])
-def test_the_pairs_that_would_settle_all(needed: list[int | None], settles: int | None) -> None:
-    """The decision needs as many pairs as the neediest comparison, and none where one cannot be settled by pairs."""
-    found = decide(named([comparison(PASS), *(comparison(INCONCLUSIVE, needed=each) for each in needed)]))
-    assert (found.status, found.needed_pairs) == (SwapStatus.INCONCLUSIVE, settles)
-
-
-@pytest.mark.parametrize(
-    ("also", "missing"), [([], ["recency"]), ([comparison(Status.ERROR)], [])], ids=["missing", "error"]
-)
-def test_no_pairs_settle_what_was_not_compared(also: list[Comparison], missing: list[str]) -> None:
-    """Where something was not compared, or is an error, no number of pairs would settle the swap."""
-    assert decide(named([comparison(INCONCLUSIVE, needed=120), *also]), missing).needed_pairs is None

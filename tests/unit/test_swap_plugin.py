@@ -37,7 +37,22 @@ LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 # design.md, "Report"
 SWAP_ROW = {"judge", "baseline", "dataset", "contrast", "quantity", "value", "low", "high", "n", "margin", "p",
-            "status", "message"}  # fmt: skip
+            "status", "message", "p_fail", "p_fail_holm"}  # fmt: skip
+COMPONENT = {
+    "kind",
+    "role",
+    "name",
+    "n",
+    "value",
+    "low",
+    "high",
+    "margin",
+    "status",
+    "z",
+    "p_pass",
+    "p_fail",
+    "message",
+}
 ACCURACY_ROW = {"judge", "dataset", "category", "n", "correct", "invalid", "accuracy", "accuracy_both_orders"}
 DIFFERENCE = {"judge", "baseline", "dataset", "pair", "condition", "repeat", "gold", "judge_chosen", "judge_invalid",
               "judge_reason", "baseline_chosen", "baseline_invalid", "baseline_reason"}  # fmt: skip
@@ -80,24 +95,45 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
     return run
 
 
+RULED_OUT = [
+    "no family is worse in abs(VSR) by .10, unadmitted shift by .10 or more, nor is flip rate by .10, invalid verdicts by "
+    ".05, accuracy by .05 (100 pairs per dataset)",
+    "not ruled out: a single contrast on one dataset that is worse by less than .20",
+]
+
+
 def test_the_better_judge_is_approved(runs: Callable[[str], Ran]) -> None:
-    """A judge without bias that is right more often replaces the biased one: APPROVE, exit 0, every item passes."""
+    """A judge without bias that is right more often replaces the biased one: APPROVE, exit 0, every item passes.
+
+    The reasons are what is ruled out, with the margins and the number of pairs, and what is not.
+    """
     run = runs("approved")
     assert run.ret == 0
-    assert run.decision == ("APPROVE", ["all 30 comparisons pass"])  # 2 kinds of pairs x (accuracy + 7 contrasts x 2)
+    assert run.decision == ("APPROVE", RULED_OUT)
     assert "16 passed" in run.said
-    assert f"swap: {FAITHFUL} against {GPT}" in run.said
+    # abs(VSR) and unadmitted shift of 2 families and of 14 contrasts on datasets, accuracy at once and of 2 datasets,
+    # flip rate, invalid verdicts
+    components = run.report["decision"]["components"]
+    assert Counter(each["role"] for each in components) == {"primary": 7, "guard": 30}
+    assert {each["status"] for each in components} == {"PASS"}
+    assert "single contrasts and datasets: 30 of 30 pass" in run.said
 
 
 def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
-    """The other way round: REJECT, exit 1, for reasons that name contrast, difference, interval and margin."""
+    """The other way round: REJECT, exit 1, for reasons that name family or contrast, difference, interval and margin."""
     run = runs("rejected")
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "REJECT"
-    shape = r"house-(?:close|qa) [\w-]+: \S.* difference [+-][\d.]+, 90% CI \[\S+, \S+\], margin \.\d\d: FAIL"
-    assert len(reasons) == sum(row["status"] == "FAIL" for row in run.report["swap"]) == 5
+    shape = r"[\w() -]+ of [\w -]+: difference [+-][\d.]+, 90% CI \[\S+, \S+\], 100 pairs, (margin|beyond) \.\d\d: FAIL"
     assert all(re.fullmatch(shape, reason) for reason in reasons), reasons
+    assert [reason.partition(":")[0] for reason in reasons] == [
+        f"{quantity} of {name}" for name in ("recency", "recency-new-old on house-close")
+        for quantity in ("abs(VSR)", "unadmitted shift")
+    ]  # fmt: skip
+    # What fails by itself alone, without regard to how much was tested, rejects nothing.
+    failing = {each["message"] for each in run.report["decision"]["components"] if each["status"] == "FAIL"}
+    assert set(reasons) < failing
 
 
 def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str], Ran]) -> None:
@@ -105,8 +141,10 @@ def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str]
     said = runs("rejected").said
     item = said.partition(f"{GPT} against {FAITHFUL} on house-close: recency-new-old is FAIL")[2]
     item = re.split(r"^_+ test_swap", item, flags=re.MULTILINE)[0]
-    assert re.search(r"abs\(VSR\) difference \+0\.30, 90% CI \[.*\], margin \.10: FAIL", item)
-    for words in ("silent-shift-rate difference +0.30", "same verdict .85", "Cohen's kappa .70",
+    shape = r"abs\(VSR\) of recency-new-old on house-close: difference \+0\.30, 90% CI \[.*\], .*beyond \.10: FAIL"
+    assert re.search(shape, item)
+    for words in ("unadmitted shift of recency-new-old on house-close: difference +0.30",
+                  "silent-shift rate: difference +0.30", "same verdict .85", "Cohen's kappa .70",
                   "they differ in 30 verdicts; differences.jsonl of --judge-report lists them"):  # fmt: skip
         assert words in item
     assert len(re.findall(rf"^    {GPT}: [12] -- \S", item, re.MULTILINE)) == 3
@@ -117,7 +155,8 @@ def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
     """A judge that is biased is no worse than itself: APPROVE, with perfect agreement, and a note that says it."""
     run = runs("itself")
     assert run.ret == 0
-    assert run.decision == ("APPROVE", ["all 30 comparisons pass"])
+    assert run.decision == ("APPROVE", RULED_OUT)
+    assert {each["value"] for each in run.report["decision"]["components"]} == {0.0}
     assert f"note: {GPT} is compared with itself" in run.said
     assert {row["value"] for row in run.report["swap"] if row["quantity"] in ("agreement", "kappa")} == {1.0}
     assert run.rows("differences") == []
@@ -126,22 +165,28 @@ def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
 def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran]) -> None:
     """The report has a row for every dataset, contrast (null: accuracy) and quantity; estimates lie in intervals."""
     report = runs("approved").report
-    assert report["decision"] == {"status": "APPROVE", "reasons": ["all 30 comparisons pass"]}
+    decision = report["decision"]
+    assert (decision["status"], decision["reasons"]) == ("APPROVE", RULED_OUT)
+    assert (decision["guard_margin"], decision["needed_pairs"], decision["look"]) == (0.2, None, 100)
+    assert report["decisions"] == [{"judge": FAITHFUL, "baseline": GPT, **decision}]
+    for component in decision["components"]:
+        assert component.keys() == COMPONENT
+        assert component["low"] <= component["value"] <= component["high"]
     quantities = Counter((row["dataset"], row["contrast"] is None, row["quantity"]) for row in report["swap"])
     assert quantities == {
         **{(dataset, True, name): 1 for dataset in ("house-qa", "house-stories")
            for name in ("accuracy", "agreement", "kappa")},
         **{(dataset, False, name): CONTRASTS for dataset in ("house-close", "house-close-stories")
-           for name in ("abs-vsr", "silent-shift-rate", "agreement", "kappa")},
+           for name in ("abs-vsr", "unadmitted-shift", "silent-shift-rate", "agreement", "kappa")},
     }  # fmt: skip
     for row in report["swap"]:
         assert row.keys() >= SWAP_ROW
         assert (row["judge"], row["baseline"]) == (FAITHFUL, GPT)
         assert row["low"] <= row["value"] <= row["high"]
-        decides = row["quantity"] not in ("agreement", "kappa")
+        decides = row["quantity"] in ("accuracy", "abs-vsr", "unadmitted-shift")
         assert row["status"] == ("PASS" if decides else "NOT_APPLICABLE")
         assert (row["margin"] is not None) == (row["p"] is not None) == decides
-        assert row["n"] == (100 if decides or row["contrast"] is None else 200)
+        assert row["n"] == (200 if row["quantity"] in ("agreement", "kappa") else 100)
         assert not decides or row["p"] < 0.05
 
 
@@ -179,7 +224,7 @@ def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Ran]
     for row in run.report["swap"]:
         if row["quantity"] == "agreement":
             family, x, y = (row["contrast"] or "no-cue-").split("-")
-            arms = [f"{family}-{x}-{y}", f"{family}-{y}-{x}"] if row["contrast"] else ["no-cue"]
+            arms = [f"{family}-{x}-{y}", f"{family}-{y}-{x}"] if row["contrast"] else ["no-cue", "no-cue-21"]
             assert sum(listed[row["dataset"], arm] for arm in arms) == round(row["n"] * (1 - row["value"]))
 
 
@@ -189,25 +234,28 @@ def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert re.match(r"about \d+ pairs would settle it", reasons[-1])
     assert not re.search(r"\bFAIL\b", run.said)
-    open_ones = [row for row in run.report["swap"] if row["status"] == "INCONCLUSIVE"]
+    decision = run.report["decision"]
+    open_ones = [each["message"] for each in decision["components"] if each["status"] == "INCONCLUSIVE"]
     assert open_ones
-    assert all(re.search(r"about \d+ pairs|no realistic number", row["message"]) for row in open_ones)
-    needed = [int(re.search(r"about (\d+) pairs", row["message"])[1]) for row in open_ones]  # type: ignore[index]
-    assert reasons[-1].startswith(f"about {max(needed)} pairs would settle it")
-    assert run.report["decision"]["status"] == "INCONCLUSIVE"
-    assert run.report["decision"]["reasons"] == reasons
-    assert reasons[-1].endswith("more calls of each judge, price unknown for both")
+    assert set(reasons[:-3]) == set(open_ones)
+    equal, seen, price = reasons[-3:]
+    needed = decision["needed_pairs"]
+    assert needed >= 75
+    assert equal == f"if the judges are equal, about {needed} pairs per dataset approve them (80% power)"
+    assert re.match(r"if the difference stays as seen, about \d+ pairs per dataset are needed for \S", seen)
+    assert price.startswith(f"{needed} pairs per dataset are ")
+    assert price.endswith("more calls of each judge, price unknown for both")
+    assert all(reason in run.said for reason in (equal, seen, price))
     assert run.report["status"] == "INCONCLUSIVE"
 
 
 def test_the_calls_that_would_settle_it_are_counted_from_the_pairs_there_are(runs: Callable[[str], Ran]) -> None:
-    """From 20 pairs to N there are N - 20 more, each asked once a condition of what is open."""
-    run = runs("few")
-    open_ones = {(row["dataset"], row["contrast"]) for row in run.report["swap"] if row["status"] == "INCONCLUSIVE"}
-    needed, calls = map(int, re.findall(r"about (\d+) pairs would settle it: (\d+) more calls", run.decision[1][-1])[0])
-    assert calls == (needed - 20) * sum(2 if contrast else 1 for _, contrast in open_ones)
+    """From 20 pairs to N there are N - 20 more, each asked twice in all 16 parts of the swap."""
+    needed, calls = map(
+        int, re.findall(r"(\d+) pairs per dataset are (\d+) more calls", runs("few").decision[1][-1])[0]
+    )
+    assert calls == (needed - 20) * 2 * 16
 
 
 def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> None:
@@ -217,16 +265,22 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> Non
     assert "2 passed" in run.said
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert reasons[0] == f"{FAITHFUL}-against-{GPT}-house-close-provenance-expert-human: was not compared"
-    assert all(reason.endswith(": was not compared") for reason in reasons[:5])
-    assert reasons[5:] == ["and 9 more like these"]  # 2 x 8 comparisons, without two of recency
+    missing = [reason for reason in reasons if reason.endswith(": was not compared")]
+    assert missing[:3] == [f"{name}: was not compared" for name in (
+        "accuracy on house-qa", "accuracy on house-stories", "provenance-expert-human on house-close"
+    )]  # fmt: skip
+    assert len(missing) == 14  # 2 x 8 parts, without two of recency
+    assert reasons[14:] == ["accuracy: NOT_APPLICABLE, no pair has gold"]
+    assert re.search(r"^  and \d+ more like these$", run.said, re.MULTILINE)
 
 
 def test_a_part_of_the_swap_may_reject(runs: Callable[[str], Ran]) -> None:
-    """What ran may be bad enough: one FAIL rejects whatever was deselected."""
+    """What ran may be bad enough: a family that is worse rejects whatever was deselected."""
     run = runs("part")
     assert (run.ret, run.decision[0]) == (1, "REJECT")
-    assert [reason.partition(":")[0] for reason in run.decision[1]] == ["house-close recency-new-old"] * 2
+    assert {"abs(VSR) of recency", "abs(VSR) of recency-new-old on house-close"} <= {
+        reason.partition(":")[0] for reason in run.decision[1]
+    }
 
 
 def test_the_swap_is_the_same_from_several_processes(runs: Callable[[str], Ran]) -> None:
@@ -332,7 +386,8 @@ def test_what_is_not_recorded_is_not_approved(project: Project) -> None:
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    assert reasons[0].startswith("house-close recency-new-old: ")
+    assert reasons[0].startswith("nothing is recorded for judge 'new', dataset 'house-close', condition 'recency-")
+    assert reasons[1:] == ["recency-new-old on house-close: was not compared", "nothing was compared"]
     assert "--judge-record missing" in reasons[0]
     (row,) = run.report["swap"]
     assert (row["status"], row["value"], row["n"]) == ("ERROR", None, 0)
@@ -351,9 +406,8 @@ def test_what_was_skipped_is_not_approved(project: Project) -> None:
     run = project.run("-k", "swap", "--judge", FAITHFUL, "--judge-baseline", GPT)
     assert run.ret == 1
     assert "12 passed, 4 skipped" in run.said
-    labels = [f"house-close-provenance-expert-{label}" for label in ("human", "llm", "unknown")]
-    skipped = [*labels, "house-qa-accuracy"]
-    reasons = [f"{FAITHFUL}-against-{GPT}-{comparison}: was not compared" for comparison in skipped]
+    labels = [f"provenance-expert-{label} on house-close" for label in ("human", "llm", "unknown")]
+    reasons = [f"{name}: was not compared" for name in ("accuracy on house-qa", *labels)]
     assert run.decision == ("INCONCLUSIVE", reasons)
 
 
@@ -389,24 +443,25 @@ def test_an_unknown_baseline_is_refused(project: Project, name: str) -> None:
 
 
 def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Project], server: SimulatorServer) -> None:
-    """Where a judge answers nonsense too often, the swap is INCONCLUSIVE and says how often."""
-    project, proper = recording(20, "[gate]\nmax_invalid = 0.1"), server.answer
+    """Where a judge answers nonsense too often, the contrast was not compared and its swap is not approved."""
+    project, proper = recording(40), server.answer
 
     def answer(model: str, prompt: str) -> str:
         said = proper(model, prompt)
-        return "Both are fine." if re.search(r"case 1?[0-2]\?", prompt) and model == "simulated-faithful" else said
+        return "Both are fine." if re.search(r"case 1?[0-5]\?", prompt) and model == "simulated-faithful" else said
 
     server.answer = answer  # type: ignore[method-assign]
-    arguments = ("-k", "swap and (recency or accuracy)", "--judge-baseline", "old", "--judge-record", "missing")
+    arguments = ("-k", "swap and recency", "--judge-baseline", "old", "--judge-record", "missing", "--judge-force")
     run = project.run(*arguments)
     assert run.ret == 1
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    demonstrably = "verdicts of the candidate are invalid, demonstrably more than max_invalid = .10 allows (at least .1"
-    assert reasons[0].startswith(f"own accuracy: 6 of 20 {demonstrably}")
-    assert reasons[1].startswith(f"own recency-new-old: 12 of 40 {demonstrably}")
+    said = "recency-new-old on own: was not compared: a judge's verdicts are invalid on .30 of the pairs, above .20"
+    assert said in reasons
+    assert any(reason.startswith("invalid verdicts: difference +0.30") for reason in reasons)
+    assert run.report["status"] == "INCONCLUSIVE"  # no ERROR
     invalid = [row for row in run.rows("differences") if row["judge_invalid"]]
-    assert len(invalid) == 3 * 6
+    assert len(invalid) == 2 * 12
     assert all(row["judge_chosen"] is None and row["baseline_reason"] for row in invalid)
 
 
@@ -416,10 +471,8 @@ def test_a_reason_names_the_candidate_where_there_are_two(project: Project) -> N
                       "--judge-baseline", NOISY, "--judge-pairs", "40")  # fmt: skip
     assert run.decision[0] == "REJECT"
     assert all(reason.startswith("simulated-silent: ") for reason in run.decision[1])
-    assert run.report["decision"] == {"status": "REJECT", "reasons": run.decision[1]}
     for judge, status in ((FAITHFUL, "INCONCLUSIVE"), ("simulated-silent", "REJECT")):
-        assert f"swap: {judge} against {NOISY}" in run.said
-        assert f"decision on {judge}: {status}" in run.said
+        assert f"decision on {judge} against {NOISY}: {status}" in run.said
 
 
 # --- accuracy -----------------------------------------------------------------------------------------------
@@ -644,7 +697,7 @@ def test_a_waiver_of_four_cells_is_heeded(project: Project) -> None:
 
 
 def test_a_waiver_does_not_touch_the_swap(project: Project) -> None:
-    """The decision on a swap looks at the comparisons alone: no waiver makes it another."""
+    """The decision on a swap looks at its own components alone: no waiver makes it another."""
     project.configure(house(more=waiver("recency-new-old")))
     run = project.run("-k", "swap and recency", "--judge-baseline", FAITHFUL)
     assert (run.ret, run.decision[0]) == (1, "REJECT")

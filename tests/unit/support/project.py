@@ -131,9 +131,12 @@ class Ran:
 
     @property
     def decision(self) -> tuple[str, list[str]]:
-        """The decision that was printed, with its reasons."""
-        lines = self.said.partition("\ndecision: ")[2].splitlines()
-        return lines[0], [line.strip() for line in lines[1:] if line.startswith("  ")]
+        """The decision that was printed, with all reasons of report.json: the terminal shows the first of them."""
+        printed, decided = self.said.partition("\ndecision: ")[2].splitlines(), self.report["decision"]
+        assert printed[0] == decided["status"]
+        if decided["reasons"]:
+            assert printed[1].strip() == decided["reasons"][0] or len(self.report["decisions"]) > 1
+        return printed[0], decided["reasons"]
 
     @property
     def _result(self) -> pytest.RunResult:
