@@ -158,22 +158,28 @@ def _lines(report: Row, _alpha: float) -> list[str]:
 
 
 def _decided(title: str, decision: Row) -> list[str]:
-    """Return the decision's title, its reasons, and the components that are not among them."""
-    said = set(decision["reasons"])
-    left = [each for each in decision["components"] if each["message"] not in said]
+    """Return the decision's title, its reasons, and the components that are not among them, open ones first."""
+    reasons, components = decision["reasons"], decision["components"]
+    left = [each for each in components if each["message"] not in reasons]
     left.sort(key=lambda each: (each["status"] == Status.PASS, each["role"] != "primary"))
     shown = [f"  {each['message']}" for each in left if each["role"] == "primary" or each["status"] != Status.PASS]
-    guards = [each for each in decision["components"] if each["role"] == "guard"]
-    passed = sum(each["status"] == Status.PASS for each in guards)
-    counted = (
-        [f"  single contrasts and datasets: {passed} of {len(guards)} pass (report.json has all)"] if guards else []
-    )
-    reasons = [f"  {reason}" for reason in decision["reasons"]]
-    tested = {each["message"] for each in decision["components"]}
     # What follows the open components says what would settle them: it is not cut.
-    parts = max((at for at, reason in enumerate(decision["reasons"], 1) if reason in tested), default=len(reasons))
-    said = [*_cut(reasons[:parts], MOST_REASONS), *reasons[parts:]]
-    return [title, *said, *_cut(shown, MOST_COMPONENTS), *counted]
+    tested = {each["message"] for each in components}
+    parts = max((at for at, reason in enumerate(reasons, 1) if reason in tested), default=len(reasons))
+    said = [f"  {reason}" for reason in reasons]
+    return [
+        title,
+        *_cut(said[:parts], MOST_REASONS),
+        *said[parts:],
+        *_cut(shown, MOST_COMPONENTS),
+        *_guards(components),
+    ]
+
+
+def _guards(components: Sequence[Row]) -> list[str]:
+    guards = [each for each in components if each["role"] == "guard"]
+    passed = sum(each["status"] == Status.PASS for each in guards)
+    return [f"  single contrasts and datasets: {passed} of {len(guards)} pass (report.json has all)"] if guards else []
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:
