@@ -172,8 +172,7 @@ def _decided(title: str, decision: Row) -> list[str]:
     tested = {each["message"] for each in decision["components"]}
     # What follows the open components says what would settle them: it is not cut.
     parts = max((at for at, reason in enumerate(decision["reasons"], 1) if reason in tested), default=len(reasons))
-    said = [*_cut(reasons[:parts], MOST_REASONS), *reasons[parts:]]
-    return [title, *said, *_cut(shown, MOST_COMPONENTS), *counted]
+    return [title, *_cut(reasons[:parts], MOST_REASONS), *reasons[parts:], *_cut(shown, MOST_COMPONENTS), *counted]
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:
