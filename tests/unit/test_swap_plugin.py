@@ -96,8 +96,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
 
 
 RULED_OUT = [
-    "no family is worse in abs(VSR) by .10, unadmitted shift by .10 or more, nor is flip rate by .10, invalid verdicts by "
-    ".05, accuracy by .05 (100 pairs per dataset)",
+    "no family is worse in abs(VSR) by .10, unadmitted shift by .10 or more, nor is flip rate by .10, invalid verdicts "
+    "by .05, accuracy by .05 (100 pairs per dataset)",
     "not ruled out: a single contrast on one dataset that is worse by less than .20",
 ]
 
@@ -120,7 +120,7 @@ def test_the_better_judge_is_approved(runs: Callable[[str], Ran]) -> None:
 
 
 def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
-    """The other way round: REJECT, exit 1, for reasons that name family or contrast, difference, interval and margin."""
+    """The other way round: REJECT, exit 1, for reasons that name what, difference, interval and margin."""
     run = runs("rejected")
     assert run.ret == 1
     status, reasons = run.decision
@@ -861,10 +861,10 @@ def test_the_preflight_of_a_swap_is_a_table(recording: Callable[..., Project], s
     rows = re.findall(cells, run.said, re.MULTILINE)
     assert len(rows) == 1 + CONTRASTS
     found = {row[0]: row[1:] for row in rows}
-    assert found["accuracy"][:2] == ("20", "40")
-    assert found["accuracy"][3:] == ("3", "52", "if better")
+    assert found["accuracy"][:2] == ("20", "80")
+    assert found["accuracy"][3:] == ("3", "25", "if better")
     assert found["recency-new-old"][:2] == ("20", "80")
-    assert found["recency-new-old"][3:] == ("4", "25", "if better")
+    assert found["recency-new-old"][3:] == ("20", "20", "yes")
     (total,) = re.findall(r"mine: at most (\d+) calls", run.said)
     assert int(total) == sum(int(row[2]) for row in rows) / 2
 
@@ -874,7 +874,7 @@ def test_the_preflight_says_whether_a_swap_can_pass(recording: Callable[..., Pro
     """Too few pairs for any PASS are "no", and named; enough for judges that never differ "yes"."""
     run = recording(pairs).run("-k", "swap and recency", "--judge-baseline", "old", "--judge-preflight")
     assert re.search(rf"^  own +recency-new-old +{pairs} .* {can}$", run.said, re.MULTILINE)
-    assert ("swap recency-new-old on own cannot pass with 3 pairs: 4 are needed" in run.said) == (can == "no")
+    assert ("swap recency-new-old on own cannot pass with 3 pairs: 20 are needed" in run.said) == (can == "no")
 
 
 @pytest.mark.parametrize(
@@ -885,7 +885,7 @@ def test_the_preflight_says_whether_a_swap_can_pass(recording: Callable[..., Pro
         (["test_position.py", "-k", "four"], 5, "",
          "four-cell-new-old on own: 5 pairs cannot pass vsr_tolerance 0.15, not even without any flip: at least 15"),
         (["-k", "swap and recency", "--judge-baseline", "old"], 3, "",
-         "swap recency-new-old on own: 3 pairs cannot pass the margins of [swap]: at least 4 are needed"),
+         "swap recency-new-old on own: 3 pairs cannot pass the margins of [swap]: at least 20 are needed"),
         (["-k", "swap and accuracy", "--judge-baseline", "old"], 2, "",
          "swap accuracy on own: 2 pairs cannot pass the margins of [swap]: at least 3 are needed"),
     ],
@@ -917,10 +917,9 @@ def test_what_would_settle_a_swap_has_a_price(recording: Callable[..., Project])
     run = recording(20).run("-k", "swap", "--judge", "old", "--judge-baseline", "old", "--judge-record", "missing")
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    shape = r"about (\d+) pairs would settle it: (\d+) more calls of each judge, at most \$([\d.]+) for both"
+    shape = r"(\d+) pairs per dataset are (\d+) more calls of each judge, at most \$([\d.]+) for both"
     needed, calls, usd = re.fullmatch(shape, reasons[-1]).groups()  # type: ignore[union-attr]
-    open_ones = {row["contrast"] for row in run.report["swap"] if row["status"] == "INCONCLUSIVE"}
-    assert int(calls) == (int(needed) - 20) * sum(2 if contrast else 1 for contrast in open_ones)
+    assert int(calls) == (int(needed) - 20) * 2 * (1 + CONTRASTS)
     longest = 512 * 10 / 1e6  # what the longest answer costs; a question of 100 to 400 tokens comes on top
     assert 2 * int(calls) * (longest + 100 * 2.5e-6) < float(usd) < 2 * int(calls) * (longest + 400 * 2.5e-6)
 
