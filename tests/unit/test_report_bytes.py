@@ -22,7 +22,8 @@ RUNS = {
              "--judge-baseline", "simulated-gpt-4o"],
 }  # fmt: skip
 # Taken when the recordings were made on the close sets; before that, reports were the same from 15aaabc on. Since then
-# contrast rows came to have `admitted_shift` and `unadmitted_shift`, and CAR's message the admitted shift: no more.
+# contrast rows came to have `admitted_shift` and `unadmitted_shift`, and CAR's message the admitted shift. A swap asks
+# for accuracy in both orders: without the other order (but for the control) its judgments and differences are the same.
 BEFORE = {
     "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "916d29672b754050"},
     "plans": {
@@ -31,9 +32,9 @@ BEFORE = {
         "report.json": "13fa60144f77b11e",
     },
     "swap": {
-        "differences.jsonl": "6731c8d09a5e7792",
-        "judgments.jsonl": "9047dcd0b3398276",
-        "report.json": "e18ee4e9a981dbc5",
+        "differences.jsonl": "aee102287f062a36",
+        "judgments.jsonl": "778c3cf3dd204f68",
+        "report.json": "aff763e485f9db66",
     },
 }
 

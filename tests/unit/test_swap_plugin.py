@@ -387,7 +387,8 @@ def test_what_is_not_recorded_is_not_approved(project: Project) -> None:
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
     assert reasons[0].startswith("nothing is recorded for judge 'new', dataset 'house-close', condition 'recency-")
-    assert reasons[1:] == ["recency-new-old on house-close: was not compared", "nothing was compared"]
+    assert "recency-new-old on house-close: was not compared" in reasons
+    assert reasons[-1] == "nothing was compared"
     assert "--judge-record missing" in reasons[0]
     (row,) = run.report["swap"]
     assert (row["status"], row["value"], row["n"]) == ("ERROR", None, 0)
@@ -418,8 +419,10 @@ def test_a_warning_approves_nothing(project: Project) -> None:
     run = project.run(*selection, "--judge-baseline", GPT)
     assert "2 passed" in run.said
     open_ones = {row["dataset"] for row in run.report["swap"] if row["status"] == "INCONCLUSIVE"}
-    assert open_ones == {CLOSE, CLEAR}
-    assert (run.ret, run.decision[0]) == (1, "INCONCLUSIVE")
+    assert open_ones == {CLEAR}
+    status, reasons = run.decision
+    assert (run.ret, status) == (1, "INCONCLUSIVE")
+    assert any(reason.startswith("recency-new-old on house-close: was not compared: 15 pairs") for reason in reasons)
 
 
 def test_without_a_baseline_there_is_no_swap(clear: Project) -> None:
