@@ -430,11 +430,9 @@ def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int
     found = {(name, row["status"]) for name in ("contrasts", "four_cells") for row in ran.report[name]}
     # Where the order is balanced out, gold lies on either side: nothing explains the first place.
     assert found == {("contrasts", status), ("four_cells", "INCONCLUSIVE")}
-    deciding = {row["status"] for row in ran.report["swap"] if row["margin"] is not None}
-    assert deciding == ({"PASS"} if status == "PASS" else set())
-    if status != "PASS":
-        assert ran.report["decision"]["status"] == "INCONCLUSIVE"
-        assert "no verdict had room to move" in ran.report["decision"]["reasons"][0]
+    decision = ran.report["decision"]
+    assert decision["status"] == "INCONCLUSIVE"  # 12 pairs are too few for any contrast of a swap
+    assert any("no verdict had room to move" in reason for reason in decision["reasons"]) == (status != "PASS")
 
 
 # --- what -k selects ------------------------------------------------------------------------------------------
