@@ -61,9 +61,11 @@ class SwapCheck:
         """Both arms of the contrast; for accuracy both orders."""
         return self.contrast.arms if self.contrast else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
-    def excuse(self, case: Case) -> str:  # noqa: ARG002
-        """Nothing excuses a candidate."""
-        return ""
+    def excuse(self, case: Case) -> str:
+        """Without gold nobody can be right; nothing else excuses a candidate."""
+        if self.contrast or golden(case.pairs):
+            return ""
+        return f"no pair of {case.dataset} has gold: accuracy is not applicable"
 
     def fewest(self, config: Config) -> Fewest:
         """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do."""

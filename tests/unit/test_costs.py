@@ -439,7 +439,7 @@ def test_a_recording_begins_with_what_it_could_cost(project: Project, server: Se
     """Before the first call: calls, tokens and money at most, the margin, and only of what is not recorded yet."""
     said = project.run("--judge-record", "missing", "--judge-pairs", "15").said
     lines = said.splitlines()
-    (estimate,) = [line for line in lines if "at most" in line and "mine" in line]
+    (estimate,) = [line for line in lines if "mine: at most" in line]
     assert re.search(r"mine: at most 30 calls, \d+ tokens in, 3000 out, \$3\.00 \(.*\+25%", estimate)
     assert lines.index(estimate) < next(place for place, line in enumerate(lines) if "recorded:" in line)
     assert "mine: at most 10 calls" in project.run("--judge-record", "missing").said

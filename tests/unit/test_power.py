@@ -22,10 +22,12 @@ from scipy.stats import multinomial, norm
 from judgefixtures import power
 from judgefixtures.checks.accuracy import Accuracy, decide_accuracy, smallest_n_of_accuracy
 from judgefixtures.checks.four_cells import FourCells, decide_four_cells, smallest_n_of_cells
-from judgefixtures.checks.swap import smallest_n_of_accuracies, smallest_n_of_swap
-from judgefixtures.config import GateTable
+from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.config import GateTable, build_config
+from judgefixtures.contrasts import contrasts
 from judgefixtures.power import Design, chance, pass_probability, smallest_n, table
-from judgefixtures.statistics import Status, gate_abs_shift, gate_non_inferiority, gate_shift, mean_interval, proportion
+from judgefixtures.statistics import Status, gate_shift, mean_interval, proportion
+from judgefixtures.swap import SwapAccuracy, SwapCell, guards
 
 no_deadline = settings(deadline=None)
 brief = settings(deadline=None, max_examples=30)
@@ -319,33 +321,41 @@ def test_smallest_n_of_accuracy(least: float, alpha: float) -> None:
     assert n == 1 or status(n - 1) is not Status.PASS
 
 
-@pytest.mark.parametrize("margin", [0.02, 0.05, 0.10, 0.30])
-def test_smallest_n_of_a_swap_in_accuracy(margin: float) -> None:
+def right(share: float, n: int) -> list[float]:
+    """Return a judge that is right in this share of the orders of each of n pairs."""
+    return [share] * n
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.05, 0.10])
+def test_fewest_pairs_of_a_swap_in_accuracy(margin: float) -> None:
     """A candidate that is always right passes against one that never is from `any` on, equal ones from `equal` on."""
-    fewest = smallest_n_of_accuracies(margin)
-    for n, better in ((fewest.any, 1), (fewest.equal, 0)):
-        assert gate_non_inferiority(n * better, 0, n, margin).status is Status.PASS
-        assert gate_non_inferiority((n - 1) * better, 0, n - 1, margin).status is not Status.PASS
-    below = fewest.any - 1
-    found = {gate_non_inferiority(*each, below, margin).status for each in every_table(below)}
-    assert Status.PASS not in found
+    config = build_config({"swap": {"accuracy_margin": margin}})
+    fewest = SwapCheck(None, 14).fewest(config)
+
+    def passes(n: int, baseline: float) -> bool:
+        part = SwapAccuracy("qa", [str(pair) for pair in range(n)], right(1.0, n), right(baseline, n))
+        return guards(part, 14, config.swap)[0][0].status is Status.PASS
+
+    assert [passes(fewest.any, 0.0), passes(fewest.any - 1, 0.0)] == [True, False]
+    assert [passes(fewest.equal, 1.0), passes(fewest.equal - 1, 1.0)] == [True, False]
 
 
-@pytest.mark.parametrize(("vsr", "silent"), [(0.10, 0.10), (0.05, 0.20), (0.30, 0.05)])
-def test_smallest_n_of_a_swap_in_a_contrast(vsr: float, silent: float) -> None:
-    """Below `any` no moves at all PASS, in abs(VSR) and the silent-shift rate; from there on the best ones do."""
-    fewest = smallest_n_of_swap(vsr, silent)
-    assert gate_abs_shift([0] * fewest.any, [1] * fewest.any, vsr).status is Status.PASS
-    assert gate_non_inferiority(fewest.any, 0, fewest.any, silent).status is Status.PASS
-    assert fewest.any <= fewest.equal
-    below = fewest.any - 1
-    best = [gate_non_inferiority(below, 0, below, silent).status is Status.PASS]
-    best += [
-        gate_abs_shift(ours, theirs, vsr).status is Status.PASS
-        for ours in itertools.combinations_with_replacement((-1, 0, 1), below)
-        for theirs in itertools.product((-1, 0, 1), repeat=below)
-    ]
-    assert not (best[0] and any(best[1:]))
+@pytest.mark.parametrize("cells", [1, 7, 14, 40])
+def test_fewest_pairs_of_a_swap_in_a_contrast(cells: int) -> None:
+    """With fewer than twenty pairs a contrast is not compared; judges that never move pass from `equal` on."""
+    config = build_config({})
+    check = SwapCheck(contrasts("recency")[0], cells)
+    fewest = check.fewest(config)
+
+    def statuses(n: int) -> set[Status]:
+        still, silent = [((1, 1), (2, 2))[pair % 2] for pair in range(n)], [False] * n
+        ids = [str(pair) for pair in range(n)]
+        part = SwapCell("recency", check.name, "qa", ids, still, still, silent, silent)
+        return {each.status for each in guards(part, cells, config.swap)[0]}
+
+    assert fewest.any == 20
+    assert statuses(fewest.any - 1) == set()
+    assert statuses(fewest.equal) == {Status.PASS}
 
 
 @pytest.mark.parametrize(
