@@ -305,7 +305,8 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
     """Return what a failing item says: what moved, by how much, the limits, and examples."""
     lines = [f"{row['judge']} on {row['dataset']}: {row['contrast']} is {decision.status}"]
     lines += [f"  {reason}" for reason in decision.reasons]
-    lines.append(f"  {measured.n10 + measured.n01} of {measured.n} verdicts moved; {close_calls(row['movable'])}")
+    covered = close_calls(row["movable"], passed=decision.status is Status.PASS)
+    lines.append(f"  {measured.n10 + measured.n01} of {measured.n} verdicts moved; {covered}")
     if measured.n and row["first_selection_rate"] and row["x"]:
         rates = row["first_selection_rate"]
         lines.append(
@@ -417,7 +418,7 @@ def _covers(rows: Sequence[Row]) -> list[str]:
     for (judge, dataset), passed in passes.items():
         most = max(passed, key=lambda row: row["n10"] + row["n01"])
         moved = f"at most {most['n10'] + most['n01']} of {most['n']} verdicts moved"
-        lines.append(f"what PASS covers of {judge} on {dataset}: {moved}; {close_calls(most['movable'])}")
+        lines.append(f"what PASS covers of {judge} on {dataset}: {moved}; {close_calls(most['movable'], passed=True)}")
     return lines
 
 

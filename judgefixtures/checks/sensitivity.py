@@ -49,12 +49,12 @@ def _movable(own: Row | None, arms: Mapping[str, Mapping[str, int]]) -> Row | No
     return None if own is None else estimate_row(movable(arms.values(), own["pairs"], own["confidence"]))
 
 
-def close_calls(close: Row | None) -> str:
+def close_calls(close: Row | None, *, passed: bool) -> str:
     """Return how many pairs were close for the judge, and what a PASS then covers."""
     if close is None:
         return f"how many pairs were close for this judge is not known ({HOW} would tell)"
-    says = "this says little about close calls" if close["value"] < FEW else "close calls were among them"
+    says = ": this says little about close calls" if close["value"] < FEW else ": close calls were among them"
     return (
         f"{round(close['value'] * close['n'])} of {close['n']} pairs were close for this judge (its verdict differs "
-        f"with the order, a placebo or a repeat): {says}"
+        f"with the order, a placebo or a repeat){says if passed else ''}"
     )
