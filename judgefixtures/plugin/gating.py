@@ -85,7 +85,10 @@ class Gate:
         """Check that a candidate is no worse than its baseline on the same pairs: in a contrast, or in accuracy."""
         from judgefixtures.checks import SwapCheck
 
-        self.run(SwapCheck(comparison), judge, pairs, baseline)
+        own = self._subject.check
+        # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
+        cells = own.cells if isinstance(own, SwapCheck) else self._setup.run.swap_cells
+        self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
         """Ask what a check asks, and pass, fail or skip the test by what it finds."""

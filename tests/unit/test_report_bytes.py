@@ -34,7 +34,7 @@ BEFORE = {
     "swap": {
         "differences.jsonl": "aee102287f062a36",
         "judgments.jsonl": "778c3cf3dd204f68",
-        "report.json": "aff763e485f9db66",
+        "report.json": "77df180ec4c654cb",
     },
 }
 
