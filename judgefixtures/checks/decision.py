@@ -79,16 +79,15 @@ class _Swap:
         cells = [SwapCell(**each["part"]) for each in whole if each["contrast"]]
         accuracies = [SwapAccuracy(**each["part"]) for each in whole if not each["contrast"]]
         settings: Row = self.parts[0] if self.parts else {"swap": {}, "alpha": 0.05}
-        clusters = {pair: label for each in whole for pair, label in each["clusters"].items()}
+        flips = {each["dataset"]: each["flips"] for each in self.parts if each["flips"] is not None}
+        clusters = {(each["dataset"], pair): label for each in whole for pair, label in each["clusters"].items()}
         swap = SwapTable.model_validate(settings["swap"])
         return decide_looks(cells, accuracies, swap, alpha=settings["alpha"], missing=self.missing(),
-                            baseline_flips=self.flips(), clusters=clusters or None)  # fmt: skip
+                            baseline_flips=flips, clusters=clusters or None)  # fmt: skip
 
     def missing(self) -> list[str]:
         """Return what was required and cannot be compared, by the names that decisions use."""
-        compared = {
-            (each["dataset"], each["contrast"] or "accuracy") for each in self.parts if each["part"] is not None
-        }
+        compared = {_about(each) for each in self.parts if each["part"] is not None}
         wanted = [(dataset, name) for _, _, dataset, name in self.required]
         wanted += map(_about, self.parts)
         wanted += [(each.dataset, each.name) for each in self.lost]
@@ -99,12 +98,6 @@ class _Swap:
         said = [reason for each in self.lost for reason in each.reasons]
         said += [reason for each in self.parts if each["part"] is None for reason in each["lacking"]]
         return list(dict.fromkeys(said))
-
-    def flips(self) -> float | None:
-        """Return the share of pairs on which the baseline's repeats differ; None where there are no repeats."""
-        of_dataset = {each["dataset"]: each["flips"] for each in self.parts if each["flips"]}
-        n = sum(count for _, count in of_dataset.values())
-        return sum(flips for flips, _ in of_dataset.values()) / n if n else None
 
     def price(self, needed: int) -> list[str]:
         """Return what so many pairs per dataset cost beyond those that there are: calls, and money of both judges."""

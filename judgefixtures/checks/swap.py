@@ -93,14 +93,15 @@ class SwapCheck:
         judge, baseline = case.judge.name, case.baseline.name
         part, lacking = self._part(case, ours, theirs)
         clusters = {pair.id: pair.cluster for pair in case.pairs if pair.cluster is not None}
+        related = {(case.dataset, pair): label for pair, label in clusters.items()}
+        flips = _flips(answers[1])
         components: tuple[Component, ...] = ()
         if part is not None:
-            components, found = guards(part, self.cells, case.config.swap, alpha=gate.alpha, clusters=clusters)
+            components, found = guards(part, self.cells, case.config.swap, alpha=gate.alpha, baseline_flips=flips,
+                                       clusters=related)  # fmt: skip
             lacking = (*lacking, *found)
-        shown, differing = (
-            self._shown(ours, theirs, gate.confidence),
-            _differences(judge, baseline, case.dataset, ours, theirs),
-        )
+        shown = self._shown(ours, theirs, gate.confidence)
+        differing = _differences(judge, baseline, case.dataset, ours, theirs)
         status = worst(*(each.status for each in components), *([Status.INCONCLUSIVE] if lacking else []))
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
         contrast = self.contrast.id if self.contrast else None
@@ -109,7 +110,7 @@ class SwapCheck:
             "judge": judge, "baseline": baseline, "dataset": case.dataset, "contrast": contrast,
             "part": None if part is None else asdict(part), "lacking": list(lacking),
             "swap": case.config.swap.model_dump(), "alpha": gate.alpha, "clusters": clusters,
-            "flips": _flips(answers[1]),
+            "flips": flips,
         }]}  # fmt: skip
         if not self.contrast:
             evidence["rights"] = [rights(judge, case.dataset, ours[0]),
@@ -201,11 +202,11 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
     return SwapAccuracy(dataset, ids, shares[0], shares[1])
 
 
-def _flips(baseline: Answers) -> list[int] | None:
-    """Return of how many pairs a baseline's repeats differ, and of how many there are; None without repeats."""
+def _flips(baseline: Answers) -> float | None:
+    """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
     first, again = (baseline.indifferent.get(arm, {}) for arm in REPEATS)
     both = [(first[pair], again[pair]) for pair in first if pair in again]
-    return [sum(a != b for a, b in both), len(both)] if both else None
+    return sum(a != b for a, b in both) / len(both) if both else None
 
 
 def _diagnosis(

@@ -5,7 +5,7 @@ A cell is one contrast on one dataset. Nothing is tested here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,8 @@ Verdict = Literal[1, 2] | None
 Arms = tuple[Verdict, Verdict]  # in arm x, in arm y
 CellKind = Literal["cue", "order", "edit"]
 PairKey = tuple[str, str]  # dataset and id: another dataset may have a pair of the same id
+Flips = float | Mapping[str, float] | None  # how often the baseline's repeats differ, at all or by dataset
+Clusters = Mapping[PairKey, Hashable] | None  # the cluster of each related pair
 
 KINDS = ("cue", "order", "edit")
 # How a pair moved, by its verdicts in the two arms; None where one of them is invalid.

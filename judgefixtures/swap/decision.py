@@ -9,14 +9,14 @@ and names those that Holm's procedure rejects. docs/swap.md says what the rule g
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
 from judgefixtures.statistics import Status, advice, bare, decides, describe
-from judgefixtures.swap.cells import Both, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
+from judgefixtures.swap.cells import Both, Clusters, Flips, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
 from judgefixtures.swap.results import Component, Kind, Role, SwapDecision, SwapStatus
@@ -40,16 +40,17 @@ NEVER_REJECTS: tuple[Kind, ...] = ("invalid",)
 
 def decide_swap(
     cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable, *, alpha: float = 0.05,
-    missing: Sequence[str] = (), baseline_flips: float | None = None,
-    clusters: Mapping[str, Hashable] | None = None,
+    missing: Sequence[str] = (), baseline_flips: Flips = None,
+    clusters: Clusters = None,
 ) -> SwapDecision:  # fmt: skip
     """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
 
     `cells` are the contrasts that both judges were asked about, `accuracies` the datasets with gold; without cells the
     accuracy decides alone, and the reasons say so. Margins are those of `swap`, shares of pairs; `alpha` is the level
     of each test of a PASS and of all tests of a REJECT together. `missing` names what was required and not compared.
-    `baseline_flips` is the share of pairs on which repeats of the baseline differ, where there are repeats. `clusters`
-    maps ids of related pairs to their cluster: where one has several pairs, clusters are the unit of every test.
+    `baseline_flips` is the share of pairs on which repeats of the baseline differ, or that share by dataset, where
+    there are repeats. `clusters` maps related pairs, as (dataset, id), to their cluster: where one has several pairs,
+    clusters are the unit of every test.
     The order of cells, accuracies and pairs changes nothing. Raises ValueError for an alpha outside (0, .5), a cell or
     a dataset that comes twice, and a family of several kinds.
 
@@ -62,8 +63,8 @@ def decide_swap(
 
 def decide_at(
     levels: Levels, cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable,
-    missing: Sequence[str] = (), baseline_flips: float | None = None,
-    clusters: Mapping[str, Hashable] | None = None,
+    missing: Sequence[str] = (), baseline_flips: Flips = None,
+    clusters: Clusters = None,
 ) -> SwapDecision:  # fmt: skip
     """Return what `decide_swap` does, at the levels of one look."""
     if not 0 < levels.alpha < 0.5:
@@ -77,7 +78,7 @@ def decide_at(
 
 def guards(
     part: SwapCell | SwapAccuracy, cells: int, swap: SwapTable, *, alpha: float = 0.05,
-    baseline_flips: float | None = None, clusters: Mapping[str, Hashable] | None = None,
+    baseline_flips: Flips = None, clusters: Clusters = None,
 ) -> tuple[tuple[Component, ...], tuple[str, ...]]:  # fmt: skip
     """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
 
@@ -139,8 +140,8 @@ class _Comparison:
     accuracies: tuple[SwapAccuracy, ...]
     swap: SwapTable
     missing: tuple[str, ...]
-    baseline_flips: float | None
-    clusters: Mapping[str, Hashable] | None
+    baseline_flips: Flips
+    clusters: Clusters
     planned_cells: int | None = None  # of the whole swap, where these are a part of it
 
     # --- what there is ------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ class _Comparison:
         """The clusters' labels, one per row; None where no two pairs are related."""
         if self.clusters is None:
             return None
-        found = [self.clusters.get(pair) for _, pair in self.rows]
+        found = [self.clusters.get(pair) for pair in self.rows]
         alone = [("", row) if label is None else ("related", label) for row, label in enumerate(found)]
         return alone if len(set(alone)) < len(alone) else None
 
@@ -237,18 +238,20 @@ class _Comparison:
         ours, theirs = (1 if edit else _sign(judge) for judge in (both.candidate, both.baseline))
         passing = self.pooled(kind, [moves], [ours], [self.declared(kind, siblings)[moves.cell.contrast]], 1)
         failing = self.pooled(kind, [moves], [ours], [theirs], 1)
-        margin_at = partial(self.guard, kind, len(moves.cell.pairs))
+        margin_at = partial(self.guard, kind, moves.cell)
         return self.test(
             kind, "guard", moves.cell.id, passing, [failing], margin_at(self.pairs), excess=moves.excess,
             fail_margin=self.margin_of(kind), margin_at=margin_at,
         )  # fmt: skip
 
-    def guard(self, kind: Kind, cell_pairs: int, pairs: int) -> float:
+    def guard(self, kind: Kind, cell: SwapCell, pairs: int) -> float:
         """Return the guard's margin of a cell if a dataset had so many pairs, and the cell as many more or fewer."""
-        size = max(round(cell_pairs * pairs / self.pairs), 1)
+        size = max(round(len(cell.pairs) * pairs / self.pairs), 1)
+        flips = self.baseline_flips
         return guard_margin(
             size, self.planned_cells or len(self.cells), self.swap, margin=self.margin_of(kind),
-            baseline_flips=self.baseline_flips, alpha=self.levels.alpha,
+            baseline_flips=flips.get(cell.dataset) if isinstance(flips, Mapping) else flips,
+            alpha=self.levels.alpha,
         )  # fmt: skip
 
     def declared(self, kind: Kind, moves: Iterable[Moves]) -> dict[str, int]:

@@ -6,12 +6,12 @@ a later recording, and a recording made in one go decides what one made in batch
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from judgefixtures.config import SwapTable
-from judgefixtures.swap.cells import SwapAccuracy, SwapCell
+from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapCell
 from judgefixtures.swap.decision import decide_at
 from judgefixtures.swap.levels import at_looks, once
 from judgefixtures.swap.results import SwapDecision, SwapStatus
@@ -19,8 +19,8 @@ from judgefixtures.swap.results import SwapDecision, SwapStatus
 
 def decide_looks(
     cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable, *, alpha: float = 0.05,
-    missing: Sequence[str] = (), baseline_flips: float | None = None,
-    clusters: Mapping[str, Hashable] | None = None,
+    missing: Sequence[str] = (), baseline_flips: Flips = None,
+    clusters: Clusters = None,
 ) -> SwapDecision:  # fmt: skip
     """Return the decision of the first look of `[swap] looks` that decides, else that of the last one reached.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,6 +47,11 @@ brief = settings(deadline=None, max_examples=40)
 
 def ids(n: int) -> list[str]:
     return [f"pair-{index}" for index in range(n)]
+
+
+def clustered(n: int, label: Callable[[int], Hashable]) -> dict[tuple[str, str], Hashable]:
+    """Return the cluster of each pair of each dataset, by its place."""
+    return {(dataset, pair): label(place) for dataset in DATASETS for place, pair in enumerate(ids(n))}
 
 
 def cell(ours: Moved, theirs: Moved, where: tuple[str, str, str] = ("recency", "recency-new-old", "qa"), *,
@@ -274,7 +279,7 @@ def mixed(part: Any, order: random.Random) -> Any:
 def test_order_changes_no_byte(related: bool, seed: int, order: random.Random) -> None:
     """Cells, accuracies and pairs in another order give the same decision, to the last digit."""
     cells, right = swap(seed, 40)
-    clusters = {pair: f"document {place // 3}" for place, pair in enumerate(ids(40))} if related else None
+    clusters = clustered(40, lambda place: f"document {place // 3}") if related else None
     found = decide_swap(cells, right, SWAP, clusters=clusters, missing=["b", "a"])
     cells, right = [mixed(each, order) for each in cells], [mixed(each, order) for each in right]
     order.shuffle(cells)
@@ -643,7 +648,7 @@ def test_pairs_that_are_asked_twice_count_once() -> None:
     ours, theirs = counted(14, 3, 60), counted(4, 2, 60)
     right, wrong = [1.0] * 50 + [0.5] * 10, [1.0] * 48 + [0.0] * 4 + [0.5] * 8
     once = decide_swap([cell(ours, theirs)], [SwapAccuracy("qa", ids(60), right, wrong)], SWAP)
-    clusters = {pair: f"document {place % 60}" for place, pair in enumerate(ids(120))}
+    clusters = clustered(120, lambda place: f"document {place % 60}")
     twice = decide_swap(
         [cell(2 * ours, 2 * theirs)], [SwapAccuracy("qa", ids(120), 2 * right, 2 * wrong)],
         SWAP.model_copy(update={"contrast_margin": once.guard_margin}), clusters=clusters,
@@ -655,15 +660,32 @@ def test_pairs_that_are_asked_twice_count_once() -> None:
 def test_clusters_of_one_pair_change_nothing() -> None:
     """Labels that nobody shares give the same bytes as none."""
     cells, right = swap(2, 60)
-    alone = {pair: pair for pair in ids(60)}
-    assert repr(decide_swap(cells, right, SWAP, clusters=alone)) != ""
-    single = [each for each in cells if each.dataset == "qa"]
-    assert repr(decide_swap(single, right[:1], SWAP, clusters=alone)) == repr(decide_swap(single, right[:1], SWAP))
+    alone = {(each.dataset, pair): f"{each.dataset} {pair}" for each in cells for pair in each.pairs}
+    assert repr(decide_swap(cells, right, SWAP, clusters=alone)) == repr(decide_swap(cells, right, SWAP))
+
+
+def test_a_label_on_two_datasets_is_one_cluster() -> None:
+    """Pairs of one id on two datasets have a label each; where it is the same, they are related."""
+    cells, right = swap(2, 60)
+    shared = {(each.dataset, pair): pair for each in cells for pair in each.pairs}
+    found = decide_swap(cells, right, SWAP, clusters=shared)
+    assert all("in 60 clusters" in c.message for c in found.components if c.role == "primary")
+    assert not any("clusters" in c.message for c in found.components if c.role == "guard")
+
+
+def test_the_guards_margin_heeds_the_repeats_of_its_own_dataset() -> None:
+    """A baseline that is noisy on one dataset alone widens the margins there, and nowhere else."""
+    cells, right = swap(2, 100)
+    found = decide_swap(cells, right, SWAP, baseline_flips={"qa": 0.20, "stories": 0.02})
+    guards = [c for c in found.components if c.role == "guard" and c.kind == "abs-vsr"]
+    margins = {c.name.partition(" on ")[2]: c.margin for c in guards}
+    assert margins["qa"] > margins["stories"]
+    assert found.guard_margin == margins["qa"]
 
 
 def test_few_clusters_decide_nothing() -> None:
     """With four clusters nothing passes and nothing fails."""
-    clusters = {pair: place % 4 for place, pair in enumerate(ids(100))}
+    clusters = clustered(100, lambda place: place % 4)
     found = decide_swap([cell(counted(60, 0, 100), [0] * 100)], [], SWAP, clusters=clusters)
     assert {c.status for c in found.components} == {Status.INCONCLUSIVE}
     assert (found.status, found.needed_pairs) == (INCONCLUSIVE, None)
