@@ -441,28 +441,38 @@ class Run:
 
     # --- looks ------------------------------------------------------------------------------------------------
 
-    def until_decided(self, subjects: Sequence[Subject], ledger: Ledger) -> Finding | None:
-        """Record the parts of swaps a look at a time, and stop as soon as all of them are decided.
+    def until_decided(
+        self, subjects: Sequence[Subject], ledger: Ledger, required: Sequence[Sequence[str]] = ()
+    ) -> Finding | None:
+        """Record the parts of swaps a look at a time, and stop as soon as all of them are decided, or the looks end.
 
-        From then on `look` says how many pairs of a dataset there are. Returns what ended the recording, if anything.
+        From then on `look` says how many pairs of a dataset there are. `required` is everything that the swaps compare:
+        what is no part of this run decides nothing. Returns what ended the recording, if anything.
         """
         if self.look is not None:
             return None
+        asked = {subject: len(self.pairs(subject.judge, subject.dataset)) for subject in subjects}
+        decided = False
         for look in self.config.swap.looks:
             self.look = look
-            findings = [self._part(each, look, ledger) for each in subjects]
-            if ended := next((found for found in findings if found.fatal), None):
-                return ended
-            decided = decisions(findings) or []
-            if all(row["status"] != SwapStatus.INCONCLUSIVE for row in decided):
+            findings: list[Finding] = []
+            for each in subjects:
+                findings.append(self._part(each, look, ledger).with_evidence(required=required))
+                if findings[-1].fatal:
+                    return findings[-1]
+            decided = all(row["status"] != SwapStatus.INCONCLUSIVE for row in decisions(findings) or ())
+            if decided or look >= max(asked.values()):
                 break
-        spared = sum(
-            len(each.check.arms) * max(len(self.pairs(each.judge, each.dataset)) - look, 0) for each in subjects
-        )
-        if spared:
-            self.note(f"decided at the look at {look} pairs per dataset: {spared} questions were not asked of each "
-                      f"judge; replay with --judge-pairs {look}")  # fmt: skip
+        self._note_look(decided, asked)
         return None
+
+    def _note_look(self, decided: bool, asked: Mapping[Subject, int]) -> None:
+        """Note at which look a recording of swaps ended, and what that leaves out."""
+        look = self.look or 0
+        if spared := sum(len(each.check.arms) * max(pairs - look, 0) for each, pairs in asked.items()):
+            found = "decided" if decided else "not decided, and it is the last one"
+            self.note(f"look at {look} pairs per dataset: {found}; {spared} questions were not asked of each judge; "
+                      f"replay with --judge-pairs {look}")  # fmt: skip
 
     def _part(self, subject: Subject, look: int, ledger: Ledger) -> Finding:
         """Return what a part of a swap finds on the first pairs of its dataset."""

@@ -99,7 +99,8 @@ class Gate:
         beside = [subject for _, subject in selected(self._node.session.items)]
         if baseline is not None and self._setup.options.judge_until_decided:
             swaps = [subject for subject in beside if subject.baseline is not None]
-            if (ended := self._setup.run.until_decided(swaps, self._outcome.ledger)) is not None:
+            required = self._setup.required_swaps
+            if (ended := self._setup.run.until_decided(swaps, self._outcome.ledger, required)) is not None:
                 self.conclude(ended)
             given = given[: self._setup.run.look]
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)

@@ -60,7 +60,7 @@ def test_a_bad_candidate_is_found_out_early(project: Project, server: SimulatorS
     assert ran.report["decision"]["status"] == "REJECT"
     assert look in LOOKS[:2]
     assert server.requests == 2 * 2 * look
-    assert f"decided at the look at {look} pairs per dataset: {2 * (80 - look)} questions were not asked" in ran.said
+    assert f"look at {look} pairs per dataset: decided; {2 * (80 - look)} questions were not asked of each" in ran.said
     again = project.run("-k", "swap", "--judge-pairs", str(look), "--judge-report", "report")
     assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * look)
 
@@ -71,7 +71,28 @@ def test_equal_judges_take_every_look(project: Project, server: SimulatorServer)
     ran = project.run(*RECORD)
     assert (ran.report["decision"]["status"], ran.report["decision"]["look"]) == ("APPROVE", 80)
     assert server.requests == 2 * 2 * 80
-    assert "decided at the look" not in ran.said
+    assert "pairs per dataset: decided" not in ran.said
+
+
+def test_what_the_looks_do_not_decide_is_not_called_decided(project: Project, server: SimulatorServer) -> None:
+    """Where the last look leaves it open nothing further is asked: that is said, with what it leaves out."""
+    project.configure(f"{server.url}/v1", candidate="simulated-faithful", looks="[20, 40]")
+    ran = project.run(*RECORD)
+    assert (ran.report["decision"]["status"], server.requests) == ("INCONCLUSIVE", 2 * 2 * 40)
+    assert "look at 40 pairs per dataset: not decided, and it is the last one; 80 questions were not asked" in ran.said
+
+
+def test_a_part_of_a_swap_is_not_decided_for_the_whole(project: Project, server: SimulatorServer) -> None:
+    """What was deselected is not compared: no look can approve without it, and recording goes on to the last."""
+    project.configure(f"{server.url}/v1", candidate="simulated-faithful", looks="[80, 100]")
+    project.add('[cues.brand]\nours = "{content_type} {number} is ours."\ntheirs = "{content_type} {number} is not."\n')
+    written = (project.path / "judges.toml").read_text()
+    project.write(
+        "judges.toml", written.replace('["recency"]', '["recency", "brand"]').replace("pairs = 80", "pairs = 100")
+    )
+    ran = project.run(*RECORD[2:], "-k", "recency")
+    assert (ran.report["decision"]["status"], server.requests) == ("INCONCLUSIVE", 2 * 2 * 100)
+    assert "brand-ours-theirs on house-close: was not compared" in ran.report["decision"]["reasons"]
 
 
 @pytest.mark.parametrize(("arguments", "looks", "words"), [
