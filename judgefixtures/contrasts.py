@@ -119,6 +119,11 @@ def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) 
     return tuple(Contrast("repeat", NO_CUE, NO_CUE, repeat=repeat) for repeat in range(1, repeats))
 
 
+def arm_name(condition: Condition, repeat: int) -> str:
+    """Return what a condition's repeat is called: `no-cue 1`."""
+    return f"{condition.name} {repeat}"
+
+
 def indifferent_arms(families: Families = FAMILIES) -> tuple[tuple[Condition, int], ...]:
     """Return the conditions, with their repeats, that should not matter to a judge: the orders, a repeat, the placebo.
 

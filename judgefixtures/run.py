@@ -38,7 +38,7 @@ from judgefixtures.checks.control import (
 from judgefixtures.checks.decision import decisions
 from judgefixtures.closest import SCREENING, About, Closest
 from judgefixtures.config import Config, ControlTable, build_config, load_config
-from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, contrasts, indifferent_arms, other_contrasts
+from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
@@ -316,9 +316,8 @@ class Run:
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
             case, asking = self._narrowed(check, case, asking)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
-            if check.contrast is not None:
-                answers = [self._with_indifferent(judge, case, each)
-                           for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
+            answers = [self._with_indifferent(judge, check, case, each)
+                       for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
@@ -392,17 +391,17 @@ class Run:
         finally:
             asking.ledger.bear(aside)
 
-    def _with_indifferent(self, judge: Judge, case: Case, answers: Answers) -> Answers:
+    def _with_indifferent(self, judge: Judge, check: Check, case: Case, answers: Answers) -> Answers:
         """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
         known: dict[str, Mapping[str, int]] = {}
         asked = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
-        for condition, repeat in indifferent_arms(self.config.cues):
+        for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
             found = (
                 choices_of(own) if own is not None else self._chosen(judge, case, (condition, repeat), answers.plans)
             )
             if found:
-                known[f"{condition.name} {repeat}"] = found
+                known[arm_name(condition, repeat)] = found
         return replace(answers, indifferent=known)
 
     def _chosen(self, judge: Judge, case: Case, arm: Arm, plans: Mapping[str, Planned]) -> Mapping[str, int]:

@@ -13,6 +13,7 @@ from judgefixtures.checks.wording import interval, limits, table
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
+from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import by_cluster, is_right
 from judgefixtures.pairs import Pair
@@ -53,6 +54,10 @@ class AccuracyCheck:
         if any(pair.gold is not None for pair in case.pairs):
             return ""
         return f"no pair of {case.dataset} has gold: accuracy is not applicable"
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """None: it is about no contrast."""
+        return ()
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs with gold without which not even a judge that is always right can PASS."""

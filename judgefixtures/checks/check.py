@@ -117,6 +117,10 @@ class Check(Protocol):
         """Return why there is nothing to check, empty where there is."""
         ...  # pragma: no cover
 
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
+        """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
+        ...  # pragma: no cover
+
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
         ...  # pragma: no cover
@@ -149,6 +153,10 @@ class AboutContrast:
     def excuse(self, case: Case) -> str:  # noqa: ARG002
         """Nothing excuses a judge from a contrast."""
         return ""
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """None, unless a check says otherwise."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

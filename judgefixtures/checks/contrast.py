@@ -11,8 +11,9 @@ from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.contrasts import Contrast
+from judgefixtures.contrasts import Contrast, indifferent_arms
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
+from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference
 from judgefixtures.pairs import Pair
@@ -50,6 +51,10 @@ class ContrastCheck(AboutContrast):
     def arms(self) -> tuple[Arm, ...]:
         """Both arms of the contrast."""
         return self.contrast.arms
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """All there are: they tell how many pairs are close for the judge."""
+        return indifferent_arms(case.config.cues)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""

@@ -12,6 +12,7 @@ from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.checks.wording import interval, shortened
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Row, estimate_row, rows_of
+from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import LEAKS, Plan, Tally, tally
@@ -34,6 +35,10 @@ class PlanCheck:
     def excuse(self, case: Case) -> str:
         """A judge that answers at once makes no plans."""
         return "" if case.judge.plans_first else f"{case.judge.name} makes no plans: its strategy is direct"
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """None: it is about no contrast."""
+        return ()
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even good plans alone can PASS; hand-made ones need none."""

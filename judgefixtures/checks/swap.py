@@ -13,10 +13,11 @@ from judgefixtures.checks.accuracy import golden, rights
 from judgefixtures.checks.check import Answers, Arms, Case, Fewest, Need, gate_of, lost
 from judgefixtures.checks.wording import shortened
 from judgefixtures.config import Config, JudgeTable
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
 from judgefixtures.costs import Cost, most_of
 from judgefixtures.expenses import Expenses, compare_expenses
 from judgefixtures.findings import Finding, Row, estimate_row
+from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import acknowledged, chosen, is_right, stuck_side
 from judgefixtures.pairs import Pair
@@ -32,7 +33,7 @@ from judgefixtures.swap.shown import Shown, agreement, compare_car, compare_sile
 EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
 EXAMPLES = 3
 SHOWN_REASON = 240
-REPEATS = ("no-cue 0", "no-cue 1")  # arms that differ in nothing: how often the baseline flips by itself
+REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ class SwapCheck:
         if self.contrast or golden(case.pairs):
             return ""
         return f"no pair of {case.dataset} has gold: accuracy is not applicable"
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
+        """The baseline's repeats: how often it flips by itself."""
+        return REPEATED if self.contrast and judge is case.baseline else ()
 
     def fewest(self, config: Config) -> Fewest:
         """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do."""
@@ -204,7 +209,7 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 def _flips(baseline: Answers) -> float | None:
     """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
-    first, again = (baseline.indifferent.get(arm, {}) for arm in REPEATS)
+    first, again = (baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED)
     both = [(first[pair], again[pair]) for pair in first if pair in again]
     return sum(a != b for a, b in both) / len(both) if both else None
 
