@@ -47,7 +47,8 @@ def decide_swap(
 
     `cells` are the contrasts that both judges were asked about, `accuracies` the datasets with gold; without cells the
     accuracy decides alone, and the reasons say so. Margins are those of `swap`, shares of pairs; `alpha` is the level
-    of each test of a PASS and of all tests of a REJECT together. `missing` names what was required and not compared.
+    of each test of a PASS and of all tests of a REJECT together. `missing` names what was required and not compared;
+    a cell without pairs is such a one, too, and counts among what a REJECT and the guards' margins are planned for.
     `baseline_flips` is the share of pairs on which repeats of the baseline differ, or that share by dataset, where
     there are repeats. `clusters` maps related pairs, as (dataset, id), to their cluster: where one has several pairs,
     clusters are the unit of every test.
@@ -82,7 +83,9 @@ def guards(
 ) -> tuple[tuple[Component, ...], tuple[str, ...]]:  # fmt: skip
     """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
 
-    The same components that `decide_swap` finds for it among all the others.
+    The components that `decide_swap` finds for it among all the others, but for one thing: which way a contrast moves
+    the baseline is told by this dataset alone, not by all of them, so that a baseline that goes against the declared
+    direction may be credited with less than in the decision.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(100)], [1.0] * 100, [1.0] * 100)
     >>> [(each.kind, each.margin, each.status.value) for each in guards(right, 0, SwapTable())[0]]
@@ -94,8 +97,7 @@ def guards(
     comparison = _Comparison(once(alpha), *own, swap, (), baseline_flips, clusters, max(cells, 1))
     if isinstance(part, SwapAccuracy):
         return (comparison.of_accuracy("guard", part.dataset, [part], dataset_margin(swap)).component,), ()
-    found = tuple(each.component for each in comparison.tested if each.component.role == "guard")
-    return found, tuple(comparison.not_compared)
+    return tuple(each.component for each in comparison.of_cells()), tuple(comparison.not_compared)
 
 
 def dataset_margin(swap: SwapTable) -> float:
@@ -179,8 +181,11 @@ class _Comparison:
 
     @property
     def not_compared(self) -> list[str]:
-        lost = [f"{moves.cell.id}: was not compared: {why}" for moves in self.moves if (why := _too_few(moves))]
-        return [*(f"{name}: was not compared" for name in sorted(self.missing)), *lost]
+        """Why nothing can be approved: what is missing, and the cells that were asked about and say too little."""
+        absent = [*self.missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
+        lost = [f"{moves.cell.id}: was not compared: {why}" for moves in self.moves
+                if moves.cell.pairs and (why := _too_few(moves))]  # fmt: skip
+        return [*(f"{name}: was not compared" for name in sorted(absent)), *lost]
 
     def families(self) -> dict[str, list[Moves]]:
         found: dict[str, list[Moves]] = defaultdict(list)
@@ -199,16 +204,18 @@ class _Comparison:
                 if quantity == "abs-vsr" or moves[0].cell.kind == "cue":
                     found.append(self.of_family(quantity, family, moves))
         found += self.of_all_pairs()
-        for quantity in SHIFTS:
-            for each in self.compared:
-                if quantity == "abs-vsr" or each.cell.kind == "cue":
-                    found.append(self.of_cell(quantity, each))
+        found += self.of_cells()
         if len(self.golden) > 1:
             found += [
                 self.of_accuracy("guard", accuracy.dataset, [accuracy], dataset_margin(self.swap))
                 for accuracy in self.golden
             ]
         return tuple(found)
+
+    def of_cells(self) -> list[_Tested]:
+        """Return the components of all single cells."""
+        return [self.of_cell(quantity, each) for quantity in SHIFTS for each in self.compared
+                if quantity == "abs-vsr" or each.cell.kind == "cue"]  # fmt: skip
 
     @cached_property
     def golden(self) -> tuple[SwapAccuracy, ...]:
@@ -402,15 +409,15 @@ class _Comparison:
         """Return what an APPROVE rules out, and what it does not."""
         swap, sizes = self.swap, sorted(set(self.sizes))
         pairs = f"{sizes[0]} pairs per dataset" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} pairs per dataset"
-        accuracy = f"accuracy by {bare(swap.accuracy_margin)}"
+        margins = {"flip-rate": swap.flip_margin, "invalid": swap.invalid_margin, "accuracy": swap.accuracy_margin}
+        tested = {each.component.kind for each in self.tested}
+        rest = ", ".join(f"{LABELS[kind]} by {bare(margin)}" for kind, margin in margins.items() if kind in tested)
         if guard is None:
-            return [f"not worse in {accuracy} or more ({pairs})", *self.unknown()]
+            return [f"not worse in {rest} or more ({pairs})", *self.unknown()]
         ruled_out = f"abs(VSR) by {bare(swap.vsr_margin)}"
-        if any(cell.kind == "cue" for cell in self.cells):
+        if "unadmitted-shift" in tested:
             ruled_out += f", unadmitted shift by {bare(swap.silent_margin)}"
-        rest = f"flip rate by {bare(swap.flip_margin)}, invalid verdicts by {bare(swap.invalid_margin)}"
         said = f"no family is worse in {ruled_out} or more, nor is {rest}"
-        said = f"{said}, {accuracy}" if self.golden else said
         within = f"not ruled out: a single contrast on one dataset that is worse by less than {bare(guard)}"
         return [f"{said} ({pairs})", within, *self.unknown()]
 
