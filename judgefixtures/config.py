@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -53,6 +54,14 @@ def _or_unset(value: object, handler: ValidatorFunctionWrapHandler) -> object:
         return handler(value)
     except ValidationError as invalid:
         raise ValueError(f'{invalid.errors()[0]["msg"]}, or "{UNSET}", which does not send it') from None
+
+
+def _ends(value: object) -> object:
+    ends = value if isinstance(value, list | tuple) else ()
+    numbers = [each for each in ends if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(ends) != 2 or len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
+        raise ValueError("it is the lowest and the highest score, as in [1, 10]")
+    return tuple(numbers)
 
 
 def _thinking_level(value: str) -> str:
@@ -98,6 +107,11 @@ class JudgeTable(_Table):
     thinking_budget: int | None = Field(None, ge=-1)
     max_output_tokens: int = Field(512, ge=1)
     response_format: Literal["json_schema", "json_object", "none"] = "json_schema"
+    logprobs: bool = False
+    top_logprobs: int = Field(20, ge=1, le=20)
+    mode: Literal["pairwise", "pointwise"] = "pairwise"
+    scale: Annotated[tuple[int | float, int | float], BeforeValidator(_ends)] = (1, 10)
+    ties: Literal["half", "invalid"] | None = None  # None: as the mode has it
     template: str = ""
     templates: dict[str, Annotated[str, Field(min_length=1)]] | None = Field(None, min_length=1)
     system_prompt: str | None = Field(None, min_length=1)
@@ -129,6 +143,25 @@ class JudgeTable(_Table):
         if self.cue_after is not None and self.cue_placement == "before":
             raise ValueError('cue_after and cue_placement = "before" say different things: keep one of the two')
         return self
+
+    @model_validator(mode="after")
+    def _what_is_said(self) -> Self:
+        if self.mode == "pointwise" and self.logprobs:
+            raise ValueError(
+                'logprobs are those of a choice between two responses: leave them out of mode = "pointwise"'
+            )
+        if self.mode == "pointwise" and self.strategy != "direct":
+            raise ValueError('a plan compares two responses: mode = "pointwise" goes with strategy = "direct"')
+        if self.mode == "pairwise" and "scale" in self.model_fields_set:
+            raise ValueError('scale is a key of mode = "pointwise": a judge of pairs gives no scores')
+        if "top_logprobs" in self.model_fields_set and not self.logprobs:
+            raise ValueError("top_logprobs means nothing without logprobs = true")
+        return self
+
+    @property
+    def counts_ties(self) -> bool:
+        """Whether a tie is half an outcome, not an invalid verdict; by default for judges that score."""
+        return (self.ties or ("half" if self.mode == "pointwise" else "invalid")) == "half"
 
     @model_validator(mode="after")
     def _what_plans(self) -> Self:
@@ -229,6 +262,8 @@ class GateTable(_Table):
     min_accuracy: Share | None = None
     attack_tolerance: Share = 0.05
     max_degenerate: Share = 0.05
+    log_odds_tolerance: float | None = Field(None, gt=1, allow_inf_nan=False)  # a ratio of odds; None: not gated
+    score_tolerance: Share = 0.05  # of the scale, for judges that score
     inconclusive: Literal["fail", "warn"] = "fail"
 
     @property

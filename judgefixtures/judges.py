@@ -16,6 +16,7 @@ from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import EXECUTION_MARK, Plan, execution_prompt, execution_text, heuristic_plan
+from judgefixtures.probabilities import Probability
 from judgefixtures.prompts import Template, load_system_prompt, load_template, presented
 from judgefixtures.providers import Answer, FatalJudgeError, Provider, Usage, know_credentials, load_provider
 from judgefixtures.strategies import Planner, planning_identity, strategy_of
@@ -30,7 +31,8 @@ CHARACTERS_A_TOKEN = 4  # about, as for all estimates before a call
 class Reply:
     """A verdict with what the provider said about itself, and how many attempts failed before it.
 
-    Of those, `wasted` may have been billed.
+    Of those, `wasted` may have been billed. `probability` is how sure the judge was, where the server told it, and
+    `scores` are those of what stood first and second, of a judge that scores one response at a time.
     """
 
     verdict: Verdict
@@ -40,6 +42,8 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     retries: int = 0
     wasted: int = 0
+    probability: Probability | None = None
+    scores: tuple[float, float] | None = None
 
     @property
     def invalid(self) -> str | None:

@@ -50,15 +50,16 @@ MAX_OBJECTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's choice with its reason, or the kind of its failure: always exactly one of the two.
+    """A judge's choice with its reason, a tie that counts, or the kind of its failure: always exactly one of them.
 
     `repaired` names what had to be mended to read a valid verdict, outermost first: `fence` (a code fence),
     `prose` (text around the object), `array` (a list around it), `syntax` (JSON that is not quite),
     `key` (spelled otherwise), `value` ("1" or "Response 1" for 1), `reason` (missing, or not a string).
-    `reasoning` is the text before `</think>`; it is never part of the reason.
+    `reasoning` is the text before `</think>`; it is never part of the reason. A `tie` is one where the judge's table
+    says that ties count; elsewhere it is invalid, of the kind "tie".
 
-    >>> Verdict(1, "It answers the question.").invalid is None
-    True
+    >>> Verdict(1, "It answers the question.").outcome, Verdict(None, "Both do.", tie=True).outcome
+    (1.0, 0.5)
     """
 
     selected_response: Choice | None
@@ -66,14 +67,22 @@ class Verdict:
     invalid: InvalidKind | None = None
     repaired: tuple[str, ...] = ()
     reasoning: str = ""
+    tie: bool = False
 
     def __post_init__(self) -> None:
-        if (self.selected_response is None) == (self.invalid is None):
+        if (self.selected_response is not None) + (self.invalid is not None) + self.tie != 1:
             raise ValueError(
-                "a verdict is either a choice or invalid: "
-                f"got selected_response={self.selected_response!r} with invalid={self.invalid!r}; "
-                "give one of them and leave the other None"
+                "a verdict is either a choice, a tie or invalid: got "
+                f"selected_response={self.selected_response!r} with invalid={self.invalid!r} and tie={self.tie!r}; "
+                "give one of them and leave the others out"
             )
+
+    @property
+    def outcome(self) -> float | None:
+        """The verdict as a number: 1 for response 1, 0 for response 2, .5 for a tie, None where it is invalid."""
+        if self.invalid is not None:
+            return None
+        return 0.5 if self.tie else float(self.selected_response == 1)
 
 
 def parse_verdict(text: str, format: Literal["json", "brackets"] = "json") -> Verdict:  # noqa: A002 (public)
@@ -87,7 +96,7 @@ def parse_verdict(text: str, format: Literal["json", "brackets"] = "json") -> Ve
     Source: the answers asked for in arXiv 2509.26072, Appendix A, and in MT-Bench (arXiv 2306.05685).
 
     >>> parse_verdict('{"selected_response": 2, "reason": "It is correct."}')
-    Verdict(selected_response=2, reason='It is correct.', invalid=None, repaired=(), reasoning='')
+    Verdict(selected_response=2, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_verdict("Sure: {'selected_response': '1', 'reason': 'shorter'}").repaired
     ('prose', 'syntax', 'value')
     >>> parse_verdict('{"selected_response": "tie", "reason": "equal"}').invalid

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.probabilities import Token
 from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
 from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
@@ -93,6 +94,7 @@ class Answer:
     """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
 
     With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
+    `tokens` are those of the text with their probabilities, where the server was asked for them and told them.
     """
 
     text: str
@@ -104,6 +106,7 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     unless_whole: str = ""
     quota: Quota | None = None
+    tokens: tuple[Token, ...] = ()
 
 
 class Provider(Protocol):
