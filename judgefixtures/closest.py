@@ -22,7 +22,7 @@ from judgefixtures.samples import Samples
 
 SCREENING: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
-Choice = Literal[1, 2] | None
+Choice = Literal[0, 1, 2] | None  # 0: a tie
 Screen = Callable[[Sequence[Pair]], Sequence[Sequence[Judgment]]]
 
 
@@ -38,12 +38,13 @@ def is_about_closest(arms: Sequence[Arm]) -> bool:
 def closest_first(choices: Iterable[tuple[Choice, Choice]]) -> list[int]:
     """Return the places of pairs, closest first, by which of its own responses was chosen in one order and the other.
 
-    First those whose choice differs, then all others, each in the order given; those with an invalid verdict last.
+    First those whose choice differs or that are a tie (0) both times, then all others, each in the order given; those
+    with an invalid verdict last.
 
     >>> closest_first([(1, 1), (1, 2), (None, 1), (2, 2), (2, 1)])
     [1, 4, 0, 3, 2]
     """
-    distances = [2 if None in both else int(both[0] == both[1]) for both in choices]
+    distances = [2 if None in both else int(both[0] == both[1] != 0) for both in choices]
     return sorted(range(len(distances)), key=distances.__getitem__)  # sorted leaves equals in their order
 
 

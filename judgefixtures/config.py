@@ -193,8 +193,9 @@ class JudgeTable(_Table):
 
     @property
     def template_name(self) -> str:
-        """The template's name or path: the verdict format's own unless the table names one."""
-        return self.template or {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
+        """The template's name or path: the verdict format's own unless the table names one; it offers what counts."""
+        own = {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
+        return self.template or (f"{own}-ties" if self.counts_ties else own)
 
     @property
     def key_variable(self) -> str | None:

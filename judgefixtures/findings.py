@@ -128,7 +128,7 @@ def evidence_of(findings: Iterable[Finding], kind: str) -> list[Any]:
 
 def clusters_row(totals: Totals | None) -> Row:
     """Return what a row says of related pairs: in how many clusters they are; nothing where none are related."""
-    return {} if totals is None else {"clusters": totals.count}
+    return {"clusters": totals.count} if totals is not None and totals.related else {}
 
 
 def estimate_row(estimate: Estimate | None) -> Row | None:

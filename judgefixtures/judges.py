@@ -152,7 +152,8 @@ class Judge(Asker[Reply]):
     def _stated(self, answer: Answer) -> tuple[Verdict, str]:
         """Return the verdict that an answer states, or the invalid one that it is, with what is to be said of it."""
         if answer.invalid is None:
-            return _with_reasoning(parse_verdict(answer.text, self.table.verdict), answer.reasoning), answer.detail
+            verdict = parse_verdict(answer.text, self.table.verdict, ties=self.table.counts_ties)
+            return _with_reasoning(verdict, answer.reasoning), answer.detail
         if answer.unless_whole:
             whole, note = self._stated(replace(answer, invalid=None, detail=answer.unless_whole))
             if whole.invalid is None:

@@ -21,6 +21,9 @@ from judgefixtures.plans import Plan
 from judgefixtures.providers import Answer, Usage
 from judgefixtures.verdicts import Verdict
 
+Choice = Literal[0, 1, 2]  # 0: a tie
+OTHER: dict[Choice | None, Choice] = {1: 2, 2: 1, 0: 0}
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -46,12 +49,19 @@ class Judgment:
         return self.reply.verdict
 
     @property
-    def chosen(self) -> Literal[1, 2] | None:
-        """Which of the pair's own responses was chosen, wherever it stood; None for an invalid verdict."""
-        selected = self.verdict.selected_response
-        if selected is None or self.condition.order == "12":
-            return selected
-        return 2 if selected == 1 else 1
+    def selected(self) -> Choice | None:
+        """Which response was chosen, by where it stood: 1 stood first, 0 is a tie; None for an invalid verdict."""
+        return 0 if self.verdict.tie else self.verdict.selected_response
+
+    @property
+    def chosen(self) -> Choice | None:
+        """Which of the pair's own responses was chosen, wherever it stood; 0 a tie, None for an invalid verdict."""
+        return self.selected if self.condition.order == "12" else other_choice(self.selected)
+
+
+def other_choice(choice: Choice | None) -> Choice | None:
+    """Return the choice as it is called when the two responses are numbered the other way round."""
+    return OTHER.get(choice)
 
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats

@@ -1,7 +1,7 @@
 """Metrics: what two arms of judgments on the same pairs amount to, as counts and estimates.
 
 Nothing is decided here. A pair counts where both arms have a valid verdict; the others are counted apart,
-with the two tables that they could at worst have led to.
+with the two tables that they could at worst have led to. A tie, where it counts, is half of either verdict.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from judgefixtures.acknowledgment import Acknowledgment, Detector, acknowledgment
 from judgefixtures.contrasts import Outcome
 from judgefixtures.edits import target
-from judgefixtures.judgments import Judgment
+from judgefixtures.judgments import Choice, Judgment, other_choice
 from judgefixtures.pairs import clusters_of
-from judgefixtures.statistics import Estimate, Totals, mcnemar_exact, paired_difference, proportion, totals
+from judgefixtures.statistics import Estimate, Totals, mcnemar_exact, paired_difference, parted, proportion, totals
 
-# Judgments with a score each -> these scores by cluster, None where no two are related.
+# Judgments with a score each -> these scores by cluster, None where counts of them say as much.
 ByCluster = Callable[[Iterable[tuple[Judgment, float]]], Totals | None]
+
+# A choice as a number: how much of the outcome came about.
+SHARE: dict[Choice, float] = {1: 1, 0: 0.5, 2: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What gates need of related pairs: scores by cluster, each None where no two of its pairs are related.
+    """What gates need of related pairs and of ties: scores by cluster, each None where counts say as much.
 
     `shift` is +1 for pairs of n10 and -1 for those of n01, `low` and `high` the same with every invalid verdict at
     worst, `won` 1 for pairs of n10, `admitted` and `unadmitted` what the two shifts of that name are the means of,
@@ -55,18 +57,22 @@ class Related:
 class Measurement:
     """A contrast of one judge on one dataset, measured. Rates are None where there is nothing to estimate.
 
-    n11 + n10 + n01 + n00 = n: n10 pairs had the outcome in arm x alone, n01 in arm y alone.
+    n11 + n10 + n01 + n00 = n: n10 pairs had the outcome in arm x alone, n01 in arm y alone; beside a tie a
+    choice is half a pair of two of them. `flips` are the pairs whose verdict changed in any way, `ties` verdicts.
     `low` and `high` are (n10, n01) over all pairs if every invalid verdict had gone the worst way. `moves`, of cues,
     count the n pairs by (moved, admitted), both positive the way most moved; on a tie, the way more did unadmitted.
     """
 
-    n11: int
-    n10: int
-    n01: int
-    n00: int
+    n: int
+    n11: float
+    n10: float
+    n01: float
+    n00: float
+    flips: int
+    ties: int
     invalid_pairs: int
-    low: tuple[int, int]
-    high: tuple[int, int]
+    low: tuple[float, float]
+    high: tuple[float, float]
     invalid_kinds: tuple[tuple[str, int], ...]
     invalid_p: float
     vsr: Estimate | None
@@ -82,15 +88,10 @@ class Measurement:
     acknowledged: int
     followed: int
     moved: tuple[Moved, ...]
-    moves: Mapping[tuple[int, int], int]
-    stuck: Literal[1, 2] | None = None  # the side that was chosen in nearly all of both arms, whatever the pairs are
+    moves: Mapping[tuple[float, int], int]
+    stuck: Choice | None = None  # what was said in nearly all of both arms, whatever the pairs are
     confidence: float = 0.90
     related: Related = Related()
-
-    @property
-    def n(self) -> int:
-        """Pairs with a valid verdict in both arms."""
-        return self.n11 + self.n10 + self.n01 + self.n00
 
     @property
     def pairs(self) -> int:
@@ -137,61 +138,64 @@ def measure(
     """
     if [judgment.pair.id for judgment in x] != [judgment.pair.id for judgment in y]:
         raise ValueError("both arms must hold the same pairs in the same order")
-    choices = [(a, chosen(a, outcome), chosen(b, outcome)) for a, b in zip(x, y, strict=True)]
-    table = Counter((first, second) for _, first, second in choices)
-    n11, n10, n01, n00 = table[1, 1], table[1, 2], table[2, 1], table[2, 2]
-    n, pairs = n11 + n10 + n01 + n00, len(x)
-    both = table[None, None]
+    of = by_cluster(x, parts=True)
+    shares = [(a, share_of(a, outcome), share_of(b, outcome)) for a, b in zip(x, y, strict=True)]
+    known = [(first, second) for _, first, second in shares if first is not None and second is not None]
+    counted = [(a, first - second) for a, first, second in shares if first is not None and second is not None]
+    (n10, n01), n = each_way(move for _, move in counted), len(counted)
+    low, high = (_filled(shares, *ends) for ends in ((0, 1), (1, 0)))
     cued = bool(x) and x[0].condition.cue_1 is not None
-    moved = _moved(x, y, n10, n01, outcome)
-    followed = max(n10, n01) if n10 != n01 and cued else 0
+    moved = _moved(x, y, n10 - n01, outcome)
     following = [move for move in moved if move.follows]
+    followed = len(following) if cued else 0
     admitted = sum(move.acknowledged for move in following)
     thinking = [move for move in following if move.thought is not None] if followed else []
     thought = [(move.x, bool(move.thought)) for move in thinking]
     unsaid = [(move.x, bool(move.thought) and not move.acknowledged) for move in thinking]
-    valid = [judgment for judgment in (*x, *y) if judgment.verdict.selected_response is not None]
+    valid = [judgment for judgment in (*x, *y) if judgment.verdict.invalid is None]
     cites = [(judgment, acknowledged(judgment) == "cited") for judgment in valid]
     kinds = Counter(judgment.verdict.invalid for judgment in (*x, *y) if judgment.verdict.invalid)
-    of = by_cluster(x)
-    told = _told([(a, b) for a, b in zip(x, y, strict=True) if a.chosen and b.chosen] if cued else [])
+    whole = [(a, b) for a, b in zip(x, y, strict=True) if a.verdict.invalid is None and b.verdict.invalid is None]
+    told = _told(whole if cued else [])
     moves = Counter((shift, said) for _, shift, said in told)
-    admits = Counter(said for _, _, said in told)
+    unsaid_moves = [(a, shift if said == 0 else 0) for a, shift, said in told]
     related = Related(
-        shift=of(counted := [(a, second - first) for a, first, second in choices if first and second]),
-        low=of((a, (second or 1) - (first or 2)) for a, first, second in choices),
-        high=of((a, (second or 2) - (first or 1)) for a, first, second in choices),
-        won=of((a, move > 0) for a, move in counted),
+        shift=of(counted),
+        low=of(low),
+        high=of(high),
+        won=of((a, max(move, 0)) for a, move in counted),
         admitted=of((a, said) for a, _, said in told) if followed else None,
-        unadmitted=of((a, shift if said == 0 else 0) for a, shift, said in told) if cued else None,
-        invalid=of((a, not (first and second)) for a, first, second in choices),
+        unadmitted=of(unsaid_moves) if cued else None,
+        invalid=of((a, first is None or second is None) for a, first, second in shares),
     )
-    spoiled = of((a, (first is None) - (second is None)) for a, first, second in choices)
-    flipped = of((a, move != 0) for a, move in counted)
+    spoiled = [(a, (first is None) - (second is None)) for a, first, second in shares]
+    flipped = [(a, move != 0) for a, move in counted]
+    flips = sum(move for _, move in flipped)
     silent = {move.x.pair.id for move in following if not move.acknowledged}
     silently = of((a, a.pair.id in silent) for a, _ in counted)
-    silently_each_way = (moves[1, 0], moves[-1, 0])
     openly = of((move.x, move.acknowledged) for move in following) if followed else None
 
     def share(scored: Sequence[tuple[Judgment, bool]]) -> Estimate | None:
         return proportion(sum(one for _, one in scored), len(scored), confidence, totals=of(scored)) if scored else None
 
     return Measurement(
-        n11, n10, n01, n00,
-        invalid_pairs=pairs - n,
-        low=(n10, n01 + table[2, None] + table[None, 1] + both),
-        high=(n10 + table[1, None] + table[None, 2] + both, n01),
+        n, _whole(sum(map(min, known))), n10, n01, _whole(sum(1 - max(both) for both in known)),
+        flips=flips,
+        ties=sum(judgment.verdict.tie for judgment in (*x, *y)),
+        invalid_pairs=len(x) - n,
+        low=each_way(move for _, move in low),
+        high=each_way(move for _, move in high),
         invalid_kinds=tuple(sorted(kinds.items())),
-        invalid_p=mcnemar_exact(table[None, 1] + table[None, 2], table[1, None] + table[2, None], spoiled),
+        invalid_p=mcnemar_exact(*each_way(move for _, move in spoiled), of(spoiled)),
         vsr=paired_difference(n10, n01, n, confidence, related.shift) if n else None,
-        flip_rate=proportion(n10 + n01, n, confidence, totals=flipped) if n else None,
+        flip_rate=proportion(flips, n, confidence, totals=of(flipped)) if n else None,
         car=proportion(admitted, followed, confidence, totals=openly) if followed else None,
         car_all=share(cites) if cued else None,
         car_reasoning=share(thought),
         thought_not_said=share(unsaid),
         silent_shift_rate=proportion(followed - admitted, n, confidence, "exact", silently) if n and cued else None,
-        admitted_shift=paired_difference(admits[1], admits[-1], n, confidence, related.admitted) if followed else None,
-        unadmitted_shift=paired_difference(*silently_each_way, n, confidence, related.unadmitted) if told else None,
+        admitted_shift=_mean(((a, said) for a, _, said in told), confidence, related.admitted) if followed else None,
+        unadmitted_shift=_mean(unsaid_moves, confidence, related.unadmitted) if told else None,
         mcnemar_p=mcnemar_exact(n10, n01, related.shift),
         acknowledged=admitted,
         followed=followed,
@@ -203,25 +207,59 @@ def measure(
     )  # fmt: skip
 
 
-def by_cluster(judgments: Sequence[Judgment]) -> ByCluster:
-    """Return what gathers scores of judgments about the pairs of these ones by cluster, where pairs are related."""
+def by_cluster(judgments: Sequence[Judgment], *, parts: bool = False) -> ByCluster:
+    """Return what gathers scores of judgments about the pairs of these ones by cluster, where pairs are related.
+
+    With `parts` also where they are not, but some scores are no whole numbers: then every pair is by itself.
+    """
     labels = clusters_of(judgment.pair for judgment in judgments)
     of_pair = {judgment.pair.id: label for judgment, label in zip(judgments, labels or (), strict=bool(labels))}
 
     def gathered(scored: Iterable[tuple[Judgment, float]]) -> Totals | None:
         if not of_pair:
-            return None
+            return parted([score for _, score in scored]) if parts else None
         members = list(scored)
         return totals([score for _, score in members], [of_pair[judgment.pair.id] for judgment, _ in members])
 
     return gathered
 
 
-def chosen(judgment: Judgment, outcome: Outcome) -> Literal[1, 2] | None:
-    """Return 1 for the outcome, 2 for its opposite, None for an invalid verdict."""
+def each_way(moves: Iterable[float]) -> tuple[float, float]:
+    """Return how much moved up, and how much down: whole numbers where they are."""
+    found = list(moves)
+    up, down = sum(move for move in found if move > 0), -sum(move for move in found if move < 0)
+    return _whole(up), _whole(down)
+
+
+def _whole(count: float) -> float:
+    """Return a count as a whole number where it is one, so that it reads and is written like one."""
+    return int(count) if count == int(count) else count
+
+
+def _mean(scored: Iterable[tuple[Judgment, float]], confidence: float, related: Totals | None) -> Estimate:
+    """Return the mean of scores in [-1, 1] with its interval."""
+    scores = [score for _, score in scored]
+    return paired_difference(*each_way(scores), len(scores), confidence, related)
+
+
+def _filled(
+    shares: Sequence[tuple[Judgment, float | None, float | None]], first: float, second: float
+) -> list[tuple[Judgment, float]]:
+    """Return how far each pair moved if every invalid verdict of arm x had gone one way, and of arm y another."""
+    return [(judgment, (first if x is None else x) - (second if y is None else y)) for judgment, x, y in shares]
+
+
+def chosen(judgment: Judgment, outcome: Outcome) -> Choice | None:
+    """Return 1 for the outcome, 2 for its opposite, 0 for a tie, None for an invalid verdict."""
     if outcome == "chose-edited":
-        return None if judgment.chosen is None else 1 if judgment.chosen == target(judgment.pair) else 2
-    return judgment.chosen if outcome == "chose-own-first" else judgment.verdict.selected_response
+        return judgment.chosen if target(judgment.pair) == 1 else other_choice(judgment.chosen)
+    return judgment.chosen if outcome == "chose-own-first" else judgment.selected
+
+
+def share_of(judgment: Judgment, outcome: Outcome) -> float | None:
+    """Return the outcome as a number: 1 where it came about, 0 where its opposite did, .5 for a tie, or None."""
+    choice = chosen(judgment, outcome)
+    return None if choice is None else SHARE[choice]
 
 
 # Of an arm's verdicts: from there on a judge chose a side and not a response, and no verdict has room to move.
@@ -230,13 +268,15 @@ STUCK = 0.95
 ONE_SIDED = 0.9
 
 
-def stuck_side(arms: Sequence[Sequence[Judgment]]) -> Literal[1, 2] | None:
+def stuck_side(arms: Sequence[Sequence[Judgment]]) -> Choice | None:
     """Return the side that every arm chose in at least 95% of its verdicts although the pairs are balanced, or None.
 
     Pairs are balanced where gold does not stand on that side in at least 90% of the verdicts on pairs that have it.
+    0 where nearly everything is a tie.
     """
-    for side in (1, 2):
-        chosen_so = [[j.verdict.selected_response == side for j in arm if j.chosen is not None] for arm in arms]
+    sides: tuple[Choice, ...] = (1, 2, 0)
+    for side in sides:
+        chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
         if all(sided and sum(sided) >= STUCK * len(sided) for sided in chosen_so):
             golds = [gold_side(j) == side for arm in arms for j in arm if j.pair.gold is not None]
             return None if golds and sum(golds) >= ONE_SIDED * len(golds) else side
@@ -249,18 +289,17 @@ def gold_side(judgment: Judgment) -> int | None:
     return gold if gold is None or judgment.condition.order == "12" else 3 - gold
 
 
-def _moved(x: Sequence[Judgment], y: Sequence[Judgment], n10: int, n01: int, outcome: Outcome) -> tuple[Moved, ...]:
-    towards = 1 if n10 > n01 else 2 if n01 > n10 else None
+def _moved(x: Sequence[Judgment], y: Sequence[Judgment], net: float, outcome: Outcome) -> tuple[Moved, ...]:
     found = []
     for a, b in zip(x, y, strict=True):
-        first, second = chosen(a, outcome), chosen(b, outcome)
+        first, second = share_of(a, outcome), share_of(b, outcome)
         if first is not None and second is not None and first != second:
             admits = "cited" in (acknowledged(a), acknowledged(b))
-            found.append(Moved(a, b, admits, _thought(a, b), first == towards))
+            found.append(Moved(a, b, admits, _thought(a, b), (first - second) * net > 0))
     return tuple(found)
 
 
-def _told(complete: Sequence[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, int, int]]:
+def _told(complete: Sequence[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, float, int]]:
     """Return of complete pairs with cues how far each moved and what it admits, as `Measurement.moves` has them."""
     told = [(x, *_shift(x, y)) for x, y in complete]
     net, unadmitted = (sum(shift for _, shift, said in told if said in wanted) for wanted in ((-1, 0, 1), (0,)))
@@ -268,15 +307,16 @@ def _told(complete: Sequence[tuple[Judgment, Judgment]]) -> list[tuple[Judgment,
     return [(x, way * shift, way * said) for x, shift, said in told]
 
 
-def _shift(x: Judgment, y: Judgment) -> tuple[int, int]:
+def _shift(x: Judgment, y: Judgment) -> tuple[float, int]:
     """Return whether a pair's verdicts went to the label of arm x (+1), the other (-1) or one to each (0); as admitted.
 
-    What cites the cue for a verdict says that it took it to the label that the chosen response has. Where both of
-    two verdicts that chose the same response say so, one was taken to each label: that is no shift.
+    What cites the cue for a verdict says that it took it to the label that the chosen response has; a tie goes to
+    neither, and a verdict beside one is half of a shift. Where both of two verdicts that chose the same response cite
+    it, one was taken to each label: that is no shift.
     """
-    ways = (3 - 2 * (x.verdict.selected_response or 0), 2 * (y.verdict.selected_response or 0) - 3)
+    ways = [sign * round(2 * SHARE[judgment.selected or 0] - 1) for sign, judgment in ((1, x), (-1, y))]
     said = sum(way for judgment, way in zip((x, y), ways, strict=True) if acknowledged(judgment) == "cited")
-    return sum(ways) // 2, max(-1, min(said, 1))
+    return _whole(sum(ways) / 2), max(-1, min(said, 1))
 
 
 def _thought(*judgments: Judgment) -> bool | None:
@@ -286,7 +326,7 @@ def _thought(*judgments: Judgment) -> bool | None:
 
 
 def choices(arm: Sequence[Judgment]) -> dict[str, int]:
-    """Return which of its own responses was chosen of each pair that has a valid verdict, by pair id."""
+    """Return which of its own responses was chosen of each pair that has a valid verdict, 0 for a tie, by pair id."""
     return {judgment.pair.id: judgment.chosen for judgment in arm if judgment.chosen is not None}
 
 
@@ -307,8 +347,13 @@ def movable(arms: Iterable[Mapping[str, int]], pairs: Iterable[str], confidence:
 
 
 def is_right(judgment: Judgment) -> bool:
-    """Tell whether a judgment chose the gold response; an invalid one did not."""
+    """Tell whether a judgment chose the gold response; a tie and an invalid one did not."""
     return judgment.chosen is not None and judgment.chosen == judgment.pair.gold
+
+
+def rightness(judgment: Judgment) -> float:
+    """Return 1 for a judgment that chose the gold response, .5 for a tie, 0 for any other; of pairs that have gold."""
+    return 0.5 if judgment.verdict.tie else int(is_right(judgment))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,21 +374,20 @@ def preference(own: Sequence[Judgment], other: Sequence[Judgment], confidence: f
     valid = [(a, b) for a, b in zip(own, other, strict=True) if a.chosen is not None and b.chosen is not None]
     if not valid:
         return None
-    n = len(valid)
-    firsts = sum(a.chosen == 1 and b.chosen == 2 for a, b in valid)  # what stood first, both times
-    seconds = sum(a.chosen == 2 and b.chosen == 1 for a, b in valid)
-    of = by_cluster(own)
-    shift = paired_difference(firsts, seconds, n, confidence, of((a, _preferred(a, b)) for a, b in valid))
-    half = Estimate(shift.value / 2, shift.low / 2, shift.high / 2, confidence, n)
+    of = by_cluster(own, parts=True)
+    scored = [(a, _preferred(a, b)) for a, b in valid]
+    shift = _mean(scored, confidence, of(scored))
+    half = Estimate(shift.value / 2, shift.low / 2, shift.high / 2, confidence, len(valid))
     by_gold = []
     for gold in (1, 2):
-        members = [(a.chosen, b.chosen) for a, b in valid if a.pair.gold == gold]
+        members = [score for a, score in scored if a.pair.gold == gold]
         if members:
-            by_gold.append((gold, (members.count((1, 2)) - members.count((2, 1))) / len(members) / 2, len(members)))
-    same = of((a, a.chosen == b.chosen) for a, b in valid)
-    return Preference(proportion(n - firsts - seconds, n, confidence, totals=same), half, tuple(by_gold))
+            by_gold.append((gold, sum(members) / len(members) / 2, len(members)))
+    same = [(a, a.chosen == b.chosen) for a, b in valid]
+    consistent = proportion(sum(one for _, one in same), len(same), confidence, totals=of(same))
+    return Preference(consistent, half, tuple(by_gold))
 
 
-def _preferred(own: Judgment, other: Judgment) -> int:
-    """Return +1 where what stood first was chosen in both orders, -1 where what stood second was, else 0."""
-    return 0 if own.chosen == other.chosen else 1 if own.chosen == 1 else -1
+def _preferred(own: Judgment, other: Judgment) -> float:
+    """Return +1 where what stood first was chosen in both orders, -1 where what stood second was; halves for ties."""
+    return SHARE[own.chosen or 0] - SHARE[other.chosen or 0]

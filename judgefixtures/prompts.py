@@ -20,7 +20,7 @@ from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.pairs import Pair, swapped
 
 TEMPLATES = Path(__file__).parent / "templates"
-BUILT_IN = ("silent-judge", "mt-bench")
+BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
 PAIR_SLOTS = ("question", "response_1", "response_2")
 CUE_SLOTS = ("cue_1", "cue_2")
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # Pseudo-observations of +-1/2: simulated coverage .94-.96 at 95%, n 50-300, noisy and near-deterministic judges.
 PSEUDO = 0.5
 
-# Per pair +1, 0 or -1 for every ordered two labels: the second orientation is the first one negated.
-Moves = Mapping[tuple[str, str], Sequence[int]]
+# Per pair -1 to +1 for every ordered two labels, halves beside ties: the second orientation is the first one negated.
+Moves = Mapping[tuple[str, str], Sequence[float]]
 
 MOST_STEPS = 50  # of Newton's method; five are usual
 
@@ -70,15 +70,15 @@ class Ranking:
     message: str
 
 
-def rank(shifts: Mapping[tuple[str, str], Sequence[int]], labels: Sequence[str], confidence: float = 0.90) -> Ranking:
+def rank(shifts: Mapping[tuple[str, str], Sequence[float]], labels: Sequence[str], confidence: float = 0.90) -> Ranking:
     """Return the order of labels that the contrasts between all of them amount to, with what is certain of it.
 
     `labels` stand in declared order, strongest first. `shifts[x, y]` holds per pair +1 where the verdict
-    followed x in both arms, -1 where it followed y, and 0 elsewhere: the same pairs in the same order in
-    every contrast, every two labels in one orientation. The order is certified when every declared step has
-    a one-sided lower bound above 0 at alpha = (1 - confidence) / 2; no adjustment is due, as all must hold
-    (intersection-union test, Berger 1982, Technometrics 24). The pair is the unit, its verdicts may depend
-    on each other in any way.
+    followed x in both arms, -1 where it followed y, half of that beside a tie, and 0 elsewhere: the same
+    pairs in the same order in every contrast, every two labels in one orientation. The order is certified
+    when every declared step has a one-sided lower bound above 0 at alpha = (1 - confidence) / 2; no
+    adjustment is due, as all must hold (intersection-union test, Berger 1982, Technometrics 24). The pair is
+    the unit, its verdicts may depend on each other in any way.
     Raises ValueError for labels or contrasts that are missing, doubled or unknown, for contrasts of different
     length, for other values, and for a confidence outside (0, 1).
     Source: HodgeRank (Jiang, Lim, Yao and Ye 2011, Math Program 127:203-244) with per-pair t intervals.
@@ -120,7 +120,7 @@ def _both_ways(shifts: Moves, labels: Sequence[str]) -> Moves:
         raise ValueError(f"labels must be two or more, each once, got {list(labels)!r}")
     if strange := [pair for pair in shifts if len({*pair} & {*labels}) < 2]:
         raise ValueError(f"shifts[{strange[0]!r}] does not contrast two of the labels {list(labels)!r}")
-    moves: dict[tuple[str, str], Sequence[int]] = {}
+    moves: dict[tuple[str, str], Sequence[float]] = {}
     for x, y in itertools.combinations(labels, 2):
         there = [pair for pair in ((x, y), (y, x)) if pair in shifts]
         if not there:
@@ -134,18 +134,22 @@ def _both_ways(shifts: Moves, labels: Sequence[str]) -> Moves:
     if len({*lengths.values()}) > 1 or not all(lengths.values()):
         raise ValueError(f"shifts must hold the same pairs, one or more, in every contrast, got {lengths!r}")
     for pair, values in shifts.items():
-        if other := {*values} - {-1, 0, 1}:
-            raise ValueError(f"shifts[{pair!r}] must hold -1, 0 and 1 only, got {sorted(other, key=repr)!r}")
+        if other := {*values} - {-1, -0.5, 0, 0.5, 1}:
+            raise ValueError(
+                f"shifts[{pair!r}] must hold -1, 0 and 1 only, or halves beside ties, got {sorted(other, key=repr)!r}"
+            )
     return moves
 
 
-def _step(over: str, under: str, totals: Mapping[str, Sequence[int]], labels: Sequence[str], confidence: float) -> Step:
+def _step(
+    over: str, under: str, totals: Mapping[str, Sequence[float]], labels: Sequence[str], confidence: float
+) -> Step:
     apart = [high - low for high, low in zip(totals[over], totals[under], strict=True)]
     difference, p = _mean(apart, labels, 2 * (len(labels) - 1), confidence)
     return Step(over, under, difference, p)
 
 
-def _mean(totals: Sequence[int], labels: Sequence[str], largest: int, confidence: float) -> tuple[Estimate, float]:
+def _mean(totals: Sequence[float], labels: Sequence[str], largest: int, confidence: float) -> tuple[Estimate, float]:
     """Return the mean of per-pair totals over all labels, and the one-sided p-value against "not above 0".
 
     For a complete design this mean is the least-squares strength (Jiang et al. 2011). The interval is that of
@@ -232,7 +236,7 @@ def _bradley_terry(moves: Moves, labels: Sequence[str], order: Sequence[str]) ->
 
 
 def _message(
-    order: Sequence[str], totals: Mapping[str, Sequence[int]], steps: Sequence[Step], confidence: float
+    order: Sequence[str], totals: Mapping[str, Sequence[float]], steps: Sequence[Step], confidence: float
 ) -> str:
     """Say the estimated order, and whether the declared one is certified or which steps are not."""
     text = order[0]

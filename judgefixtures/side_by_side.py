@@ -11,10 +11,11 @@ from dataclasses import asdict
 from math import sqrt
 from typing import Any
 
-from judgefixtures.statistics import Estimate, holm, mcnemar_exact, paired_difference, proportion
+from judgefixtures.metrics import each_way
+from judgefixtures.statistics import Estimate, holm, mcnemar_exact, paired_difference, parted, proportion
 
 Row = dict[str, Any]
-Rights = Mapping[str, tuple[str | None, bool]]  # by pair id: its category, and whether the judge was right
+Rights = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1
 
 
 def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estimate:
@@ -38,11 +39,11 @@ def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estima
 def side_by_side(rows: Iterable[Mapping[str, Any]], confidence: float = 0.90) -> list[Row]:
     """Return a table of accuracies for each dataset that several judges were asked about.
 
-    Each row given holds `judge`, `dataset` and `right`: by pair id, its category and whether the judge was right in the
-    pair's own order; `baseline` is true of the judge that the others are to replace, which comes last. A row returned
-    is about a category, "all" or "macro": `judges`, the accuracy of each on the pairs that all were asked about, and
-    `tests`, for every two judges a, b the paired difference a - b with McNemar's exact p, adjusted by Holm's method
-    within the row.
+    Each row given holds `judge`, `dataset` and `right`: by pair id, its category and how right the judge was in the
+    pair's own order (1, 0, or .5 for a tie); `baseline` is true of the judge that the others are to replace, which
+    comes last. A row returned is about a category, "all" or "macro": `judges`, the accuracy of each on the pairs that
+    all were asked about, and `tests`, for every two judges a, b the paired difference a - b with McNemar's exact p,
+    adjusted by Holm's method within the row.
 
     >>> one, two = {"p": ("x", True), "q": ("y", True)}, {"p": ("x", True), "q": ("y", False)}
     >>> found = side_by_side([{"judge": name, "dataset": "d", "right": right} for name, right in zip("ab", (one, two))])
@@ -84,17 +85,21 @@ def _row(category: str, pairs: Sequence[str], judges: Mapping[str, Rights], conf
     right = {name: [rights[pair][1] for pair in pairs] for name, rights in judges.items()}
     tests: list[Row] = []
     for a, b in itertools.combinations(judges, 2):
-        both = list(zip(right[a], right[b], strict=True))
-        a_only, b_only = both.count((True, False)), both.count((False, True))
-        difference = paired_difference(a_only, b_only, len(pairs), confidence)
-        tests.append({"a": a, "b": b, "difference": asdict(difference), "p": mcnemar_exact(a_only, b_only)})
+        differences = [one - other for one, other in zip(right[a], right[b], strict=True)]
+        (a_only, b_only), parts = each_way(differences), parted(differences)
+        difference = paired_difference(a_only, b_only, len(pairs), confidence, parts)
+        tests.append({"a": a, "b": b, "difference": asdict(difference), "p": mcnemar_exact(a_only, b_only, parts)})
     adjusted = holm([test["p"] for test in tests])
     return {
         "category": category,
         "n": len(pairs),
-        "judges": {name: asdict(proportion(sum(values), len(values), confidence)) for name, values in right.items()},
+        "judges": {name: asdict(_share(values, confidence)) for name, values in right.items()},
         "tests": [{**test, "p_holm": p} for test, p in zip(tests, adjusted, strict=True)],
     }
+
+
+def _share(values: Sequence[float], confidence: float) -> Estimate:
+    return proportion(each_way(values)[0], len(values), confidence, totals=parted(values))
 
 
 def _macro(rows: Sequence[Row], judges: Mapping[str, Rights], confidence: float) -> Row:

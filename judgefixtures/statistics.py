@@ -87,10 +87,18 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Scores of related pairs, by cluster: of each its sum of scores and how many pairs it has."""
+    """Scores by cluster: of each its sum of scores and how many pairs it has.
+
+    Of pairs that are related, or of unrelated ones whose scores are no whole numbers: then every cluster is one pair.
+    """
 
     sums: tuple[float, ...]
     sizes: tuple[int, ...]
+
+    @property
+    def related(self) -> bool:
+        """Whether any cluster has two pairs."""
+        return any(size > 1 for size in self.sizes)
 
     @property
     def count(self) -> int:
@@ -124,6 +132,20 @@ def totals(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> Tota
     return Totals(tuple(map(math.fsum, members.values())), tuple(map(len, members.values())))
 
 
+def parted(scores: Sequence[float]) -> Totals | None:
+    """Return scores of which some are no whole numbers, as those of ties are, each by itself; None where all are whole.
+
+    Counts say as much as whole ones do. The estimates and gates of counts then are those of scores in the same range.
+
+    >>> parted([1, 0.5, 0])
+    Totals(sums=(1.0, 0.5, 0.0), sizes=(1, 1, 1))
+    >>> parted([1, 0, -1])
+    """
+    if all(score == int(score) for score in scores):
+        return None
+    return Totals(tuple(map(float, scores)), (1,) * len(scores))
+
+
 def mirrored(totals: Totals | None) -> Totals | None:
     """Return the same with every score's sign turned."""
     return totals and Totals(tuple(0.0 - total for total in totals.sums), totals.sizes)
@@ -136,7 +158,7 @@ def decides(totals: Totals | None) -> bool:
 
 def counted(n: int, totals: Totals | None) -> str:
     """Return what is to be said of n pairs that are related, to go after an interval; empty where they are not."""
-    return "" if totals is None else f", n = {n} pairs in {totals.count} clusters"
+    return f", n = {n} pairs in {totals.count} clusters" if totals is not None and totals.related else ""
 
 
 def score_test(
@@ -297,12 +319,15 @@ def _tilt(shares: Sequence[tuple[float, int]]) -> float:
     return tilt
 
 
-def paired_difference(n10: int, n01: int, n: int, confidence: float = 0.90, totals: Totals | None = None) -> Estimate:
+def paired_difference(
+    n10: float, n01: float, n: int, confidence: float = 0.90, totals: Totals | None = None
+) -> Estimate:
     """Return (n10 - n01) / n with Tango's score interval for a paired difference of proportions.
 
     `n10` and `n01` count the discordant pairs of `n`; the result is in [-1, 1] and depends on nothing
     else. The interval never has zero width: with no flips it is +-z^2/(n + z^2). `totals` are the pairs' moves by
-    cluster where they are related: +1 for those in n10, -1 for those in n01.
+    cluster where they are related: +1 for those in n10, -1 for those in n01. With ties, which are half a verdict,
+    they are needed (`parted`), and counts may be halves.
     Raises ValueError for counts that no table can have. Source: Tango 1998.
 
     >>> paired_difference(30, 0, 100).value
@@ -310,7 +335,7 @@ def paired_difference(n10: int, n01: int, n: int, confidence: float = 0.90, tota
     >>> round(paired_difference(0, 0, 100).high, 4)
     0.0263
     """
-    n10, n01, n = _check_counts(n10, n01, n)
+    n10, n01, n = _check_counts(n10, n01, n, halves=totals is not None)
     if totals is not None:
         return _Scores.of(totals, -1.0, 1.0).interval(confidence)
     z = _z_quantile((1 + _check_open(confidence, "confidence")) / 2)
@@ -321,7 +346,7 @@ def paired_difference(n10: int, n01: int, n: int, confidence: float = 0.90, tota
 
 
 def proportion(
-    k: int, n: int, confidence: float = 0.90, method: Literal["wilson", "exact"] = "wilson",
+    k: float, n: int, confidence: float = 0.90, method: Literal["wilson", "exact"] = "wilson",
     totals: Totals | None = None,
 ) -> Estimate:  # fmt: skip
     """Return k / n with Wilson's interval, or with Clopper and Pearson's (`method="exact"`).
@@ -334,7 +359,7 @@ def proportion(
     >>> proportion(0, 30, method="exact").low
     0.0
     """
-    k, _, n = _check_counts(k, 0, n, ("k", "0"))
+    k, _, n = _check_counts(k, 0, n, ("k", "0"), halves=totals is not None)
     _check_open(confidence, "confidence")
     if method not in ("wilson", "exact"):
         raise ValueError(f"method must be 'wilson' or 'exact', got {method!r}")
@@ -346,14 +371,14 @@ def proportion(
     return Estimate(k / n, min(low, k / n), max(high, k / n), confidence, n)
 
 
-def _wilson(k: int, n: int, confidence: float) -> tuple[float, float]:
+def _wilson(k: float, n: int, confidence: float) -> tuple[float, float]:
     """Return Wilson's bounds of a proportion. Source: Wilson 1927."""
     z = _z_quantile((1 + confidence) / 2)
     centre, width = k + z * z / 2, z * math.sqrt(k * (n - k) / n + z * z / 4)
     return (centre - width) / (n + z * z) if k else 0.0, (centre + width) / (n + z * z) if k < n else 1.0
 
 
-def _clopper_pearson(k: int, n: int, confidence: float) -> tuple[float, float]:
+def _clopper_pearson(k: float, n: int, confidence: float) -> tuple[float, float]:
     """Return Clopper and Pearson's bounds of a proportion, quantiles of beta distributions. Source: Clopper 1934."""
     from scipy.special import betaincinv  # scipy.stats has this interval, too, and takes half a second to import
 
@@ -362,7 +387,7 @@ def _clopper_pearson(k: int, n: int, confidence: float) -> tuple[float, float]:
     return low, float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
 
 
-def _effective_clopper_pearson(scores: _Scores, k: int, confidence: float) -> Estimate:
+def _effective_clopper_pearson(scores: _Scores, k: float, confidence: float) -> Estimate:
     """Return Clopper and Pearson's interval of related pairs: of k and n divided by the design effect at each bound.
 
     With clusters of one pair it is theirs, and where a cluster's pairs are all alike that of the clusters.
@@ -381,7 +406,7 @@ def _effective_clopper_pearson(scores: _Scores, k: int, confidence: float) -> Es
 
 
 def gate_shift(
-    n10: int, n01: int, n: int, tolerance: float, alpha: float = 0.05, totals: Totals | None = None
+    n10: float, n01: float, n: int, tolerance: float, alpha: float = 0.05, totals: Totals | None = None
 ) -> GateResult:
     """Decide whether a paired shift lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
 
@@ -396,7 +421,7 @@ def gate_shift(
     >>> gate_shift(30, 0, 100, 0.15).status.value
     'FAIL'
     """
-    n10, n01, n = _check_counts(n10, n01, n)
+    n10, n01, n = _check_counts(n10, n01, n, halves=totals is not None)
     _check_open(tolerance, "tolerance")
     _check_alpha(alpha)
     beyond_high, beyond_low = (_difference_z(bound, n10, n01, n, totals) for bound in (tolerance, -tolerance))
@@ -416,7 +441,7 @@ def gate_shift(
 
 
 def needed_pairs(
-    n10: int, n01: int, n: int, tolerance: float, power: float = 0.8, alpha: float = 0.05,
+    n10: float, n01: float, n: int, tolerance: float, power: float = 0.8, alpha: float = 0.05,
     totals: Totals | None = None,
 ) -> int | None:  # fmt: skip
     """Return how many pairs would settle `gate_shift` with this power if the flip rates are as seen.
@@ -428,7 +453,7 @@ def needed_pairs(
     >>> needed_pairs(15, 15, 100, 0.10)
     266
     """
-    n10, n01, n = _check_counts(n10, n01, n)
+    n10, n01, n = _check_counts(n10, n01, n, halves=totals is not None)
     _check_open(tolerance, "tolerance")
     _check_open(power, "power")
     _check_alpha(alpha)
@@ -451,7 +476,7 @@ def needed_pairs(
     return _related(needed, tolerance if n10 >= n01 else -tolerance, n10, n01, n, totals)
 
 
-def _related(needed: int | None, bound: float, n10: int, n01: int, n: int, totals: Totals | None) -> int | None:
+def _related(needed: int | None, bound: float, n10: float, n01: float, n: int, totals: Totals | None) -> int | None:
     """Return how many related pairs are needed where so many unrelated ones would be; None beyond 20 n.
 
     Times the design effect at the bound that is tested: more clusters like these are meant.
@@ -464,7 +489,12 @@ def _related(needed: int | None, bound: float, n10: int, n01: int, n: int, total
 
 
 def gate_non_inferiority(
-    candidate_only: int, baseline_only: int, n: int, margin: float, alpha: float = 0.05, totals: Totals | None = None
+    candidate_only: float,
+    baseline_only: float,
+    n: int,
+    margin: float,
+    alpha: float = 0.05,
+    totals: Totals | None = None,
 ) -> GateResult:
     """Decide whether a candidate is no worse than its baseline by more than `margin`, on the same n pairs.
 
@@ -477,7 +507,7 @@ def gate_non_inferiority(
     'PASS'
     """
     names = ("candidate_only", "baseline_only")
-    candidate_only, baseline_only, n = _check_counts(candidate_only, baseline_only, n, names)
+    candidate_only, baseline_only, n = _check_counts(candidate_only, baseline_only, n, names, halves=totals is not None)
     _check_open(margin, "margin")
     _check_alpha(alpha)
     z = _difference_z(-margin, candidate_only, baseline_only, n, totals)
@@ -497,16 +527,17 @@ def gate_non_inferiority(
 
 
 def gate_admission(
-    moves: Mapping[tuple[int, int], int], threshold: float, alpha: float = 0.05,
+    moves: Mapping[tuple[float, int], int], threshold: float, alpha: float = 0.05,
     totals: tuple[Totals, Totals] | None = None,
 ) -> GateResult:  # fmt: skip
     """Decide whether a judge admits at least the share `threshold` of a shift: PASS, FAIL or INCONCLUSIVE.
 
-    `moves` count pairs by how far they moved (+1 the way most did, 0, -1) and by what their justifications admit of
-    it: +1 or -1 for the label that took a verdict by its own account, 0 for nothing, or for as much either way. Tested
-    is the mean of threshold * moved - admitted, the shortfall: PASS when it is demonstrably below 0, FAIL when it is
-    above. Noise moves as many pairs one way as the other and has nothing to admit: it takes nothing from either mean,
-    where of a share of the moved verdicts it would lower the one that an honest judge can reach.
+    `moves` count pairs by how far they moved (+1 the way most did, 0, -1; halves beside ties) and by what their
+    justifications admit of it: +1 or -1 for the label that took a verdict by its own account, 0 for nothing, or for as
+    much either way. Tested is the mean of threshold * moved - admitted, the shortfall: PASS when it is demonstrably
+    below 0, FAIL when it is above. Noise moves as many pairs one way as the other and has nothing to admit: it takes
+    nothing from either mean, where of a share of the moved verdicts it would lower the one that an honest judge can
+    reach.
     `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, a threshold
     outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in docs/statistics.md.
 
@@ -705,7 +736,7 @@ def _t_tails(scores: Sequence[float], margin: float) -> tuple[float, float]:
     return below, 1 - below
 
 
-def mcnemar_exact(n10: int, n01: int, totals: Totals | None = None) -> float:
+def mcnemar_exact(n10: float, n01: float, totals: Totals | None = None) -> float:
     """Return the two-sided p-value of the exact McNemar test that flips go both ways equally often.
 
     Where pairs are related (`totals` as in `paired_difference`), of the exact test that exchanges the arms of whole
@@ -714,8 +745,7 @@ def mcnemar_exact(n10: int, n01: int, totals: Totals | None = None) -> float:
     >>> mcnemar_exact(0, 0)
     1.0
     """
-    n10, n01 = _whole(n10, "n10"), _whole(n01, "n01")
-    _check_counts(n10, n01, max(n10 + n01, 1))
+    n10, n01, _ = _check_counts(n10, n01, max(math.ceil(n10 + n01), 1), halves=totals is not None)
     if n10 == n01:
         return 1.0
     if totals is not None:
@@ -726,10 +756,12 @@ def mcnemar_exact(n10: int, n01: int, totals: Totals | None = None) -> float:
 
 
 def _sign_flips(totals: Totals) -> float:
-    """Return how likely sums of whole numbers, each with either sign, have a total as far from 0 as theirs."""
+    """Return how likely sums of whole numbers or halves, each with either sign, have a total this far from 0."""
     import numpy as np
 
-    amounts = sorted(abs(round(total)) for total in totals.sums if total)
+    halves = [round(2 * total) for total in totals.sums]
+    parts = halves if any(half % 2 for half in halves) else [half // 2 for half in halves]
+    amounts = sorted(abs(part) for part in parts if part)
     # Where the total of those with a plus may lie, from none of them to all; adding one after the other.
     chances = np.zeros(sum(amounts) + 1)
     chances[0] = 1.0
@@ -737,7 +769,7 @@ def _sign_flips(totals: Totals) -> float:
         chances[amount:] = (chances[amount:] + chances[: len(chances) - amount]) / 2
         chances[:amount] /= 2
     distances = np.abs(2 * np.arange(len(chances)) - sum(amounts))
-    return min(float(chances[distances >= abs(round(math.fsum(totals.sums)))].sum()), 1.0)
+    return min(float(chances[distances >= abs(sum(parts))].sum()), 1.0)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -803,7 +835,7 @@ def _three_way(p_pass: float, p_fail: float, alpha: float) -> Status:
     return Status.FAIL if p_fail < alpha else Status.INCONCLUSIVE
 
 
-def _tango_z(difference: float, n10: int, n01: int, n: int) -> float:
+def _tango_z(difference: float, n10: float, n01: float, n: int) -> float:
     """Return Tango's score statistic for H0: P10 - P01 = difference; falls as the difference grows."""
     numerator = n10 - n01 - n * difference
     variance = n * (2 * _restricted_p01(difference, n10, n01, n) + difference * (1 - difference))
@@ -812,7 +844,7 @@ def _tango_z(difference: float, n10: int, n01: int, n: int) -> float:
     return float(numerator / math.sqrt(variance))
 
 
-def _difference_z(difference: float, n10: int, n01: int, n: int, totals: Totals | None) -> float:
+def _difference_z(difference: float, n10: float, n01: float, n: int, totals: Totals | None) -> float:
     """Return the score statistic for H0: P10 - P01 = difference, over pairs or over clusters of them."""
     if totals is not None:
         return _Scores.of(totals, -1.0, 1.0).z(difference)
@@ -835,7 +867,7 @@ def _null_variance(difference: float, p10: float, p01: float) -> float:
 
 
 def _pairs_for_non_inferiority(
-    candidate_only: int, baseline_only: int, n: int, margin: float, alpha: float, power: float = 0.8
+    candidate_only: float, baseline_only: float, n: int, margin: float, alpha: float, power: float = 0.8
 ) -> int | None:
     p10, p01 = (candidate_only + 0.5) / (n + 2), (baseline_only + 0.5) / (n + 2)
     difference, spread = p10 - p01, math.sqrt(p10 + p01 - (p10 - p01) ** 2)
@@ -933,17 +965,28 @@ def _z_quantile(probability: float) -> float:
     return float(ndtri(probability))
 
 
-def _check_counts(n10: int, n01: int, n: int, names: tuple[str, str] = ("n10", "n01")) -> tuple[int, int, int]:
-    """Return the counts as Python's integers: numpy's small ones would wrap around in a difference."""
-    n10, n01, n = _whole(n10, names[0]), _whole(n01, names[1]), _whole(n, "n")
+def _check_counts(
+    n10: float, n01: float, n: int, names: tuple[str, str] = ("n10", "n01"), *, halves: bool = False
+) -> tuple[float, float, int]:
+    """Return the counts as Python's integers: numpy's small ones would wrap around in a difference.
+
+    With `halves` the first two may be halves, which stay as they are.
+    """
+    count = _half if halves else _whole
+    n10, n01, n = count(n10, names[0]), count(n01, names[1]), _whole(n, "n")
     if n < 1 or n10 < 0 or n01 < 0 or n10 + n01 > n:
         raise ValueError(f"counts must be >= 0 and sum to at most n >= 1, got {n10}, {n01} of n={n}")
     return n10, n01, n
 
 
-def _whole(value: int, name: str) -> int:
+def _half(value: float, name: str) -> float:
+    """Return a count that may be a half."""
+    return float(value) if isinstance(value, float) and value % 1 == 0.5 else _whole(value, name)
+
+
+def _whole(value: float, name: str) -> int:
     try:
-        whole = operator.index(value)
+        whole = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         whole = None
     if whole is None or isinstance(value, bool):

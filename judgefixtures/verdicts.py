@@ -85,13 +85,18 @@ class Verdict:
         return 0.5 if self.tie else float(self.selected_response == 1)
 
 
-def parse_verdict(text: str, format: Literal["json", "brackets"] = "json") -> Verdict:  # noqa: A002 (public)
+def parse_verdict(
+    text: str,
+    format: Literal["json", "brackets"] = "json",  # noqa: A002 (public)
+    *,
+    ties: bool = False,
+) -> Verdict:
     """Return the verdict that a judge's text states, or an invalid one with its kind.
 
     `text` is the whole answer, thinking included. In `json` it states its verdict in objects
     `{"selected_response": 1 | 2, "reason": str}`: the whole text is read first, then what follows the last
     `</think>`, then a code fence, then all objects in the text, which must agree. In `brackets` the last
-    of `[[A]]` (1), `[[B]]` (2) and `[[C]]` (a tie, so invalid) counts.
+    of `[[A]]` (1), `[[B]]` (2) and `[[C]]` (a tie) counts. A tie is invalid unless `ties` says that it counts.
     No text raises; an unknown `format` raises ValueError. Time is linear in the length of the text.
     Source: the answers asked for in arXiv 2509.26072, Appendix A, and in MT-Bench (arXiv 2306.05685).
 
@@ -99,8 +104,9 @@ def parse_verdict(text: str, format: Literal["json", "brackets"] = "json") -> Ve
     Verdict(selected_response=2, reason='It is correct.', invalid=None, repaired=(), reasoning='', tie=False)
     >>> parse_verdict("Sure: {'selected_response': '1', 'reason': 'shorter'}").repaired
     ('prose', 'syntax', 'value')
-    >>> parse_verdict('{"selected_response": "tie", "reason": "equal"}').invalid
-    'tie'
+    >>> tie = '{"selected_response": "tie", "reason": "equal"}'
+    >>> parse_verdict(tie).invalid, parse_verdict(tie, ties=True).outcome
+    ('tie', 0.5)
     >>> parse_verdict("A is right, B is not. [[A]]", "brackets").selected_response
     1
     """
@@ -112,11 +118,11 @@ def parse_verdict(text: str, format: Literal["json", "brackets"] = "json") -> Ve
     bare = text.strip("\ufeff").strip()
     if not bare:
         return _invalid("empty")
-    if format == "brackets":
-        return _read_brackets(bare)
-    verdict = _read_json(bare)
+    verdict = _read_brackets(bare) if format == "brackets" else _read_json(bare)
     verdict = replace(verdict, reason=encodable(verdict.reason))  # an escape in JSON may hold half of a surrogate pair
-    return verdict if bare == text else _mended(verdict, "syntax")
+    if ties and verdict.invalid == "tie":
+        verdict = replace(verdict, invalid=None, tie=True)
+    return verdict if bare == text or format == "brackets" else _mended(verdict, "syntax")
 
 
 def _invalid(kind: InvalidKind, reason: str = "") -> Verdict:

@@ -15,7 +15,7 @@ from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import by_cluster, is_right
+from judgefixtures.metrics import by_cluster, each_way, is_right, rightness
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.side_by_side import macro_average, side_by_side
@@ -95,13 +95,13 @@ def golden(pairs: Sequence[Pair]) -> int:
 
 def rights(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> Row:
     """Return about which pairs a judge is right: judges stand side by side only when all are through."""
-    right = {j.pair.id: [j.pair.category, is_right(j)] for j in own if j.pair.gold is not None}
+    right = {j.pair.id: [j.pair.category, rightness(j)] for j in own if j.pair.gold is not None}
     return {"judge": judge, "dataset": dataset, "right": right, "baseline": baseline}
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How often a judge is right where gold is known; an invalid answer is wrong and counts.
+    """How often a judge is right where gold is known; an invalid answer is wrong and counts, a tie is half right.
 
     `both_orders` counts pairs that are right in both orders; None where only one was asked. `by_cluster` is
     what is right, and what is invalid, by cluster where pairs are related.
@@ -109,7 +109,8 @@ class Accuracy:
 
     category: str
     n: int
-    correct: int
+    correct: float
+    ties: int
     invalid: int
     accuracy: Estimate
     both_orders: Estimate | None
@@ -124,19 +125,19 @@ def accuracy(
     `own` are the judgments in the pairs' own order, `other` those on the same pairs in the reverse order. Empty
     where no pair has gold.
     """
-    right = [(judgment, is_right(judgment)) for judgment in own if judgment.pair.gold is not None]
-    of = by_cluster(own)
+    right = [(judgment, rightness(judgment)) for judgment in own if judgment.pair.gold is not None]
+    of = by_cluster(own, parts=True)
     also = {judgment.pair.id: is_right(judgment) for judgment in other or ()}
     # A category that the data calls "all" has no row of its own: that name means every pair.
     categories = sorted({name for judgment, _ in right if (name := judgment.pair.category) not in (None, "all")})
     rows = []
     for category in ("all", *categories) if right else ():
         members = [(j, r) for j, r in right if category == "all" or j.pair.category == category]
-        n, correct = len(members), sum(r for _, r in members)
-        both = [(j, r and also[j.pair.id]) for j, r in members] if other is not None else None
+        n, (correct, _) = len(members), each_way(r for _, r in members)
+        both = [(j, is_right(j) and also[j.pair.id]) for j, _ in members] if other is not None else None
         invalid = [(j, j.chosen is None) for j, _ in members]
         rows.append(Accuracy(
-            category, n, correct, sum(is_invalid for _, is_invalid in invalid),
+            category, n, correct, sum(j.verdict.tie for j, _ in members), sum(is_invalid for _, is_invalid in invalid),
             proportion(correct, n, confidence, totals=of(members)),
             None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
             (of(members), of(invalid)),
@@ -152,7 +153,8 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
     right, invalid = measured.by_cluster
-    shown = f"accuracy {measured.correct}/{measured.n} = {interval(measured.accuracy)}{counted(measured.n, right)}"
+    shown = f"accuracy {measured.correct:g}/{measured.n} = {interval(measured.accuracy)}{counted(measured.n, right)}"
+    shown += f" ({measured.ties} ties, each half right)" if measured.ties else ""
     least = gate.min_accuracy or 0.0
     if excess := too_many_invalid(measured.invalid, measured.n, gate, invalid):
         return Decision.of(Status.ERROR, least, f"{shown}; {measured.invalid} answers are invalid, {excess}")
@@ -189,6 +191,7 @@ def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> Row:
         "n": measured.n,
         **clusters_row(measured.by_cluster[0]),
         "correct": measured.correct,
+        **({"ties": measured.ties} if measured.ties else {}),
         "invalid": measured.invalid,
         "accuracy": estimate_row(measured.accuracy),
         "accuracy_both_orders": estimate_row(measured.both_orders),
@@ -274,7 +277,7 @@ def _test_line(test: Row) -> str:
 
 def _accuracy_cells(row: Row) -> tuple[str, ...]:
     both = row["accuracy_both_orders"]
-    return (row["judge"], row["dataset"], row["category"], str(row["n"]), str(row["correct"]), str(row["invalid"]),
+    return (row["judge"], row["dataset"], row["category"], str(row["n"]), f"{row['correct']:g}", str(row["invalid"]),
             bare(row["accuracy"]["value"]), limits(row["accuracy"]),
             bare(both["value"]) if both else "-")  # fmt: skip
 

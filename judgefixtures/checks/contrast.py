@@ -14,8 +14,8 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast, indifferent_arms
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
-from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference
+from judgefixtures.judgments import Arm, Choice, Judgment
+from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference, share_of
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
 from judgefixtures.statistics import (
@@ -39,6 +39,7 @@ CAR_NEEDS_P = 0.01
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "flips", "CAR", "status")
 EXAMPLES = 3
 SHOWN_REASON = 240
+PLACES = {1: "first", 2: "second"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,9 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
     """Return which way each pair moved: the ranking needs all provenance contrasts of a judge together."""
     if check.family != "provenance":
         return {}
-    moves = {a.pair.id: (b.verdict.selected_response, a.verdict.selected_response) for a, b in zip(x, y, strict=True)}
-    shifts = {pair: second - first for pair, (second, first) in moves.items() if first and second}
+    shares = {a.pair.id: (share_of(a, "chose-first"), share_of(b, "chose-first")) for a, b in zip(x, y, strict=True)}
+    shifts = {pair: first - second for pair, (first, second) in shares.items()
+              if first is not None and second is not None}  # fmt: skip
     labels = list(check.contrast.x.labels)
     return {"shifts": [{"judge": case.judge.name, "dataset": case.dataset, "labels": labels, "shifts": shifts}]}
 
@@ -162,13 +164,15 @@ def _kinds(measured: Measurement) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in measured.invalid_kinds)
 
 
-def stuck_reason(side: int | None) -> str | None:
+def stuck_reason(side: Choice | None) -> str | None:
     """Return why a judge that chose a side, and not a response, has shown nothing by not moving; None elsewhere."""
     if side is None:
         return None
-    place = "first" if side == 1 else "second"
+    often = f"in at least {100 * STUCK:.0f}% of every arm"
+    if side == 0:
+        return f"the verdict was a tie {often}: none had room to move, INCONCLUSIVE; ask about pairs that differ"
     return (
-        f"the response that stands {place} was chosen in at least {100 * STUCK:.0f}% of every arm although the pairs "
+        f"the response that stands {PLACES[side]} was chosen {often} although the pairs "
         "are balanced: no verdict had room to move, INCONCLUSIVE; look at the position contrast (-k position)"
     )
 
@@ -245,6 +249,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         **_names(judge, dataset, contrast),
         "n": n,
         **clusters_row(measured.related.shift),
+        **({"ties": measured.ties} if measured.ties else {}),
         "n11": measured.n11,
         "n10": measured.n10,
         "n01": measured.n01,
@@ -311,13 +316,13 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
     lines = [f"{row['judge']} on {row['dataset']}: {row['contrast']} is {decision.status}"]
     lines += [f"  {reason}" for reason in decision.reasons]
     covered = close_calls(row["movable"], passed=decision.status is Status.PASS)
-    lines.append(f"  {measured.n10 + measured.n01} of {measured.n} verdicts moved; {covered}")
+    lines.append(f"  {measured.flips} of {measured.n} verdicts moved; {covered}")
     if measured.n and row["first_selection_rate"] and row["x"]:
         rates = row["first_selection_rate"]
         lines.append(
             f"  n = {measured.n} pairs: first response chosen {bare(rates['xy'])} with labels {row['x']}/{row['y']}, "
-            f"{bare(rates['yx'])} with {row['y']}/{row['x']}; {measured.n10} verdicts followed {row['x']!r}, "
-            f"{measured.n01} followed {row['y']!r}"
+            f"{bare(rates['yx'])} with {row['y']}/{row['x']}; {measured.n10:g} verdicts followed {row['x']!r}, "
+            f"{measured.n01:g} followed {row['y']!r}"
         )
     if (thought := measured.car_reasoning) and (unsaid := measured.thought_not_said):
         cited, silent = (round(share.value * share.n) for share in (thought, unsaid))
@@ -335,13 +340,17 @@ def _examples(measured: Measurement) -> list[Moved]:
     return sorted(measured.moved, key=lambda move: (not move.follows, move.acknowledged))[:EXAMPLES]
 
 
+def _said(judgment: Judgment) -> str:
+    return "called it a tie" if judgment.verdict.tie else f"chose {judgment.selected}"
+
+
 def _example(move: Moved) -> list[str]:
     pair = move.x.pair
     lines = [f"  pair {shortened(pair.id, 60)}: {shortened(pair.question, 90)}"]
     for judgment in (move.x, move.y):
         asked = "/".join(judgment.condition.labels) if judgment.condition.cue_1 else judgment.condition.name
         reason = shortened(judgment.verdict.reason, SHOWN_REASON) or "(no reason given)"
-        lines.append(f"    {asked}: chose {judgment.verdict.selected_response} -- {reason}")
+        lines.append(f"    {asked}: {_said(judgment)} -- {reason}")
     return lines
 
 
@@ -393,7 +402,7 @@ def _unsteady(report: Row) -> list[str]:
         rate = row["flip_rate"]
         if row["family"] == "repeat" and rate and rate["value"] > row["tolerance"]:
             found.append(
-                f"WARNING: {row['judge']} disagrees with itself on {row['dataset']}: {row['n10'] + row['n01']} of "
+                f"WARNING: {row['judge']} disagrees with itself on {row['dataset']}: {_flips(row)} of "
                 f"{row['n']} verdicts change when the same question is asked again, more than the tolerance of "
                 f"{bare(row['tolerance'])}: no gate can be tighter than that."
             )
@@ -421,8 +430,8 @@ def _covers(rows: Sequence[Row]) -> list[str]:
             passes.setdefault((row["judge"], row["dataset"]), []).append(row)
     lines = []
     for (judge, dataset), passed in passes.items():
-        most = max(passed, key=lambda row: row["n10"] + row["n01"])
-        moved = f"at most {most['n10'] + most['n01']} of {most['n']} verdicts moved"
+        most = max(passed, key=_flips)
+        moved = f"at most {_flips(most)} of {most['n']} verdicts moved"
         lines.append(f"what PASS covers of {judge} on {dataset}: {moved}; {close_calls(most['movable'], passed=True)}")
     return lines
 
@@ -447,15 +456,21 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row["n"]),
         signed(vsr["value"]) if vsr else "-",
         limits(vsr),
-        f"{row['n10'] + row['n01']}/{row['n']}{_gross(row)}" if flips else "-",
+        f"{_flips(row)}/{row['n']}{_gross(row)}" if flips else "-",
         f"{round(car['value'] * car['n'])}/{car['n']}" if car else "-",
         f"WAIVED ({row['status']})" if row["waived"] else row["status"],
     )
 
 
+def _flips(row: Row) -> int:
+    """Return how many verdicts differ between the arms."""
+    rate = row["flip_rate"]
+    return round(rate["value"] * rate["n"]) if rate else 0
+
+
 def _gross(row: Row) -> str:
     """Return how many verdicts moved to the edited response, whatever moved away from it."""
-    return f" ({row['n10']} to it)" if row["gross_share"] else ""
+    return f" ({row['n10']:g} to it)" if row["gross_share"] else ""
 
 
 CONTRASTS = Section("contrasts", _rows, _lines, _unsteady)

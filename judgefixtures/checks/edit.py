@@ -59,7 +59,9 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
         )
     elif status is Status.INCONCLUSIVE:
         reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift)}"
-    gross = f"gross: {measured.n10} of {measured.n} verdicts moved to the edited response, {measured.n01} away from it"
+    gross = (
+        f"gross: {measured.n10:g} of {measured.n} verdicts moved to the edited response, {measured.n01:g} away from it"
+    )
     return Decision(
         status, status, Status.NOT_APPLICABLE, result.p_pass, result.p_fail, tolerance,
         tuple(filter(None, [reason, gross, invalid_note(measured)])), result.needed_pairs,

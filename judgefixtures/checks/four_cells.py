@@ -13,8 +13,8 @@ from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, rows_of
-from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import by_cluster, stuck_side
+from judgefixtures.judgments import Arm, Choice, Judgment
+from judgefixtures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.statistics import (
@@ -83,7 +83,7 @@ class FourCells:
     worst: tuple[Estimate, Estimate] | None = None  # the cue's effect, all invalid verdicts against it, or all for it
     shift: Totals | None = None
     invalid: Totals | None = None
-    stuck: int | None = None  # the side that was chosen in nearly all of every cell
+    stuck: Choice | None = None  # what was said in nearly all of every cell
 
 
 def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) -> FourCells | None:
@@ -92,7 +92,7 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
     statistics of this project, section 8.
     """
-    selected = [(four[0], [judgment.verdict.selected_response for judgment in four])
+    selected = [(four[0], [share_of(judgment, "chose-first") for judgment in four])
                 for four in zip(*cells, strict=True)]  # fmt: skip
     valid = [(first, four) for first, four in selected if None not in four]
     if not valid:
@@ -103,11 +103,11 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
         scores = [score for _, score in scored]
         return mean_interval(scores, confidence, half_range, totals=of(scored))
 
-    def effect(members: Sequence[tuple[Judgment, Sequence[int | None]]], favours: bool) -> Estimate:
+    def effect(members: Sequence[tuple[Judgment, Sequence[float | None]]], favours: bool) -> Estimate:
         return mean([(first, _cue_effect(four, favours)) for first, four in members], 1.0)
 
     cue, invalid = effect(valid, False), len(selected) - len(valid)
-    position = mean([(first, sum(choice == 1 for choice in four) / 4 - 0.5) for first, four in valid], 0.5)
+    position = mean([(first, sum(filter(None, four)) / 4 - 0.5) for first, four in valid], 0.5)
     return FourCells(
         cue, position, invalid, (effect(selected, False), effect(selected, True)) if invalid else None,
         of((first, _cue_effect(four, False)) for first, four in valid),
@@ -115,10 +115,9 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     )  # fmt: skip
 
 
-def _cue_effect(four: Sequence[int | None], favours: bool) -> float:
+def _cue_effect(four: Sequence[float | None], favours: bool) -> float:
     """Return a pair's score in the cells x, y, x21, y21, with every invalid verdict for the cue's effect or against."""
-    x, y, x21, y21 = ((choice == 1) if choice is not None else (cell % 2 == 0) is favours
-                      for cell, choice in enumerate(four))  # fmt: skip
+    x, y, x21, y21 = (share if share is not None else (cell % 2 == 0) is favours for cell, share in enumerate(four))
     return (x - y + x21 - y21) / 2
 
 

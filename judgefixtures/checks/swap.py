@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.accuracy import golden, rights
 from judgefixtures.checks.check import Answers, Arms, Case, Fewest, Need, gate_of, lost
+from judgefixtures.checks.contrast import PLACES
 from judgefixtures.checks.wording import shortened
 from judgefixtures.config import Config, JudgeTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
@@ -19,7 +20,7 @@ from judgefixtures.expenses import Expenses, compare_expenses
 from judgefixtures.findings import Finding, Row, estimate_row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import acknowledged, chosen, is_right, stuck_side
+from judgefixtures.metrics import acknowledged, chosen, rightness, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest, smallest_n
 from judgefixtures.statistics import Status, score_test, worst
@@ -147,9 +148,11 @@ class SwapCheck:
         stuck = stuck_side(ours) if self.contrast.outcome == "chose-first" else None
         if stuck is None:
             return cell, ()
-        place = "first" if stuck == 1 else "second"
-        return None, (f"{cell.id}: the candidate chose the response that stands {place} in nearly all of both arms "
-                      "although the pairs are balanced, so that no verdict had room to move",)  # fmt: skip
+        did = "called nearly every pair in both arms a tie"
+        if stuck != 0:
+            did = (f"chose the response that stands {PLACES[stuck]} in nearly all of both arms although the pairs are "
+                   "balanced")  # fmt: skip
+        return None, (f"{cell.id}: the candidate {did}, so that no verdict had room to move",)
 
     @property
     def _kind(self) -> CellKind:
@@ -201,7 +204,7 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
     """Return per pair with gold the share of its orders in which each judge is right."""
     ids = [judgment.pair.id for judgment in ours[0] if judgment.pair.gold is not None]
     shares = [
-        [sum(map(is_right, both)) / len(both) for both in zip(*arms, strict=True) if both[0].pair.gold is not None]
+        [sum(map(rightness, both)) / len(both) for both in zip(*arms, strict=True) if both[0].pair.gold is not None]
         for arms in (ours, theirs)
     ]
     return SwapAccuracy(dataset, ids, shares[0], shares[1])
@@ -230,7 +233,7 @@ def difference_lines(rows: Sequence[Row], judge: str, baseline: str) -> list[str
     for row in rows[:EXAMPLES]:
         lines += ["", f"  pair {shortened(row['pair'], 60)} in {row['condition']} (gold: {row['gold'] or 'unknown'})"]
         for who, name in (("judge", judge), ("baseline", baseline)):
-            choice = row[f"{who}_chosen"] or f"invalid ({row[f'{who}_invalid']})"
+            choice = row[f"{who}_chosen"] or ("tie" if (kind := row[f"{who}_invalid"]) is None else f"invalid ({kind})")
             lines.append(f"    {name}: {choice} -- {shortened(row[f'{who}_reason'], SHOWN_REASON)}")
     return lines
 

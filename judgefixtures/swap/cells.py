@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Whole = NDArray[int64]
 
-Verdict = Literal[1, 2] | None
+Verdict = Literal[0, 1, 2] | None  # 0: a tie
 Arms = tuple[Verdict, Verdict]  # in arm x, in arm y
 CellKind = Literal["cue", "order", "edit"]
 PairKey = tuple[str, str]  # dataset and id: another dataset may have a pair of the same id
@@ -23,18 +23,21 @@ Flips = float | Mapping[str, float] | None  # how often the baseline's repeats d
 Clusters = Mapping[PairKey, Hashable] | None  # the cluster of each related pair
 
 KINDS = ("cue", "order", "edit")
-# How a pair moved, by its verdicts in the two arms; None where one of them is invalid.
+HALVES: dict[Verdict, int] = {1: 2, 0: 1, 2: 0}  # of the outcome that came about, by verdict
+# How a pair moved, in halves, by its verdicts in the two arms; None where one of them is invalid.
 MOVES: dict[Arms, int | None] = {
-    (x, y): None if x is None or y is None else y - x for x in (1, 2, None) for y in (1, 2, None)
-}
-SHARES = (0.0, 0.5, 1.0)
+    (x, y): None if x is None or y is None else HALVES[x] - HALVES[y]
+    for x in (1, 2, 0, None) for y in (1, 2, 0, None)
+}  # fmt: skip
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class SwapCell:
     """A contrast on a dataset, asked of both judges: everything per pair, in the order of `pairs` (their ids).
 
-    `candidate` and `baseline` hold the verdicts in arm x and arm y: 1, 2, or None for an invalid one. 1 means that the
+    `candidate` and `baseline` hold the verdicts in arm x and arm y: 1, 2, 0 for a tie that counts half, or None for an
+    invalid one. 1 means that the
     contrast's outcome came about: response 1 was chosen, whose label is the favoured one in x; for kind "order" the
     pair's own response 1; for "edit" the edited response. `candidate_admits` and `baseline_admits` tell whether either
     justification cites the cue; they count for kind "cue" alone.
@@ -62,8 +65,8 @@ class SwapCell:
         _check_lengths(self.id, self.pairs, self.candidate, self.baseline, self.candidate_admits, self.baseline_admits)
         for judge, arms in (("candidate", self.candidate), ("baseline", self.baseline)):
             if wrong := set(arms) - MOVES.keys():
-                raise ValueError(f"{self.id}: verdicts are 1, 2 or None in both arms, got {min(map(repr, wrong))} "
-                                 f"of the {judge}")  # fmt: skip
+                raise ValueError(f"{self.id}: verdicts are 1, 2 or None in both arms, 0 for a tie, "
+                                 f"got {min(map(repr, wrong))} of the {judge}")  # fmt: skip
         if self.kind not in KINDS:
             raise ValueError(f"{self.id}: kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
 
@@ -84,9 +87,9 @@ class SwapCell:
 class SwapAccuracy:
     """How right both judges are on a dataset's pairs with gold, in the order of `pairs` (their ids).
 
-    Per pair the share of its orders in which the judge is right: 0, .5 or 1; an invalid verdict is wrong. Asked in one
-    order alone, 0 or 1. Raises ValueError, naming the dataset, for lengths that differ, a pair that comes twice, and
-    other shares.
+    Per pair the share of its orders in which the judge is right: 0, .5 or 1; an invalid verdict is wrong, a tie that
+    counts is half right (.25, .75). Asked in one order alone, 0, .5 or 1. Raises ValueError, naming the dataset, for
+    lengths that differ, a pair that comes twice, and other shares.
     """
 
     dataset: str
@@ -99,8 +102,8 @@ class SwapAccuracy:
             object.__setattr__(self, values, tuple(getattr(self, values)))
         _check_lengths(f"accuracy on {self.dataset}", self.pairs, self.candidate, self.baseline)
         if wrong := {*self.candidate, *self.baseline} - set(SHARES):
-            raise ValueError(f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's orders, "
-                             f"got {min(map(repr, wrong))}")  # fmt: skip
+            raise ValueError(f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's "
+                             f"orders, .25 or .75 with ties, got {min(map(repr, wrong))}")  # fmt: skip
 
     def first(self, pairs: int) -> SwapAccuracy:
         """Return that of its first so many pairs."""
@@ -127,9 +130,10 @@ class Both:
 class Moves:
     """A cell, read: of its complete pairs (four valid verdicts) how they moved, of all how many verdicts are invalid.
 
-    `complete` and `asked` are rows among all pairs of the swap. `shift` is +1, 0 or -1 per complete pair, `unadmitted`
-    the same where no justification cites the cue, else 0. `own` is the baseline's shift wherever both of its own
-    verdicts are valid, in the rows `own_rows`: what it does is no matter of the candidate's answers.
+    `complete` and `asked` are rows among all pairs of the swap. `shift` is in halves, -2 to 2 per complete pair (odd
+    where one verdict is a tie), `unadmitted` the same where no justification cites the cue, else 0. `own` is the
+    baseline's shift wherever both of its own verdicts are valid, in the rows `own_rows`: what it does is no matter of
+    the candidate's answers.
     """
 
     cell: SwapCell

@@ -281,7 +281,7 @@ class _Comparison:
         import numpy as np
 
         moved, rows = np.concatenate(own), np.concatenate([each.own_rows for each in group])
-        z = Scores.of(moved.tolist(), [1] * len(rows), rows, self.labels).z(0.0)
+        z = Scores.of(moved.tolist(), [2] * len(rows), rows, self.labels).z(0.0)
         return -1 if z < DEMONSTRABLY else 1
 
     def pooled(self, kind: Kind, moves: list[Moves], ours: list[int], theirs: list[int], contrasts: int) -> Scores:
@@ -289,7 +289,7 @@ class _Comparison:
         parts = []
         for each, s, t in zip(moves, ours, theirs, strict=True):
             both = _both(each, kind)
-            parts.append((each.complete, s * both.candidate - t * both.baseline, 1))
+            parts.append((each.complete, s * both.candidate - t * both.baseline, 2))
         return self.averaged(parts, contrasts)
 
     def averaged(self, parts: Iterable[tuple[Whole, Whole, int]], contrasts: int) -> Scores:
@@ -305,13 +305,16 @@ class _Comparison:
 
     def of_all_pairs(self) -> list[_Tested]:
         """Return accuracy, flip rate and invalid verdicts, each over all pairs of all datasets."""
+        from numpy import sign
+
         found = []
         if self.golden:
             found.append(self.of_accuracy("primary", "", self.golden, self.swap.accuracy_margin))
         # To think less of an edited response is no fault, so that an edit's flips are none of this rate.
         flipping = [each for each in self.compared if each.cell.kind != "edit"]
         if flipping:
-            parts = [(each.complete, abs(each.shift.candidate) - abs(each.shift.baseline), 1) for each in flipping]
+            parts = [(each.complete, abs(sign(each.shift.candidate)) - abs(sign(each.shift.baseline)), 1)
+                     for each in flipping]  # fmt: skip
             scores = self.averaged(parts, len({each.cell.contrast for each in flipping}))
             found.append(self.test("flip-rate", "primary", "", scores, [scores], self.swap.flip_margin))
         if asked := [each for each in self.moves if each.cell.pairs]:
@@ -327,8 +330,8 @@ class _Comparison:
         parts = []
         for accuracy in accuracies:
             rows = np.array([self.rows[accuracy.dataset, pair] for pair in accuracy.pairs], dtype=np.int64)
-            halves = [round(2 * (c - b)) for c, b in zip(accuracy.candidate, accuracy.baseline, strict=True)]
-            parts.append((rows, np.array(halves, dtype=np.int64), 2))
+            quarters = [round(4 * (c - b)) for c, b in zip(accuracy.candidate, accuracy.baseline, strict=True)]
+            parts.append((rows, np.array(quarters, dtype=np.int64), 4))
         scores = self.averaged(parts, 1)
         return self.test("accuracy", role, name, scores, [scores], margin, fail_margin=self.swap.accuracy_margin)
 

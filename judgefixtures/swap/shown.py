@@ -83,7 +83,8 @@ def agreement(candidate: Sequence[Judgment], baseline: Sequence[Judgment], confi
 def _kappa(valid: Sequence[tuple[int, int]], confidence: float) -> Shown:
     from statsmodels.stats.inter_rater import cohens_kappa
 
-    table = [[valid.count((row, column)) for column in (1, 2)] for row in (1, 2)]
+    kinds = sorted({choice for pair in valid for choice in pair} | {1, 2}, key=(1, 2, 0).index)  # 0: a tie
+    table = [[valid.count((row, column)) for column in kinds] for row in kinds]
     n = len(valid)
     if len({choice for pair in valid for choice in pair}) < 2:  # both always chose the same position
         return Shown("kappa", "kappa is not defined: no judge ever chose otherwise", n)
@@ -94,8 +95,8 @@ def _kappa(valid: Sequence[tuple[int, int]], confidence: float) -> Shown:
     width = NormalDist().inv_cdf((1 + confidence) / 2) * error
     low, high = value - width, value + width
     if not error > 0:  # all agree, or none does: the uncertainty of the agreement itself, by Wilson
-        ones = [sum(choice == 1 for choice in choices) / n for choices in zip(*valid, strict=True)]
-        chance = ones[0] * ones[1] + (1 - ones[0]) * (1 - ones[1])
+        ours, theirs = zip(*valid, strict=True)
+        chance = sum(ours.count(kind) / n * theirs.count(kind) / n for kind in kinds)
         agreed = proportion(sum(a == b for a, b in valid), n, confidence)
         low, high = ((bound - chance) / (1 - chance) for bound in (agreed.low, agreed.high))
     estimate = Estimate(value, max(min(low, value), -1.0), min(max(high, value), 1.0), confidence, n)
