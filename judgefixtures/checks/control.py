@@ -6,6 +6,7 @@ goes by length is right in both orders no more often than chance, and nothing el
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -79,7 +80,7 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         return replace(found, status=Status.PASS, message=f"{said}: it reads")
     least = fewest_right(n, threshold)
-    reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both)}"
+    reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
     return replace(found, message=reason)
 
 
@@ -98,7 +99,7 @@ def fewest_right(n: int, threshold: float) -> int:
     return next(passes, n + 1)
 
 
-def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]]) -> str:
+def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
     """Return what is wrong with a judge that does not read, as far as its answers tell."""
     total = len(answers)
     valid = [judgment for judgment in answers if judgment.chosen is not None]
@@ -116,7 +117,11 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
         sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
         if sized >= TELLING * len(valid):
             return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
-    same = sum(a.chosen is not None and a.chosen == b.chosen for a, b in both)
+    consistent = [a for a, b in both if a.chosen is not None and a.chosen == b.chosen]
+    same, right = len(consistent), sum(map(is_right, consistent))
+    if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
+        return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
+                f"enough for threshold = {threshold:g}")  # fmt: skip
     return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
 
 
@@ -146,9 +151,15 @@ def refused(finding: Finding, failed: Control) -> Finding:
 
 
 def _rows(findings: Sequence[Finding]) -> list[Row]:
-    """Return each control once: all items of a judge share it."""
-    unique = {(row["judge"], row["dataset"]): row for row in rows_of(findings, "controls")}
-    return ordered(unique.values(), ("judge", "dataset"))
+    """Return each control once: all items of a judge share it, and another judge of that name has one of its own."""
+    unique = {_told_apart(row): row for row in rows_of(findings, "controls")}
+    return ordered((unique[key] for key in sorted(unique)), ("judge", "dataset"))
+
+
+def _told_apart(row: Row) -> str:
+    """Return what tells a control from others; the message of an ERROR names the item that came across it first."""
+    found = row if row["status"] != Status.ERROR else {**row, "message": ""}
+    return json.dumps(found, sort_keys=True)
 
 
 def _lines(report: Row) -> list[str]:

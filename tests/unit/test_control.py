@@ -19,11 +19,12 @@ from support.server import NOWHERE, Asked, Server, serving
 
 from judgefixtures.checks.check import Answers, Case
 from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.control import control, fewest_right
+from judgefixtures.checks.control import CONTROLS, Control, control, fewest_right
 from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import ControlTable, GateTable, build_config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding
 from judgefixtures.judges import Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import measure, stuck_side
@@ -476,3 +477,27 @@ def test_twenty_of_thirty_show_that_a_judge_reads(right: int, status: Status) ->
     found = control("ours", "house-qa", own, other, 0.5)
     assert (found.status, found.right_both_orders, found.n) == (status, right, 30)
     assert found.first_selected == 30 + 30 - right
+
+
+def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
+    """Below the threshold and demonstrably right more often than wrong: that is said; else it is like a coin."""
+    for right, wrong, said in ((19, 2, "it is right more often than wrong (wrong in both orders on 2 pairs)"),
+                               (12, 10, "its choices are like the toss of a coin")):  # fmt: skip
+        neither = 30 - right - wrong
+        own = judged("1" * right + "2" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE, gold=1)
+        other = judged("2" * right + "1" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE_SWAPPED, gold=1)
+        assert said in control("ours", "house-qa", own, other, 0.5).message
+
+
+def test_two_judges_of_one_name_have_a_control_each() -> None:
+    """A row per control, not per name; an ERROR whose message names another item's command is the same control."""
+    good = Control("ours", "house-qa", 30, 30, 30, Status.PASS, "it reads")
+    bad = Control("ours", "house-qa", 30, 0, 60, Status.FAIL, "it takes a side")
+    lost = [Control("ours", "house-qa", 0, 0, 0, Status.ERROR, f"Record: {item}") for item in "ab"]
+    findings = [
+        Finding("contrast", "ours", "own", "recency-new-old", Status.PASS, rows={"controls": (each.row,)})
+        for each in (good, bad, good, *lost)
+    ]
+    found = CONTROLS.rows(findings)
+    assert isinstance(found, list)
+    assert [row["status"] for row in found] == ["ERROR", "PASS", "FAIL"]
