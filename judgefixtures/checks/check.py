@@ -23,13 +23,17 @@ Arms = Sequence[Sequence[Judgment]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at."""
+    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at.
+
+    `repeats` is how often the run asks without cues; whoever runs the check fills it in.
+    """
 
     judge: Judge
     dataset: str
     pairs: tuple[Pair, ...]
     config: Config
     baseline: Judge | None = None
+    repeats: int = 1
 
     @property
     def judges(self) -> tuple[Judge, ...]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from judgefixtures.checks.check import Need
 from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import ControlTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
@@ -30,7 +31,8 @@ OFF = "control = false: nothing shows that this judge reads what it judges, and 
 class Control:
     """What a judge did on the clear pairs of a dataset, and what that says of it.
 
-    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first.
+    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first. `command`
+    records the control where that is all that is missing.
     """
 
     judge: str
@@ -40,6 +42,7 @@ class Control:
     first_selected: int
     status: Status
     message: str
+    command: str = ""
 
     @property
     def failed(self) -> bool:
@@ -67,6 +70,14 @@ def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(pair for pair in pairs if pair.gold is not None)
 
 
+def need_of(judge: str, dataset: str, golden: int, table: ControlTable) -> Need | None:
+    """Return what a control needs to be able to pass, where so many pairs with gold are too few."""
+    limit = f"threshold {table.threshold:g}, not even if all are right"
+    need = Need(f"control of {judge}", dataset, golden, table.fewest, limit, "name a dataset with more in [control]",
+                "pairs with gold")  # fmt: skip
+    return need if golden < table.fewest else None
+
+
 def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[Judgment], threshold: float) -> Control:
     """Return whether a judge reads, from its judgments on clear pairs in their own order and in the other one.
 
@@ -84,9 +95,9 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     return replace(found, message=reason)
 
 
-def uncontrolled(judge: str, dataset: str | None, status: Status, message: str) -> Control:
+def uncontrolled(judge: str, dataset: str | None, status: Status, message: str, command: str = "") -> Control:
     """Return the control of a judge that was not controlled: switched off (NOT_APPLICABLE), or it could not be."""
-    return Control(judge, dataset, 0, 0, 0, status, message)
+    return Control(judge, dataset, 0, 0, 0, status, message, command)
 
 
 def fewest_right(n: int, threshold: float) -> int:
@@ -141,10 +152,9 @@ def refusal(failed: Control) -> str:
 
 def refused(finding: Finding, failed: Control) -> Finding:
     """Return the finding of an item whose judge failed its control: what is wrong is said once, in the summary."""
-    if failed.status is not Status.FAIL:
-        return finding
-    said = f"nothing about {failed.judge} can be a PASS: it failed its control on {failed.dataset}, see the summary"
-    return replace(finding, diagnosis=(said,))
+    why = "it failed its control" if failed.status is Status.FAIL else "its control could not be measured"
+    said = f"nothing about {failed.judge} can be a PASS: {why} on {failed.dataset}, see the summary"
+    return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
 
 
 # --- the report's section -----------------------------------------------------------------------------------

@@ -259,6 +259,16 @@ def test_a_replay_needs_no_screening(folder: Path, gate: Gating) -> None:
     assert asked_about(gate()) == asked_about(recorded)
 
 
+def test_a_later_repeat_tells_which_pairs_are_movable(gate: Gating) -> None:
+    """The contrast of a repeat compares it with the first answers, and a replay of a cue finds both."""
+    (row,) = gate("repeat-no-cue-2", record="missing", repeats=3, closest=POOL).rows["contrasts"]
+    assert row["movable"]["n"] == POOL - 1
+    (row,) = gate(record="missing", closest=POOL).rows["contrasts"]
+    assert row["movable"] is None
+    (row,) = gate(repeats=3, closest=POOL).rows["contrasts"]
+    assert row["movable"]["n"] == POOL - 1
+
+
 def test_another_number(folder: Path, server: Judges, gate: Gating) -> None:
     """A smaller N takes the first ones; a larger one is an error with the command, and `missing` adds to the choice."""
     gate(record="missing")

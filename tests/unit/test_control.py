@@ -244,18 +244,40 @@ def test_a_mistake_in_the_control_is_a_clear_error(project: Controlled, mistake:
     assert all(word in line for word in words)
 
 
-@pytest.mark.parametrize(("golden", "said"), [(0, "0 of the first 30 pairs of own have gold"),
-                                              (3, "3 of the first 30 pairs of own have gold")])  # fmt: skip
-def test_a_control_needs_gold(project: Controlled, golden: int, said: str) -> None:
+@pytest.mark.parametrize("golden", [0, 3])
+def test_a_control_needs_gold(project: Controlled, golden: int) -> None:
     """A dataset without gold, or with too little, cannot control: ERROR with what is missing, and nothing is asked."""
     project.write_pairs([*own_pairs(gold=True)[:golden], *own_pairs()[golden:]])
-    project.configure(more=f'[control]\ndataset = "own"\n{WIDE}')
+    project.configure('dataset = ["own"]', more=f'[control]\ndataset = "own"\n{WIDE}')
     ran = project.run("-k", "recency", "--judge-report", "report")
     assert ran.parseoutcomes().keys() == {"failed", "deselected"}
     (row,) = ran.report["controls"]
     assert (row["status"], row["n"]) == ("ERROR", 0)
-    assert said in row["message"]
+    assert f"control of good on own: {golden} pairs with gold cannot pass threshold 0.5" in row["message"]
     assert "at least 5 are needed" in ran.report["contrasts"][0]["message"]
+    foreseen = f"  control of good on own cannot pass with {golden} pairs with gold: 5 are needed"
+    assert foreseen in project.run("--judge-preflight", "-k", "recency").outlines
+
+
+def test_a_control_takes_the_first_pairs_with_gold(project: Controlled) -> None:
+    """Gold that few pairs have is looked for in the whole dataset, whatever --judge-pairs says."""
+    project.write_pairs([row if number % 3 == 0 else {**row, "gold": None}
+                         for number, row in enumerate(own_pairs(gold=True))])  # fmt: skip
+    project.configure('dataset = ["own"]', more=f'[control]\ndataset = "own"\npairs = 6\n{WIDE}')
+    ran = project.run("-k", "recency", "--judge-pairs", "20", "--judge-report", "report")
+    (row,) = ran.report["controls"]
+    assert (row["status"], row["n"]) == ("PASS", 6)
+
+
+def test_a_dataset_that_controls_is_not_what_is_gated(project: Controlled) -> None:
+    """Unless it is named: whoever defines nothing but clear pairs for the control gates on the default datasets."""
+    own = "[datasets.own]\npath = 'pairs.jsonl'\n"
+    for more, expected in (("", {"house-close"}), ("[datasets.other]\npath = 'pairs.jsonl'\n", {"other"})):
+        project.configure(own=own + more, more='[control]\ndataset = "own"\n')
+        ids = project.ids("-k", "recency and not stories and not four-cell")
+        assert {line.partition("[good-")[2].partition("-recency")[0] for line in ids} == expected
+    project.configure('dataset = ["own"]', own=own, more='[control]\ndataset = "own"\n')
+    assert [line for line in project.ids("-k", "recency") if "good-own-recency" in line]
 
 
 def test_fewest_pairs_are_those_that_can_pass() -> None:
