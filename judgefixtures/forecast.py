@@ -17,6 +17,7 @@ from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.power import Design, aligned, table
 from judgefixtures.prospects import prospects
 from judgefixtures.run import Run
+from judgefixtures.statistics import several
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
@@ -43,8 +44,8 @@ def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
     for each in subjects:
         pairs = run.about(each).at_most
         if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
-            said[f"{each.dataset}: n is the {n} clusters of {len(pairs)} related pairs, each of them one pair "
-                 "here and in any advice: cautious where the pairs of a cluster differ"] = None  # fmt: skip
+            said[f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
+                 "pair here and in any advice: cautious where the pairs of a cluster differ"] = None  # fmt: skip
     return list(said)
 
 

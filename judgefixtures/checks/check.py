@@ -72,7 +72,8 @@ class Need:
         n = independent(pairs)
         if n == len(pairs):
             return cls(what, dataset, n, at_least, limit, remedy)
-        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, "clusters of pairs")
+        unit = "cluster of pairs" if n == 1 else "clusters of pairs"
+        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, unit)
 
     def __str__(self) -> str:
         return f"{self.what} on {self.dataset}: {self.n} {self.unit} cannot pass {self.limit}: at least " \

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Status, advice, bare, decides, describe
+from judgefixtures.statistics import Status, advice, bare, decides, describe, several
 from judgefixtures.swap.cells import Both, Clusters, Flips, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
@@ -494,7 +494,7 @@ def _title(component: Component) -> str:
 def _message(component: Component, passing: Scores) -> str:
     """Return one line for a person: what was compared, the difference, its margin, and the status."""
     related = passing.totals
-    pairs = f"{component.estimate.n} pairs" + (f" in {related.count} clusters" if related else "")
+    pairs = f"{component.estimate.n} pairs" + (f" in {several(related.count, 'cluster')}" if related else "")
     limit = f"margin {bare(component.margin)}"
     if component.excess:
         limit += f", {bare(component.excess)} of it taken by verdicts that are invalid of the candidate alone"

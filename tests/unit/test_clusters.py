@@ -37,7 +37,6 @@ from judgefixtures.sources.sample import describe
 from judgefixtures.statistics import (
     Status,
     Totals,
-    _tango_z,
     decides,
     gate_non_inferiority,
     gate_shift,
@@ -48,6 +47,7 @@ from judgefixtures.statistics import (
     proportion,
     score_interval,
     score_test,
+    tango_z,
     totals,
 )
 from judgefixtures.verdicts import Verdict
@@ -100,7 +100,7 @@ def test_it_is_tangos_for_moves(scores: list[int], mu0: float) -> None:
     """With scores of -1, 0 and 1 test and interval are those of the paired difference."""
     n10, n01, n = scores.count(1), scores.count(-1), len(scores)
     assume(abs(n10 - n01 - n * mu0) > 1e-9)
-    assert score_test(scores, mu0) == pytest.approx(_tango_z(mu0, n10, n01, n), rel=1e-9)
+    assert score_test(scores, mu0) == pytest.approx(tango_z(mu0, n10, n01, n), rel=1e-9)
     ours, tango = score_interval(scores), paired_difference(n10, n01, n)
     assert (ours.value, ours.low, ours.high) == pytest.approx((tango.value, tango.low, tango.high), abs=1e-9)
 
