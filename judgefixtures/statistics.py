@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -100,7 +100,8 @@ class Totals:
 def totals(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> Totals | None:
     """Return scores by cluster; None where no cluster has two of them, so that there is nothing to heed.
 
-    `clusters` holds a label per score, or is None. Raises ValueError for another number of labels than scores.
+    `clusters` holds a label per score, or is None. Raises ValueError for another number of labels than scores, and
+    for a score without a label.
 
     >>> totals([1, 0, -1], ["a", "b", "a"])
     Totals(sums=(0.0, 0.0), sizes=(2, 1))
@@ -110,6 +111,8 @@ def totals(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> Tota
         return None
     if len(clusters) != len(scores):
         raise ValueError(f"clusters must hold a label per score, got {len(clusters)} for {len(scores)}")
+    if any(cluster is None for cluster in clusters):  # they would all be one cluster
+        raise ValueError("clusters must hold a label for every score, got None: label an unrelated pair with its id")
     members: dict[Hashable, list[float]] = defaultdict(list)
     for score, cluster in zip(scores, clusters, strict=True):
         members[cluster].append(score)
@@ -142,7 +145,8 @@ def score_test(
     `values` are scores in [-half_range, half_range], one per pair, or how many pairs have each score. The variance is
     the one under H0: that of the likeliest distribution with this mean on the scores seen and the ends of the range.
     For scores of -1, 0 and 1 this is Tango's test. `clusters` holds a label per pair, then the cluster is the
-    unit; the mean stays that over pairs, and where no cluster has two pairs nothing changes.
+    unit; the mean stays that over pairs, and where no cluster has two pairs nothing changes. With few clusters z is not
+    to be relied on: every gate is INCONCLUSIVE under FEWEST_CLUSTERS.
     Raises ValueError for no scores, one out of range, labels that do not fit, and a mu0 not inside the range.
     Source: Tango 1998, with the restricted weights of Owen 1988 (Biometrika 75:237).
 
@@ -152,9 +156,9 @@ def score_test(
     1.58
     """
     scores = _scores(values, half_range, clusters)
-    if not -half_range < mu0 < half_range:
+    if not -half_range < (mean := _number(mu0, "mu0")) < half_range:
         raise ValueError(f"mu0 must lie between {-half_range:g} and {half_range:g}, both excluded, got {mu0!r}")
-    return scores.z(float(mu0))
+    return scores.z(mean)
 
 
 def score_interval(
@@ -248,18 +252,20 @@ class _Scores:
 def _scores(
     values: Mapping[float, int] | Sequence[float], half_range: float, clusters: Sequence[Hashable] | None
 ) -> _Scores:
-    if not half_range > 0:
-        raise ValueError(f"half_range must be above 0, got {half_range!r}")
+    _check_inside(half_range, "half_range", math.inf)
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"values must be scores, or a count for each score, got {values!r}")
     if isinstance(values, Mapping):
         if clusters is not None:
             raise ValueError("clusters need a score per pair: values must be a sequence")
-        weights = {(float(value), 1): _whole(count, "a count of values") for value, count in values.items()}
+        counts = {value: _whole(count, "a count of values") for value, count in values.items()}
+        weights = {(_number(value, "a score"), 1): count for value, count in counts.items()}
         if any(count < 0 for count in weights.values()):
             raise ValueError(f"counts of values must be >= 0, got {min(weights.values())}")
         units: Mapping[tuple[float, int], int] = {unit: count for unit, count in weights.items() if count}
         seen = [value for value, _ in units]
     else:
-        seen = [float(value) for value in values]
+        seen = [_number(value, "a score") for value in values]
         found = totals(seen, clusters)
         units = _Scores.of(found, 0, 0).units if found else Counter((value, 1) for value in seen)
     if not seen:
@@ -501,8 +507,9 @@ def gate_admission(
     is the mean of threshold * moved - admitted, the shortfall: PASS when it is demonstrably below 0, FAIL when it is
     above. Noise moves as many pairs one way as the other and has nothing to admit: it takes nothing from either mean,
     where of a share of the moved verdicts it would lower the one that an honest judge can reach.
-    `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, a threshold
-    outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in docs/statistics.md.
+    `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, totals that
+    are not theirs, a threshold outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in
+    docs/statistics.md.
 
     >>> gate_admission({(1, 0): 6, (1, 1): 24, (0, 0): 70}, 0.5).status.value
     'PASS'
@@ -511,6 +518,7 @@ def gate_admission(
     """
     check_open(threshold, "threshold")
     check_alpha(alpha)
+    moves = _check_moves(moves, totals)
     # A pair that moved does not admit the contrary, so that shortfalls lie in [-1, 1]. Single pairs get the wider
     # range all the same: this is asked only where verdicts demonstrably moved, which noise may have helped, and of
     # honest judges (VSR .10, 10% flips, n = 100) 2% would FAIL in place of 1%; silent ones do as often. Over clusters
@@ -534,6 +542,27 @@ def gate_admission(
     if not decides(related):
         message += f"; {advice(None, estimate.n, 'threshold', related)}"
     return GateResult(status, p_pass, p_fail, None, message, estimate)
+
+
+ADMISSIONS = frozenset((moved, admitted) for moved in (-1, 0, 1) for admitted in (-1, 0, 1) if moved * admitted != -1)
+
+
+def _check_moves(
+    moves: Mapping[tuple[int, int], int], totals: tuple[Totals, Totals] | None
+) -> Mapping[tuple[int, int], int]:
+    """Return moves whose counts are Python's integers; raises ValueError for any other."""
+    if wrong := [move for move in moves if move not in ADMISSIONS]:
+        raise ValueError("moves must count pairs by how far they moved and what they admit, each -1, 0 or 1 and not "
+                         f"the contrary of each other, got {wrong[0]!r}")  # fmt: skip
+    counts = {move: _whole(count, "a count of moves") for move, count in moves.items()}
+    for which, each in enumerate(totals or ()):
+        seen = sum(move[which] * count for move, count in counts.items())
+        if (sum(each.sizes), round(math.fsum(each.sums))) != (sum(counts.values()), seen):
+            raise ValueError(f"totals must be those of the moves, {sum(counts.values())} pairs that sum up to {seen}, "
+                             f"got {sum(each.sizes)} that sum up to {math.fsum(each.sums):g}")  # fmt: skip
+    if totals is not None and totals[0].sizes != totals[1].sizes:
+        raise ValueError("totals must be of the same clusters, got other sizes for what moved and what is admitted")
+    return counts
 
 
 def mean_interval(
@@ -842,6 +871,16 @@ def _whole(value: int, name: str) -> int:
     if whole is None or isinstance(value, bool):
         raise ValueError(f"{name} must be a whole number, got {value!r}")
     return whole
+
+
+def _number(value: float, name: str) -> float:
+    try:
+        number = None if isinstance(value, str) else float(value)
+    except TypeError:  # nothing, or a list
+        number = None
+    if number is None:
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return number
 
 
 def check_open(value: float, name: str) -> float:

@@ -107,8 +107,15 @@ def test_related_pairs_are_clusters() -> None:
     (({}, 0.8), "at least one score"),
     (({(1, 0): 3}, 1.0), "threshold must lie between 0 and 1, both excluded, got 1.0"),
     (({(1, 0): 3}, 0.8, 0.5), "alpha must lie between 0 and 0.5"),
-    (({(3, 0): 3}, 0.8), "must lie between -1.8 and 1.8, got 2.4"),
+    (({(3, 0): 3}, 0.8), r"each -1, 0 or 1 .*, got \(3, 0\)"),
+    (({(1, 0): 3, (1, -1): 1}, 0.8), r"not the contrary of each other, got \(1, -1\)"),
+    (({(0.5, 0): 3}, 0.8), r"got \(0.5, 0\)"),
+    (({1: 3}, 0.8), "got 1"),
     (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
+    (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),
+    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (1, 3)))), "of the same clusters"),
+    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 1.0), (2, 2)), Totals((0.0, 0.0), (2, 2)))), "sum up to 4, got 4 .* to 3"),
+    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (2, 3)))), "4 pairs .* got 5 that"),
 ])  # fmt: skip
 def test_what_cannot_be_decided_is_told(arguments: Any, message: str) -> None:
     """Impossible moves, thresholds and levels are errors that quote them."""

@@ -204,8 +204,19 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
     (([1.5], 0.1), "must lie between -1 and 1, got 1.5"),
     (([math.nan], 0.1), "must lie between -1 and 1, got nan"),
     (([0], 1.0), "mu0 must lie between -1 and 1, both excluded, got 1.0"),
-    (([0], 0.1, 0.0), "half_range must be above 0"),
+    (([0], "0.1"), "mu0 must be a number, got '0.1'"),
+    (([0], None), "mu0 must be a number, got None"),
+    (([0], 0.1, 0.0), "half_range must lie between 0 and inf, both excluded, got 0.0"),
+    (([0], 0.1, math.inf), "half_range must lie between 0 and inf, both excluded, got inf"),
+    (([0], 0.1, math.nan), "half_range must lie .*, got nan"),
+    (([0], 0.1, "1"), "half_range must lie .*, got '1'"),
+    ((None, 0.1), "values must be scores, or a count for each score, got None"),
+    (("01", 0.1), "values must be scores, or a count for each score, got '01'"),
+    ((["1"], 0.1), "a score must be a number, got '1'"),
+    (([0, None], 0.1), "a score must be a number, got None"),
+    (({None: 2}, 0.1), "a score must be a number, got None"),
     (([0, 1], 0.1, 1.0, ["a"]), "a label per score, got 1 for 2"),
+    (([0, 1, 1], 0.1, 1.0, ["a", None, None]), "a label for every score, got None"),
     (({0: 3}, 0.1, 1.0, ["a"]), "values must be a sequence"),
     (({0: -3}, 0.1), "must be >= 0, got -3"),
     (({0: 1.5}, 0.1), "must be a whole number, got 1.5"),
@@ -286,6 +297,13 @@ def test_arms_of_clusters_are_exchanged_exactly(sums: list[int]) -> None:
     n10, n01 = sum(s for s in sums if s > 0), -sum(s for s in sums if s < 0)
     expected = 1.0 if n10 == n01 else sum(each >= total for each in signed) / 2**size
     assert mcnemar_exact(n10, n01, Totals(tuple(map(float, sums)), (3,) * size)) == pytest.approx(expected)
+
+
+def test_one_cluster_is_not_clusters() -> None:
+    """A single cluster is said as one, in what was counted and in why it decides nothing."""
+    message = gate_shift(1, 0, 9, 0.15, totals=totals([1, *[0] * 8], ["a"] * 9)).message
+    assert "n = 9 pairs in 1 cluster, tolerance" in message
+    assert "; 1 cluster decides nothing: at least 5 are needed" in message
 
 
 def test_few_clusters_decide_nothing() -> None:
