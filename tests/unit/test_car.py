@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import norm
+from support.benchmarks import benchmark
 
 from judgefixtures.statistics import Status, Totals, gate_admission, score_interval, score_test
 
@@ -20,28 +18,15 @@ RUNS = 500
 
 
 @cache
-def benchmark() -> Any:
-    """Return benchmarks/car.py: the simulated judges."""
-    path = Path(__file__).parents[2] / "benchmarks" / "car.py"
-    spec = importlib.util.spec_from_file_location("car_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
-@cache
 def rates(vsr: float, flips: float, admits: float, n: int) -> tuple[Counter[Status], Counter[Status]]:
     """Return how often the gate says what of these judges, and what the rule said that it replaced."""
-    found = benchmark().rates(vsr, flips, admits, n, RUNS)
+    found = benchmark("car").rates(vsr, flips, admits, n, RUNS)
     return found["by shift"], found["by share"]
 
 
 def test_the_simulated_judges_are_as_stated() -> None:
     """VSR and flips are as stated; the honest one admits nearly all of it, noise left as it is."""
-    simulation, rng = benchmark(), np.random.default_rng(1)
+    simulation, rng = benchmark("car"), np.random.default_rng(1)
     (moves, followed, cited), n = simulation.judged(rng, simulation.world(0.1, 0.1), 100_000, 1.0), 100_000
     shift, admitted = (sum(each[which] * pairs for each, pairs in moves.items()) / n for which in (0, 1))
     assert shift == pytest.approx(0.1, abs=0.005)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import signal
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.asking import some_pairs
+from support.benchmarks import benchmark
 from support.project import Project, json_lines, rows_of, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, running, wire
 
@@ -602,21 +602,10 @@ def test_ctrl_c_keeps_the_screening(project: Project, server: Judges) -> None:
 # --- it biases nothing ---------------------------------------------------------------------------------------------
 
 
-def benchmark() -> Any:
-    """Return benchmarks/closest.py."""
-    spec = importlib.util.spec_from_file_location("closest_benchmark", REPOSITORY / "benchmarks" / "closest.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("position", [0.0, 1.0])
 def test_the_choice_biases_no_vsr(position: float) -> None:
     """On chosen pairs a VSR is measured without bias; chosen by the contrast's own answers it is far too large."""
-    simulation = benchmark()
+    simulation = benchmark("closest")
     right, wrong = simulation.simulate(simulation.Judge(0.8, position), runs=400, seed=7)
     assert right.true > 0.2
     assert abs(right.bias) < 0.01
