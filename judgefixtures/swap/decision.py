@@ -500,11 +500,14 @@ def _message(component: Component, passing: Scores) -> str:
         limit += f", {bare(component.excess)} of it taken by verdicts that are invalid of the candidate alone"
     if component.status is Status.FAIL and component.fail_margin != component.margin:
         limit = f"beyond {bare(component.fail_margin)}"
-    line = f"{_title(component)}: difference {describe(component.estimate)}, {pairs}, {limit}: {component.status}"
+    # A PASS takes the baseline's shift along the declared direction, which is at most its absolute shift.
+    bound = "at most " if component.kind in SHIFTS and component.status is not Status.FAIL else ""
+    difference = f"difference {bound}{describe(component.estimate)}"
+    line = f"{_title(component)}: {difference}, {pairs}, {limit}: {component.status}"
     if component.status is Status.INCONCLUSIVE and not decides(related):
         line += f"; {advice(None, component.estimate.n, 'margin', related)}"
     elif component.status is Status.INCONCLUSIVE:
-        difference = -component.estimate.value if component.kind == "accuracy" else component.estimate.value
-        if difference >= component.margin:
+        worse = -component.estimate.value if component.kind == "accuracy" else component.estimate.value
+        if worse >= component.margin:
             line += "; beyond its margin, though not yet demonstrably: more pairs would rather show a FAIL"
     return line

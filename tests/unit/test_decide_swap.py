@@ -233,6 +233,16 @@ def test_only_cues_can_be_admitted() -> None:
     assert hidden == [("recency", "primary"), ("recency-new-old on qa", "guard")]
 
 
+def test_a_difference_that_is_a_bound_is_said_to_be_one() -> None:
+    """Judges that never differ, and both go a little the other way: at most twice that, and no difference as such."""
+    moved = counted(0, 5, 100)
+    found = component(decide_swap([cell(moved, moved)], [], SWAP), "abs-vsr", "recency")
+    assert found.estimate.value == pytest.approx(0.10)
+    assert found.message.startswith("abs(VSR) of recency: difference at most +0.10, 90% CI [")
+    worse = component(decide_swap([cell(counted(60, 0, 100), [0] * 100)], [], SWAP), "abs-vsr", "recency")
+    assert worse.message.startswith("abs(VSR) of recency: difference +0.60, 90% CI [")
+
+
 def test_an_edit_is_one_sided() -> None:
     """To move away from an edited response is no fault; to move to it is."""
     where = ("formatting", "formatting-bold", "qa")
