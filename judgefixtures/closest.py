@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from judgefixtures.cassettes.closest import CHOICE_FILE, FrozenChoice, frozen_choice
+from judgefixtures.cassettes.files import CassetteError, DamagedError
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
@@ -143,7 +144,10 @@ class Closest:
         if (judge, dataset) in self._chosen:
             return self._chosen[judge, dataset]
         frozen = self._frozen(judge, dataset, pool, command)
-        return frozen if len(frozen) == self._size(dataset, pool) else None
+        if len(frozen) != self._size(dataset, pool):
+            return None
+        self._chosen[judge, dataset] = frozen
+        return frozen
 
     def _choose(self, judge: str, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
         """Return the closest pairs by what the judge answers; those that are frozen already come first."""
@@ -169,8 +173,15 @@ class Closest:
     def _frozen(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...]:
         """Return the ids of the frozen pairs, as many as are wanted and there are; none where all is chosen anew."""
         folder, size = self._library.folder(judge, dataset), self._size(dataset, pool)
-        frozen = None if self._library.mode == "all" else frozen_choice(folder)
-        if frozen is None:
+        try:
+            frozen = frozen_choice(folder)
+        except DamagedError:
+            raise
+        except CassetteError:
+            if self._library.mode != "all":
+                raise
+            return ()  # what was there is replaced now
+        if frozen is None or self._library.mode == "all":
             return ()
         digests = {pair.id: pair.digest for pair in pool}
         for name, digest in frozen.pairs[:size]:

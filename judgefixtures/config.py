@@ -528,15 +528,16 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
             raise JudgeFixturesError(f"{file}: [swap] families: there is no family {name!r}: "
                                      f"{choices(name, (*cues, *OTHER_FAMILIES))}.")  # fmt: skip
     known = {**builtin.datasets, **root.datasets}
-    if root.control is not None and (controlling := root.control.dataset) is not None and controlling not in known:
+    controlling = root.control.dataset if root.control is not None else None
+    if controlling is not None and controlling not in known:
         raise JudgeFixturesError(f"{file}: [control] dataset: there is no dataset {controlling!r}: "
                                  f"{choices(controlling, known)}.")  # fmt: skip
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
     return Config(
         file=file,
         judge=root.judge,
-        # Whoever defines datasets and selects none means all of them.
-        dataset_names=tuple(root.dataset or root.datasets),
+        # Whoever defines datasets and selects none means all of them, but the one that controls the judges.
+        dataset_names=tuple(root.dataset or (name for name in root.datasets if name != controlling)),
         pairs=root.pairs,
         seed=root.seed,
         judges={name: _judge(name, raw_judges, file, folder) for name in raw_judges},

@@ -124,14 +124,16 @@ def arm_name(condition: Condition, repeat: int) -> str:
     return f"{condition.name} {repeat}"
 
 
-def indifferent_arms(families: Families = FAMILIES) -> tuple[tuple[Condition, int], ...]:
-    """Return the conditions, with their repeats, that should not matter to a judge: the orders, a repeat, the placebo.
+def indifferent_arms(repeats: int = 1, families: Families = FAMILIES) -> tuple[tuple[Condition, int], ...]:
+    """Return the conditions, with their repeats, that should not matter to a judge: the orders, repeats, the placebo.
 
-    >>> [(condition.name, repeat) for condition, repeat in indifferent_arms()][:3]
-    [('no-cue', 0), ('no-cue', 1), ('no-cue-21', 0)]
+    Of the repeats at least the first one: it may be recorded, whatever a run asks.
+
+    >>> [(condition.name, repeat) for condition, repeat in indifferent_arms(repeats=3)][:4]
+    [('no-cue', 0), ('no-cue', 1), ('no-cue', 2), ('no-cue-21', 0)]
     """
     placebos = [arm for contrast in contrasts(PLACEBO, families) for arm in contrast.arms]
-    return ((NO_CUE, 0), (NO_CUE, 1), (NO_CUE_SWAPPED, 0), *placebos)
+    return (*((NO_CUE, repeat) for repeat in range(max(repeats, 2))), (NO_CUE_SWAPPED, 0), *placebos)
 
 
 def contrasts(name: str, families: Families = FAMILIES) -> tuple[Contrast, ...]:

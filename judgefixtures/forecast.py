@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgefixtures.checks import ContrastCheck, SwapCheck
-from judgefixtures.checks.check import Subject
+from judgefixtures.checks.check import Need, Subject
 from judgefixtures.checks.control import ARMS, OFF, control_dataset
 from judgefixtures.closest import SCREENING, About
 from judgefixtures.costs import MARGIN, Cost, money, most_of
@@ -17,6 +17,7 @@ from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.power import Design, aligned, table
 from judgefixtures.prospects import prospects
 from judgefixtures.run import Run
+from judgefixtures.statistics import several
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
@@ -32,7 +33,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {line}" for line in _conservative(run, subjects)]
     lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
-              for need in run.hopeless(subjects)]  # fmt: skip
+              for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
     return lines + [f"  {line}" for line in _totals(costs)]
 
@@ -43,8 +44,8 @@ def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
     for each in subjects:
         pairs = run.about(each).at_most
         if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
-            said[f"{each.dataset}: n is the {n} clusters of {len(pairs)} related pairs, each of them one pair "
-                 "here and in any advice: cautious where the pairs of a cluster differ"] = None  # fmt: skip
+            said[f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
+                 "pair here and in any advice: cautious where the pairs of a cluster differ"] = None  # fmt: skip
     return list(said)
 
 
@@ -105,6 +106,12 @@ def _controls(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines = [f"control of {judge}: {len(pairs)} pairs of {dataset}, both orders, before anything else"
              for judge, dataset, pairs in _controlled(run, subjects)]  # fmt: skip
     return list(dict.fromkeys(lines))
+
+
+def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> list[Need]:
+    """Return what controls need to be able to pass, once each."""
+    needs = (run.control_need(judge, dataset) for judge, dataset, _ in _controlled(run, subjects))
+    return list(dict.fromkeys(need for need in needs if need is not None))
 
 
 def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, tuple[Pair, ...]]]:

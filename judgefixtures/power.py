@@ -18,14 +18,14 @@ from pathlib import Path
 
 from judgefixtures.statistics import (
     LARGEST_ADVICE,
-    _check_alpha,
-    _check_counts,
-    _check_open,
-    _lower_tail,
-    _smallest,
-    _tango_z,
-    _z_quantile,
     bare,
+    check_alpha,
+    check_counts,
+    check_open,
+    lower_tail,
+    smallest,
+    tango_z,
+    z_quantile,
 )
 
 # What a good judge is assumed to flip without any bias: by noise, half of it each way.
@@ -64,9 +64,9 @@ def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
     >>> [smallest_n(tolerance) for tolerance in (0.05, 0.10, 0.15, 0.20)]
     [52, 25, 16, 11]
     """
-    _check_open(tolerance, "tolerance")
-    _check_alpha(alpha)
-    return math.floor(_z_quantile(1 - alpha) ** 2 * (1 - tolerance) / tolerance) + 1
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
+    return math.floor(z_quantile(1 - alpha) ** 2 * (1 - tolerance) / tolerance) + 1
 
 
 def fewest(passes: Callable[[int], bool]) -> int:
@@ -74,7 +74,7 @@ def fewest(passes: Callable[[int], bool]) -> int:
     enough = 1
     while not passes(enough):
         enough *= 2
-    return _smallest(lambda n: float(passes(n)), 1.0, enough) or enough
+    return smallest(lambda n: float(passes(n)), 1.0, enough) or enough
 
 
 def pass_probability(n: int, tolerance: float, flips: float, shift: float = 0.0, alpha: float = 0.05) -> float:
@@ -89,9 +89,9 @@ def pass_probability(n: int, tolerance: float, flips: float, shift: float = 0.0,
     >>> round(pass_probability(100, 0.10, flips=0.10, shift=0.10), 2)
     0.05
     """
-    _check_counts(0, 0, n)
-    _check_open(tolerance, "tolerance")
-    _check_alpha(alpha)
+    check_counts(0, 0, n)
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
     if not 0 <= flips <= 1 or not flips + abs(shift) <= 1 + 1e-12:
         raise ValueError(f"flips and flips + abs(shift) must lie in 0..1, got flips={flips!r}, shift={shift!r}")
     return _pass_probability(n, tolerance, flips, abs(shift), alpha)
@@ -154,9 +154,9 @@ def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
 
     largest = math.ceil(LARGEST_ADVICE * max(each.n for each in designs) / 10)
     remedies = []
-    if tens := _smallest(with_pairs, ENOUGH, largest):
+    if tens := smallest(with_pairs, ENOUGH, largest):
         remedies.append(f"{10 * tens} pairs per contrast would make it {bare(with_pairs(tens))}")
-    if hundredths := _smallest(with_tolerance, ENOUGH, 50):
+    if hundredths := smallest(with_tolerance, ENOUGH, 50):
         remedies.append(f"tolerance {bare(hundredths / 100)} would make it {bare(with_tolerance(hundredths))}")
     return (
         f"warning: a judge without bias that flips on {flips:.0%} of the pairs PASSes everything with probability "
@@ -208,8 +208,8 @@ def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
     >>> swap_power(100, discordance=0.40, flips=0.05) is None
     True
     """
-    _check_open(discordance, "discordance")
-    _check_open(flips, "flips")
+    check_open(discordance, "discordance")
+    check_open(flips, "flips")
     found = _swaps()
     sizes, noises = sorted({n for n, _, _ in found}), sorted({noise for _, _, noise in found})
     shares = {noise: sorted({share for _, share, each in found if each == noise}) for noise in noises}
@@ -269,7 +269,7 @@ def _reach(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
     reach, most = [], -1
     for total in range(n + 1):
         most += 1
-        while 2 * most >= total and _lower_tail(_tango_z(tolerance, most, total - most, n)) >= alpha:
+        while 2 * most >= total and lower_tail(tango_z(tolerance, most, total - most, n)) >= alpha:
             most -= 1
         reach.append(most)
     return tuple(reach)

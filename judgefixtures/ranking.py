@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from judgefixtures.statistics import Estimate, _check_open, _mean_and_error, describe
+from judgefixtures.statistics import Estimate, check_open, describe, mean_and_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,7 @@ def rank(shifts: Mapping[tuple[str, str], Sequence[float]], labels: Sequence[str
     >>> round(ranking.strengths["expert"].value, 2), round(ranking.steps[0].lower, 2)
     (0.2, 0.22)
     """
-    _check_open(confidence, "confidence")
+    check_open(confidence, "confidence")
     moves = _both_ways(shifts, labels)
     # How far each pair's verdicts speak for a label, summed over its rivals; a strength is the mean over all labels.
     totals = {
@@ -158,7 +158,7 @@ def _mean(totals: Sequence[float], labels: Sequence[str], largest: int, confiden
     from scipy.special import stdtr, stdtrit
 
     n, share = len(totals), len(labels)
-    centre, error = _mean_and_error([total / share for total in totals], PSEUDO)
+    centre, error = mean_and_error([total / share for total in totals], PSEUDO)
     width = float(stdtrit(n + 1, (1 + confidence) / 2)) * error
     value, bound = sum(totals) / (n * share), largest / share
     # At a low confidence the pseudo-observations may pull a short interval off its value: it is kept inside.

@@ -31,6 +31,7 @@ from judgefixtures.checks.control import (
     control,
     control_dataset,
     golden_pairs,
+    need_of,
     refusal,
     refused,
     uncontrolled,
@@ -45,7 +46,7 @@ from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.judgments import Arm, Judgment, Planned, ask_all, judgments, recorded
 from judgefixtures.metrics import choices as choices_of
-from judgefixtures.pairs import Pair
+from judgefixtures.pairs import Pair, sampled
 from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
 from judgefixtures.retirements import retirement
@@ -190,6 +191,7 @@ class Run:
         self._stop = stop
         controlled = config.control.pairs if config.control else None
         self._control_samples = Samples(config, self.library, controlled, self.note, self.options.baseline)
+        self._whole = self._control_samples.whole()
         self._closest = Closest(config, self.library, self.samples, self.note)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self.look: int | None = None  # how many pairs of a dataset were recorded until the swap was decided
@@ -302,6 +304,7 @@ class Run:
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass.
         """
         ledger = Ledger() if ledger is None else ledger
+        case = replace(case, repeats=self.options.repeats)
         if excuse := check.excuse(case):
             return Finding(check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
                            reasons=(excuse,), diagnosis=(excuse,))  # fmt: skip
@@ -340,23 +343,41 @@ class Run:
         return self._controls[key]
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the clear pairs of a dataset that a judge is controlled with."""
+        """Return the clear pairs of a dataset that a judge is controlled with: the first ones that have gold."""
         self.config.check_dataset_files(dataset)
-        return golden_pairs(self._control_samples.of(judge, dataset).pairs)
+        first = self._control_samples.of(judge, dataset).pairs
+        golden, wanted = golden_pairs(first), self._control_samples.wanted
+        if len(golden) == len(first):
+            return golden  # the whole of a sample is not asked for without need: on a hub it may be large
+        return golden_pairs(self._golden_whole(judge, dataset))[:wanted]
+
+    def _golden_whole(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return all pairs of a dataset; in a replay those that were recorded, where it is not to be had as a whole."""
+        try:
+            return self._whole.of(judge, dataset).pairs
+        except JudgeFixturesError:
+            recorded = self.library.frozen(judge, dataset) if self.options.record == "none" else ()
+            if not recorded:
+                raise
+            return sampled(recorded, self.config.seed)
+
+    def control_need(self, judge: str, dataset: str) -> Need | None:
+        """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
+        table = self.config.control
+        return None if table is None else need_of(judge, dataset, len(self.control_pairs(judge, dataset)), table)
 
     def _control_of(self, judge: Judge, dataset: str, table: ControlTable, asking: Asking) -> Control:
         try:
+            if need := self.control_need(judge.name, dataset):
+                raise JudgeFixturesError(f"{need}: {need.remedy}.")
             pairs = self.control_pairs(judge.name, dataset)
-            if len(pairs) < table.fewest:
-                raise JudgeFixturesError(
-                    f"{len(pairs)} of the first {table.pairs} pairs of {dataset} have gold: at least {table.fewest} "
-                    "are needed to show that a judge reads. Name a dataset with more gold in [control], or raise pairs."
-                )
             answers = self._asked_of(judge, pairs, ARMS, replace(asking, dataset=dataset, what="control", part=True))
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
                 raise
-            return uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)))
+            command = f"{self.options.command} {asking.options} --judge-record missing"
+            missed = command if isinstance(error, CassetteMissError) else ""
+            return uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
         if self.options.keep_judgments:
             asking.ledger.keep(judge.name, dataset, answers)
         return control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)

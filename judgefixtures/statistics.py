@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -24,15 +24,9 @@ from typing import Literal
 # A sample size beyond this multiple of the present one is not advice: the estimate sits on the tolerance.
 LARGEST_ADVICE = 20
 
-# The level, as a share of alpha, at which a baseline's bias may be taken to lie against the declared direction. It
-# comes on top of alpha: simulated false-pass <= .058 at alpha .05 (n 50..300); with a share of 1 it would be .098.
-AGAINST = 0.1
-
 # Fewer clusters, counted as clusters of equal size, decide nothing. A judgement: errors simulated with 5 clusters stay
 # under .05 (hardly anything passes, a large shift fails), but no fewer can bear out any model of how pairs are related.
 FEWEST_CLUSTERS = 5
-
-BEYOND = "the estimate is beyond the margin, though not yet demonstrably: more pairs would rather show a FAIL"
 
 
 class Status(StrEnum):
@@ -114,7 +108,8 @@ class Totals:
 def totals(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> Totals | None:
     """Return scores by cluster; None where no cluster has two of them, so that there is nothing to heed.
 
-    `clusters` holds a label per score, or is None. Raises ValueError for another number of labels than scores.
+    `clusters` holds a label per score, or is None. Raises ValueError for another number of labels than scores, and
+    for a score without a label.
 
     >>> totals([1, 0, -1], ["a", "b", "a"])
     Totals(sums=(0.0, 0.0), sizes=(2, 1))
@@ -124,6 +119,8 @@ def totals(scores: Sequence[float], clusters: Sequence[Hashable] | None) -> Tota
         return None
     if len(clusters) != len(scores):
         raise ValueError(f"clusters must hold a label per score, got {len(clusters)} for {len(scores)}")
+    if any(cluster is None for cluster in clusters):  # they would all be one cluster
+        raise ValueError("clusters must hold a label for every score, got None: label an unrelated pair with its id")
     members: dict[Hashable, list[float]] = defaultdict(list)
     for score, cluster in zip(scores, clusters, strict=True):
         members[cluster].append(score)
@@ -158,7 +155,7 @@ def decides(totals: Totals | None) -> bool:
 
 def counted(n: int, totals: Totals | None) -> str:
     """Return what is to be said of n pairs that are related, to go after an interval; empty where they are not."""
-    return f", n = {n} pairs in {totals.count} clusters" if totals is not None and totals.related else ""
+    return f", n = {n} pairs in {several(totals.count, 'cluster')}" if totals is not None and totals.related else ""
 
 
 def score_test(
@@ -170,7 +167,8 @@ def score_test(
     `values` are scores in [-half_range, half_range], one per pair, or how many pairs have each score. The variance is
     the one under H0: that of the likeliest distribution with this mean on the scores seen and the ends of the range.
     For scores of -1, 0 and 1 this is Tango's test. `clusters` holds a label per pair, then the cluster is the
-    unit; the mean stays that over pairs, and where no cluster has two pairs nothing changes.
+    unit; the mean stays that over pairs, and where no cluster has two pairs nothing changes. With few clusters z is not
+    to be relied on: every gate is INCONCLUSIVE under FEWEST_CLUSTERS.
     Raises ValueError for no scores, one out of range, labels that do not fit, and a mu0 not inside the range.
     Source: Tango 1998, with the restricted weights of Owen 1988 (Biometrika 75:237).
 
@@ -180,9 +178,9 @@ def score_test(
     1.58
     """
     scores = _scores(values, half_range, clusters)
-    if not -half_range < mu0 < half_range:
+    if not -half_range < (mean := _number(mu0, "mu0")) < half_range:
         raise ValueError(f"mu0 must lie between {-half_range:g} and {half_range:g}, both excluded, got {mu0!r}")
-    return scores.z(float(mu0))
+    return scores.z(mean)
 
 
 def score_interval(
@@ -265,7 +263,7 @@ class _Scores:
 
     def interval(self, confidence: float) -> Estimate:
         """Return the mean over pairs with the means that are not rejected."""
-        z = _z_quantile((1 + _check_open(confidence, "confidence")) / 2)
+        z = z_quantile((1 + check_open(confidence, "confidence")) / 2)
         value = min(max(self.mean, self.low), self.high)
         width = z * math.sqrt(self.variance(value))
         low = _crossing(lambda mean: self.z(mean) - z, self.low, value, (value, -z), value - width)
@@ -276,18 +274,20 @@ class _Scores:
 def _scores(
     values: Mapping[float, int] | Sequence[float], half_range: float, clusters: Sequence[Hashable] | None
 ) -> _Scores:
-    if not half_range > 0:
-        raise ValueError(f"half_range must be above 0, got {half_range!r}")
+    _check_inside(half_range, "half_range", math.inf)
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"values must be scores, or a count for each score, got {values!r}")
     if isinstance(values, Mapping):
         if clusters is not None:
             raise ValueError("clusters need a score per pair: values must be a sequence")
-        weights = {(float(value), 1): _whole(count, "a count of values") for value, count in values.items()}
+        counts = {value: _whole(count, "a count of values") for value, count in values.items()}
+        weights = {(_number(value, "a score"), 1): count for value, count in counts.items()}
         if any(count < 0 for count in weights.values()):
             raise ValueError(f"counts of values must be >= 0, got {min(weights.values())}")
         units: Mapping[tuple[float, int], int] = {unit: count for unit, count in weights.items() if count}
         seen = [value for value, _ in units]
     else:
-        seen = [float(value) for value in values]
+        seen = [_number(value, "a score") for value in values]
         found = totals(seen, clusters)
         units = _Scores.of(found, 0, 0).units if found else Counter((value, 1) for value in seen)
     if not seen:
@@ -335,13 +335,13 @@ def paired_difference(
     >>> round(paired_difference(0, 0, 100).high, 4)
     0.0263
     """
-    n10, n01, n = _check_counts(n10, n01, n, halves=totals is not None)
+    n10, n01, n = check_counts(n10, n01, n, halves=totals is not None)
     if totals is not None:
         return _Scores.of(totals, -1.0, 1.0).interval(confidence)
-    z = _z_quantile((1 + _check_open(confidence, "confidence")) / 2)
+    z = z_quantile((1 + check_open(confidence, "confidence")) / 2)
     value = (n10 - n01) / n
-    low = -1.0 if n01 == n else _root(lambda d: _tango_z(d, n10, n01, n) - z, -1.0, value)
-    high = 1.0 if n10 == n else _root(lambda d: _tango_z(d, n10, n01, n) + z, value, 1.0)
+    low = -1.0 if n01 == n else _root(lambda d: tango_z(d, n10, n01, n) - z, -1.0, value)
+    high = 1.0 if n10 == n else _root(lambda d: tango_z(d, n10, n01, n) + z, value, 1.0)
     return Estimate(value, low, high, confidence, n)
 
 
@@ -359,8 +359,8 @@ def proportion(
     >>> proportion(0, 30, method="exact").low
     0.0
     """
-    k, _, n = _check_counts(k, 0, n, ("k", "0"), halves=totals is not None)
-    _check_open(confidence, "confidence")
+    k, _, n = check_counts(k, 0, n, ("k", "0"), halves=totals is not None)
+    check_open(confidence, "confidence")
     if method not in ("wilson", "exact"):
         raise ValueError(f"method must be 'wilson' or 'exact', got {method!r}")
     if totals is not None:
@@ -373,7 +373,7 @@ def proportion(
 
 def _wilson(k: float, n: int, confidence: float) -> tuple[float, float]:
     """Return Wilson's bounds of a proportion. Source: Wilson 1927."""
-    z = _z_quantile((1 + confidence) / 2)
+    z = z_quantile((1 + confidence) / 2)
     centre, width = k + z * z / 2, z * math.sqrt(k * (n - k) / n + z * z / 4)
     return (centre - width) / (n + z * z) if k else 0.0, (centre + width) / (n + z * z) if k < n else 1.0
 
@@ -412,7 +412,7 @@ def gate_shift(
 
     PASS is a two one-sided tests procedure: the (1 - 2 alpha) Tango interval lies strictly inside the
     tolerance. FAIL means that the shift in its observed direction is beyond the tolerance at level alpha. `totals` as
-    in `paired_difference`; fewer than 10 clusters (of equal size) are INCONCLUSIVE, with p-values of 1.
+    in `paired_difference`; fewer than FEWEST_CLUSTERS (of equal size) are INCONCLUSIVE, with p-values of 1.
     Raises ValueError for impossible counts, a tolerance outside (0, 1) or an alpha outside (0, 0.5).
     Source: Tango 1998; sizes in docs/statistics.md.
 
@@ -421,12 +421,12 @@ def gate_shift(
     >>> gate_shift(30, 0, 100, 0.15).status.value
     'FAIL'
     """
-    n10, n01, n = _check_counts(n10, n01, n, halves=totals is not None)
-    _check_open(tolerance, "tolerance")
-    _check_alpha(alpha)
+    n10, n01, n = check_counts(n10, n01, n, halves=totals is not None)
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
     beyond_high, beyond_low = (_difference_z(bound, n10, n01, n, totals) for bound in (tolerance, -tolerance))
-    p_pass = max(_upper_tail(beyond_low), _lower_tail(beyond_high))
-    p_fail = _upper_tail(beyond_high) if n10 >= n01 else _lower_tail(beyond_low)
+    p_pass = max(upper_tail(beyond_low), lower_tail(beyond_high))
+    p_fail = upper_tail(beyond_high) if n10 >= n01 else lower_tail(beyond_low)
     if not decides(totals):
         p_pass = p_fail = 1.0
     status = _three_way(p_pass, p_fail, alpha)
@@ -453,26 +453,26 @@ def needed_pairs(
     >>> needed_pairs(15, 15, 100, 0.10)
     266
     """
-    n10, n01, n = _check_counts(n10, n01, n, halves=totals is not None)
-    _check_open(tolerance, "tolerance")
-    _check_open(power, "power")
-    _check_alpha(alpha)
+    n10, n01, n = check_counts(n10, n01, n, halves=totals is not None)
+    check_open(tolerance, "tolerance")
+    check_open(power, "power")
+    check_alpha(alpha)
     p10, p01 = (n10 + 0.5) / (n + 2), (n01 + 0.5) / (n + 2)
     p10, p01 = max(p10, p01), min(p10, p01)  # the gate is symmetric: look at the shift as positive
     shift, spread = p10 - p01, math.sqrt(p10 + p01 - (p10 - p01) ** 2)
-    z = _z_quantile(1 - alpha)
+    z = z_quantile(1 - alpha)
     at_high = z * math.sqrt(_null_variance(tolerance, p10, p01))
     at_low = z * math.sqrt(_null_variance(-tolerance, p10, p01))
 
     def power_to_pass(size: int) -> float:
-        above = _lower_tail((math.sqrt(size) * (tolerance - shift) - at_high) / spread)
-        below = _lower_tail((math.sqrt(size) * (tolerance + shift) - at_low) / spread)
+        above = lower_tail((math.sqrt(size) * (tolerance - shift) - at_high) / spread)
+        below = lower_tail((math.sqrt(size) * (tolerance + shift) - at_low) / spread)
         return above + below - 1
 
     def power_to_fail(size: int) -> float:
-        return _lower_tail((math.sqrt(size) * (shift - tolerance) - at_high) / spread)
+        return lower_tail((math.sqrt(size) * (shift - tolerance) - at_high) / spread)
 
-    needed = _smallest(power_to_pass if shift < tolerance else power_to_fail, power, LARGEST_ADVICE * n)
+    needed = smallest(power_to_pass if shift < tolerance else power_to_fail, power, LARGEST_ADVICE * n)
     return _related(needed, tolerance if n10 >= n01 else -tolerance, n10, n01, n, totals)
 
 
@@ -507,11 +507,11 @@ def gate_non_inferiority(
     'PASS'
     """
     names = ("candidate_only", "baseline_only")
-    candidate_only, baseline_only, n = _check_counts(candidate_only, baseline_only, n, names, halves=totals is not None)
-    _check_open(margin, "margin")
-    _check_alpha(alpha)
+    candidate_only, baseline_only, n = check_counts(candidate_only, baseline_only, n, names, halves=totals is not None)
+    check_open(margin, "margin")
+    check_alpha(alpha)
     z = _difference_z(-margin, candidate_only, baseline_only, n, totals)
-    p_pass, p_fail = _upper_tail(z), _lower_tail(z)
+    p_pass, p_fail = upper_tail(z), lower_tail(z)
     if not decides(totals):
         p_pass = p_fail = 1.0
     status = _three_way(p_pass, p_fail, alpha)
@@ -522,7 +522,7 @@ def gate_non_inferiority(
         needed = _related(needed, -margin, candidate_only, baseline_only, n, totals)
     message = f"difference {describe(estimate)}{counted(n, totals)}, margin {bare(margin)}: {status}"
     if status is Status.INCONCLUSIVE:
-        message += f"; {advice(needed, n, 'margin', totals) if within or not decides(totals) else BEYOND}"
+        message += f"; {advice(needed, n, 'margin', totals, within=within)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -538,16 +538,18 @@ def gate_admission(
     below 0, FAIL when it is above. Noise moves as many pairs one way as the other and has nothing to admit: it takes
     nothing from either mean, where of a share of the moved verdicts it would lower the one that an honest judge can
     reach.
-    `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, a threshold
-    outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in docs/statistics.md.
+    `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, totals that
+    are not theirs, a threshold outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in
+    docs/statistics.md.
 
     >>> gate_admission({(1, 0): 6, (1, 1): 24, (0, 0): 70}, 0.5).status.value
     'PASS'
     >>> gate_admission({(1, 0): 30, (0, 0): 70}, 0.8).message
     'admitted .00 of a shift of .30, shortfall +0.24, 90% CI [.185, .304], threshold .80: FAIL'
     """
-    _check_open(threshold, "threshold")
-    _check_alpha(alpha)
+    check_open(threshold, "threshold")
+    check_alpha(alpha)
+    moves = _check_moves(moves, totals)
     # A pair that moved does not admit the contrary, so that shortfalls lie in [-1, 1]. Single pairs get the wider
     # range all the same: this is asked only where verdicts demonstrably moved, which noise may have helped, and of
     # honest judges (VSR .10, 10% flips, n = 100) 2% would FAIL in place of 1%; silent ones do as often. Over clusters
@@ -561,7 +563,7 @@ def gate_admission(
         sums = (threshold * moved - admitted for moved, admitted in zip(*(each.sums for each in totals), strict=True))
         scores = _Scores.of(related := Totals(tuple(sums), totals[0].sizes), -1.0, 1.0)
     z = scores.z(0.0)
-    p_pass, p_fail = (_lower_tail(z), _upper_tail(z)) if decides(related) else (1.0, 1.0)
+    p_pass, p_fail = (lower_tail(z), upper_tail(z)) if decides(related) else (1.0, 1.0)
     status, estimate = _three_way(p_pass, p_fail, alpha), scores.interval(1 - 2 * alpha)
     shift, shown = (sum(each[which] * pairs for each, pairs in moves.items()) / estimate.n for which in (0, 1))
     message = (
@@ -571,6 +573,27 @@ def gate_admission(
     if not decides(related):
         message += f"; {advice(None, estimate.n, 'threshold', related)}"
     return GateResult(status, p_pass, p_fail, None, message, estimate)
+
+
+ADMISSIONS = frozenset((moved, said) for moved in (-1, -0.5, 0, 0.5, 1) for said in (-1, 0, 1) if moved * said >= 0)
+
+
+def _check_moves(
+    moves: Mapping[tuple[float, int], int], totals: tuple[Totals, Totals] | None
+) -> Mapping[tuple[float, int], int]:
+    """Return moves whose counts are Python's integers; raises ValueError for any other."""
+    if wrong := [move for move in moves if move not in ADMISSIONS]:
+        raise ValueError("moves must count pairs by how far they moved and what they admit, each -1, 0 or 1 (halves "
+                         f"beside ties) and not the contrary of each other, got {wrong[0]!r}")  # fmt: skip
+    counts = {move: _whole(count, "a count of moves") for move, count in moves.items()}
+    for which, each in enumerate(totals or ()):
+        seen = sum(move[which] * count for move, count in counts.items())
+        if (sum(each.sizes), round(math.fsum(each.sums), 6)) != (sum(counts.values()), seen):
+            raise ValueError(f"totals must be those of the moves, {sum(counts.values())} pairs that sum up to {seen}, "
+                             f"got {sum(each.sizes)} that sum up to {math.fsum(each.sums):g}")  # fmt: skip
+    if totals is not None and totals[0].sizes != totals[1].sizes:
+        raise ValueError("totals must be of the same clusters, got other sizes for what moved and what is admitted")
+    return counts
 
 
 def mean_interval(
@@ -583,7 +606,7 @@ def mean_interval(
     where all scores agree; the value is the plain mean. The pair is the unit: average repeats of a pair first. Where
     pairs are related, `totals` are these scores by cluster, and it is the score interval over clusters.
     Raises ValueError for no scores and for one beyond the bound.
-    Source: statistics of this project, simulated size .044-.052 at .05.
+    Source: docs/statistics.md, "Position, noise, ranking"; simulated size .044-.052 at .05.
 
     >>> round(mean_interval([0.0] * 100).high, 3)
     0.023
@@ -595,72 +618,17 @@ def mean_interval(
     if not all(-most <= score <= most for score in scores):
         wrong = next(score for score in scores if not -most <= score <= most)
         raise ValueError(f"scores must lie between {-most:g} and {most:g}, got {wrong!r}")
-    _check_open(confidence, "confidence")
+    check_open(confidence, "confidence")
     if totals is not None:
         return _Scores.of(totals, -most, most).interval(confidence)
     from scipy.special import stdtrit
 
-    centre, error = _mean_and_error(scores, pseudo)
+    centre, error = mean_and_error(scores, pseudo)
     width = float(stdtrit(n + 1, (1 + confidence) / 2)) * error
     value = math.fsum(scores) / n
     # Where all scores are alike the pseudo-observations pull the centre away from the value.
     low, high = min(max(centre - width, -most), value), max(min(centre + width, most), value)
     return Estimate(value, low, high, confidence, n)
-
-
-def gate_abs_shift(candidate: Sequence[int], baseline: Sequence[int], margin: float, alpha: float = 0.05) -> GateResult:
-    """Decide whether a candidate's abs(VSR) exceeds its baseline's by no more than `margin`, on the same pairs.
-
-    Each sequence has a +1, 0 or -1 per pair: the verdict followed the label that is expected to win, did not
-    move, or followed the other. PASS when the candidate's shift, along the expected direction and against it, is
-    less than `margin` above the baseline's along it, both with confidence 1 - alpha; or less than `margin` above
-    the baseline's against it, both with confidence 1 - alpha / 10. FAIL when the candidate's shift, whichever way
-    it goes, is more than `margin` above the baseline's, whichever way that goes. The estimate is the difference of
-    abs(VSR) as seen. Raises ValueError for sequences of different length or other values.
-
-    >>> gate_abs_shift([0] * 100, [1] * 30 + [0] * 70, 0.10).status.value
-    'PASS'
-    >>> gate_abs_shift([-1] * 30 + [0] * 70, [-1] * 30 + [0] * 70, 0.10).status.value
-    'PASS'
-    """
-    candidate, baseline = _check_moves(candidate, baseline)
-    _check_open(margin, "margin")
-    _check_alpha(alpha)
-
-    def scores(ours: int, theirs: int) -> list[int]:
-        return [ours * c - theirs * b for c, b in zip(candidate, baseline, strict=True)]
-
-    tails = {signs: _t_tails(scores(*signs), margin) for signs in ((1, 1), (-1, 1), (1, -1), (-1, -1))}
-    along, against = (max(tails[ours, theirs][0] for ours in (1, -1)) for theirs in (1, -1))
-    p_pass = min(along, against / AGAINST)
-    p_fail = min(max(tails[ours, theirs][1] for theirs in (1, -1)) for ours in (1, -1))
-    status = _three_way(p_pass, p_fail, alpha)
-    seen = scores(_sign(candidate), _sign(baseline))
-    estimate = mean_interval(seen, 1 - 2 * alpha, bound=2.0)
-    needed, within = None, estimate.value < margin
-    if status is Status.INCONCLUSIVE and within:
-        needed = _pairs_for_abs_shift(scores(1, 1), scores(1, -1), margin, alpha)
-    message = f"abs(VSR) difference {describe(estimate)}, margin {bare(margin)}: {status}"
-    if status is Status.INCONCLUSIVE:
-        message += f"; {advice(needed, len(candidate), 'margin') if within else BEYOND}"
-    if status is Status.INCONCLUSIVE and estimate.high < margin and _sign(baseline) < 0:
-        message += f" (against a baseline that follows the label not expected to win, alpha is {alpha * AGAINST:g})"
-    return GateResult(status, p_pass, p_fail, needed, message, estimate)
-
-
-def _check_moves(candidate: Sequence[int], baseline: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-    candidate, baseline = list(candidate), list(baseline)
-    if len(candidate) != len(baseline) or not candidate:
-        raise ValueError(f"candidate and baseline must be of one length >= 1, got {len(candidate)}, {len(baseline)}")
-    for move in (*candidate, *baseline):
-        if move not in (-1, 0, 1):
-            raise ValueError(f"candidate and baseline must hold -1, 0 and 1 only, got {move!r}")
-    return [int(move) for move in candidate], [int(move) for move in baseline]
-
-
-def _sign(moves: Sequence[int]) -> int:
-    """Return the direction of a shift: +1, also where there is none."""
-    return 1 if sum(moves) >= 0 else -1
 
 
 def pairs_for_mean(estimate: Estimate, limit: float, power: float = 0.8) -> int | None:
@@ -672,17 +640,17 @@ def pairs_for_mean(estimate: Estimate, limit: float, power: float = 0.8) -> int 
     >>> pairs_for_mean(mean_interval([0.5] * 10 + [0.0] * 40), 0.15)
     169
     """
-    _check_open(limit, "limit")
-    _check_open(power, "power")
+    check_open(limit, "limit")
+    check_open(power, "power")
     from scipy.special import stdtrit
 
     # As the interval sees it: with its two pseudo-observations.
     mean, probability = abs(estimate.value) * estimate.n / (estimate.n + 2), (1 + estimate.confidence) / 2
     error = (estimate.high - estimate.low) / 2 / float(stdtrit(estimate.n + 1, probability))
-    deviation, z = error * math.sqrt(estimate.n + 2), _z_quantile(probability)
+    deviation, z = error * math.sqrt(estimate.n + 2), z_quantile(probability)
 
     def beyond(distance: float, size: int) -> float:
-        return _lower_tail(distance * math.sqrt(size) / deviation - z)
+        return lower_tail(distance * math.sqrt(size) / deviation - z)
 
     def power_to_pass(size: int) -> float:
         return beyond(limit - mean, size) + beyond(limit + mean, size) - 1
@@ -690,50 +658,15 @@ def pairs_for_mean(estimate: Estimate, limit: float, power: float = 0.8) -> int 
     def power_to_fail(size: int) -> float:
         return beyond(mean - limit, size)
 
-    return _smallest(power_to_pass if mean < limit else power_to_fail, power, LARGEST_ADVICE * estimate.n)
+    return smallest(power_to_pass if mean < limit else power_to_fail, power, LARGEST_ADVICE * estimate.n)
 
 
-def _pairs_for_abs_shift(
-    difference: Sequence[int], total: Sequence[int], margin: float, alpha: float, power: float = 0.8
-) -> int | None:
-    """Return how many pairs would PASS in `gate_abs_shift`, from each pair's difference and total of moves.
-
-    A run fails to PASS where one of the tests fails along the declared direction and one against it: four events in
-    the plane of both means, of which at most two are not rare. Their probabilities are added.
-    """
-    size = len(difference) + 2
-    (x, x_error), (y, y_error) = _mean_and_error(difference, 1.0), _mean_and_error(total, 1.0)
-    both = math.fsum(a * b for a, b in zip(difference, total, strict=True)) + 2
-    correlation = (both / size - x * y) / (size - 1) / x_error / y_error
-    z, z_against = _z_quantile(1 - alpha), _z_quantile(1 - alpha * AGAINST)
-
-    def power_to_pass(pairs: int) -> float:
-        # Each is how far, in standard errors, its mean may go before its test fails.
-        x_error_then, y_error_then = x_error * math.sqrt(size / pairs), y_error * math.sqrt(size / pairs)
-        x_up, y_down = (margin - x) / x_error_then - z, (margin + y) / y_error_then - z
-        y_up, x_down = (margin - y) / y_error_then - z_against, (margin + x) / x_error_then - z_against
-        missed = _both_above(x_up, y_up, correlation) + _both_above(x_down, y_down, correlation)
-        missed += _between(x_up, -x_down) + _between(y_up, -y_down)
-        return 1 - missed
-
-    return _smallest(power_to_pass, power, LARGEST_ADVICE * len(difference))
-
-
-def _mean_and_error(scores: Sequence[float], pseudo: float) -> tuple[float, float]:
+def mean_and_error(scores: Sequence[float], pseudo: float) -> tuple[float, float]:
     """Return mean and standard error of scores and two pseudo-observations."""
     size = len(scores) + 2
     mean = math.fsum(scores) / size
     squares = math.fsum((score - mean) ** 2 for score in scores) + (pseudo - mean) ** 2 + (-pseudo - mean) ** 2
     return mean, math.sqrt(squares / (size - 1) / size)
-
-
-def _t_tails(scores: Sequence[float], margin: float) -> tuple[float, float]:
-    """Return the one-sided p-values against "mean >= margin" and against "mean <= margin"."""
-    from scipy.special import stdtr
-
-    mean, error = _mean_and_error(scores, 1.0)
-    below = float(stdtr(len(scores) + 1, (mean - margin) / error))
-    return below, 1 - below
 
 
 def mcnemar_exact(n10: float, n01: float, totals: Totals | None = None) -> float:
@@ -745,7 +678,7 @@ def mcnemar_exact(n10: float, n01: float, totals: Totals | None = None) -> float
     >>> mcnemar_exact(0, 0)
     1.0
     """
-    n10, n01, _ = _check_counts(n10, n01, max(math.ceil(n10 + n01), 1), halves=totals is not None)
+    n10, n01, _ = check_counts(n10, n01, max(math.ceil(n10 + n01), 1), halves=totals is not None)
     if n10 == n01:
         return 1.0
     if totals is not None:
@@ -817,11 +750,22 @@ def bare(value: float, decimals: int = 2) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 and not text.lstrip("-").startswith("1") else text
 
 
-def advice(needed: int | None, n: int, limit: str, totals: Totals | None = None) -> str:
-    """Say what would settle an INCONCLUSIVE, or that no realistic number of pairs would."""
+def several(number: int, thing: str) -> str:
+    """Return how many of a thing there are, as it is read: 1 cluster, 2 clusters."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def advice(needed: int | None, n: int, limit: str, totals: Totals | None = None, *, within: bool = True) -> str:
+    """Say what would settle an INCONCLUSIVE, or that no realistic number of pairs would.
+
+    `within`: the estimate is within the limit, or `needed` is of a FAIL as well as of a PASS.
+    """
     if totals is not None and not decides(totals):
         worth = "" if totals.count < FEWEST_CLUSTERS else f", worth {totals.equal:.1f} of equal size,"
-        return f"{totals.count} clusters{worth} decide nothing: at least {FEWEST_CLUSTERS} are needed"
+        verb = "decides" if totals.count == 1 else "decide"
+        return f"{several(totals.count, 'cluster')}{worth} {verb} nothing: at least {FEWEST_CLUSTERS} are needed"
+    if not within:
+        return f"the estimate is beyond the {limit}, though not yet demonstrably: more pairs would rather show a FAIL"
     if needed is None:
         return f"the estimate sits on the {limit}: no realistic number of pairs would settle it"
     if needed <= n:
@@ -835,7 +779,7 @@ def _three_way(p_pass: float, p_fail: float, alpha: float) -> Status:
     return Status.FAIL if p_fail < alpha else Status.INCONCLUSIVE
 
 
-def _tango_z(difference: float, n10: float, n01: float, n: int) -> float:
+def tango_z(difference: float, n10: float, n01: float, n: int) -> float:
     """Return Tango's score statistic for H0: P10 - P01 = difference; falls as the difference grows."""
     numerator = n10 - n01 - n * difference
     variance = n * (2 * _restricted_p01(difference, n10, n01, n) + difference * (1 - difference))
@@ -848,7 +792,7 @@ def _difference_z(difference: float, n10: float, n01: float, n: int, totals: Tot
     """Return the score statistic for H0: P10 - P01 = difference, over pairs or over clusters of them."""
     if totals is not None:
         return _Scores.of(totals, -1.0, 1.0).z(difference)
-    return _tango_z(difference, n10, n01, n)
+    return tango_z(difference, n10, n01, n)
 
 
 def _restricted_p01(difference: float, n10: float, n01: float, n: float) -> float:
@@ -873,15 +817,15 @@ def _pairs_for_non_inferiority(
     difference, spread = p10 - p01, math.sqrt(p10 + p01 - (p10 - p01) ** 2)
     if difference <= -margin:
         return None
-    at_margin = _z_quantile(1 - alpha) * math.sqrt(_null_variance(-margin, p10, p01))
+    at_margin = z_quantile(1 - alpha) * math.sqrt(_null_variance(-margin, p10, p01))
 
     def power_to_pass(size: int) -> float:
-        return _lower_tail((math.sqrt(size) * (margin + difference) - at_margin) / spread)
+        return lower_tail((math.sqrt(size) * (margin + difference) - at_margin) / spread)
 
-    return _smallest(power_to_pass, power, LARGEST_ADVICE * n)
+    return smallest(power_to_pass, power, LARGEST_ADVICE * n)
 
 
-def _smallest(power_at: Callable[[int], float], power: float, largest: int) -> int | None:
+def smallest(power_at: Callable[[int], float], power: float, largest: int) -> int | None:
     """Return the smallest size in 1..largest with that power; power grows with size."""
     if power_at(largest) < power:
         return None
@@ -928,44 +872,22 @@ def _crossing(
     return before if value_before == 0 else following
 
 
-def _lower_tail(z: float) -> float:
+def lower_tail(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 
-def _upper_tail(z: float) -> float:
+def upper_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
-def _between(low: float, high: float) -> float:
-    """Return the probability of a standard normal between low and high, 0 where they are the other way round."""
-    return max(_lower_tail(high) - _lower_tail(low), 0.0)
-
-
-def _both_above(a: float, b: float, correlation: float) -> float:
-    """Return the probability that two standard normals exceed a and b, by integration over the first."""
-    from scipy.integrate import quad
-
-    rho = max(min(correlation, 0.9999), -0.9999)  # a perfect correlation has no density
-    rest = math.sqrt(1 - rho * rho)
-
-    def density(first: float) -> float:
-        return math.exp(-first * first / 2) / math.sqrt(2 * math.pi) * _upper_tail((b - rho * first) / rest)
-
-    # Beyond 9 there is nothing; the integrand may be a step where the second one's bound is met.
-    low, high = max(a, -9.0), 9.0
-    step = b / rho if rho else 0.0
-    points = [step] if low < step < high else None
-    return float(quad(density, low, high, points=points)[0]) if low < high else 0.0
-
-
 @lru_cache(maxsize=64)
-def _z_quantile(probability: float) -> float:
+def z_quantile(probability: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(probability))
 
 
-def _check_counts(
+def check_counts(
     n10: float, n01: float, n: int, names: tuple[str, str] = ("n10", "n01"), *, halves: bool = False
 ) -> tuple[float, float, int]:
     """Return the counts as Python's integers: numpy's small ones would wrap around in a difference.
@@ -994,11 +916,21 @@ def _whole(value: float, name: str) -> int:
     return whole
 
 
-def _check_open(value: float, name: str) -> float:
+def _number(value: float, name: str) -> float:
+    try:
+        number = None if isinstance(value, str) else float(value)
+    except TypeError:  # nothing, or a list
+        number = None
+    if number is None:
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return number
+
+
+def check_open(value: float, name: str) -> float:
     return _check_inside(value, name, 1)
 
 
-def _check_alpha(alpha: float) -> None:
+def check_alpha(alpha: float) -> None:
     _check_inside(alpha, "alpha", 0.5)
 
 

@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from judgefixtures.cassettes.files import CassetteError, refuse_merge_marks
-from judgefixtures.cassettes.frozen import write_changed
+from judgefixtures.cassettes.frozen import named_pairs, parsed, read_whole, write_changed
 from judgefixtures.pairs import Pair
 
 CHOICE_FILE = "closest.json"
 CHOICE_FORMAT = 1
+REMEDY = "Restore it, or remove it: then --judge-record missing chooses anew, from what is recorded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +42,21 @@ def frozen_choice(folder: Path) -> FrozenChoice | None:
 
     Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a choice.
     """
-    path = folder / CHOICE_FILE
-    try:
-        return parsed_choice(path, path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise CassetteError(f"{path} cannot be read: {error.strerror}.") from None
+    return read_whole(folder / CHOICE_FILE, parsed_choice)
 
 
 def parsed_choice(path: Path, content: bytes) -> FrozenChoice:
     """Return the choice that a file's content describes; `path` is for the message of the error."""
-    refuse_merge_marks(path, content)
-    try:
-        written = json.loads(content)
-        if written["judgefixtures"] != CHOICE_FORMAT:
-            raise ValueError("of another format")
-        pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written["pairs"])
-        if len({name for name, _ in pairs}) != len(pairs) or written["closest"] != len(pairs):
-            raise ValueError("a pair stands in it twice, or is missing")
-        return FrozenChoice(int(written["pool"]), pairs)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CassetteError(
-            f"{path} cannot be read ({error}). Restore it, or remove it: then --judge-record missing chooses "
-            "anew, from what is recorded."
-        ) from None
+
+    def choice(written: dict[str, Any]) -> FrozenChoice:
+        pool, pairs = written["pool"], named_pairs(written["pairs"])
+        if written["closest"] != len(pairs):
+            raise ValueError(f"closest is {written['closest']!r}, and it has {len(pairs)} pairs")
+        if type(pool) is not int or pool < len(pairs):
+            raise ValueError(f"pool is {pool!r}, not the number of pairs there were to choose from")
+        return FrozenChoice(pool, pairs)
+
+    return parsed(path, content, CHOICE_FORMAT, choice, REMEDY)
 
 
 def freeze_choice(folder: Path, choice: FrozenChoice) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from judgefixtures.cassettes.files import CassetteError, DamagedError, atomic_write, refuse_merge_marks
 from judgefixtures.errors import JudgeFixturesError
@@ -20,6 +20,8 @@ from judgefixtures.sources import Source, read_pairs
 FILE = "pairs.jsonl"
 SAMPLE_FILE = "sample.json"
 SAMPLE_FORMAT = 1
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +89,54 @@ def read_sample(folder: Path) -> FrozenSample | None:
 
     Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a sample.
     """
-    path = folder / SAMPLE_FILE
+    return read_whole(folder / SAMPLE_FILE, parsed_sample)
+
+
+def parsed_sample(path: Path, content: bytes) -> FrozenSample:
+    """Return the sample that a file's content describes; `path` is for the message of the error."""
+
+    def sample(written: dict[str, Any]) -> FrozenSample:
+        return FrozenSample(**{**written, "pairs": named_pairs(written["pairs"])})
+
+    return parsed(path, content, SAMPLE_FORMAT, sample, "Record again with --judge-record all.")
+
+
+def read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:
+    """Return what a file holds, None where there is none; raises CassetteError where it cannot be read."""
     try:
-        return parsed_sample(path, path.read_bytes())
+        return parse(path, path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:
         raise CassetteError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def parsed_sample(path: Path, content: bytes) -> FrozenSample:
-    """Return the sample that a file's content describes; `path` is for the message of the error."""
+def parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, Any]], T], remedy: str) -> T:
+    """Return what `build` makes of the object in a file of a format's number, which is left out of it.
+
+    Raises DamagedError for an unresolved merge, CassetteError with the remedy for anything else that is amiss.
+    """
     refuse_merge_marks(path, content)
     where = str(path)
     try:
         written = json.loads(content)
-        if written.pop("judgefixtures") != SAMPLE_FORMAT:
+        if written.pop("judgefixtures") != number:
             raise ValueError("of another format")
-        pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written.pop("pairs"))
-        if len({name for name, _ in pairs}) != len(pairs):
-            raise ValueError("a pair stands in it twice")
-        return FrozenSample(**written, pairs=pairs)
+        return build(written)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, json.JSONDecodeError):
             where = f"{path}:{error.lineno}"
-        raise CassetteError(f"{where} cannot be read ({error}). Record again with --judge-record all.") from None
+        raise CassetteError(f"{where} cannot be read ({error}). {remedy}") from None
+
+
+def named_pairs(written: Any) -> tuple[tuple[str, str], ...]:
+    """Return pairs as (id, text digest), each of them once; raises ValueError and the like for anything else."""
+    if not isinstance(written, list):
+        raise TypeError(f"pairs is a {type(written).__name__}, not a list")
+    pairs = tuple((str(pair["id"]), str(pair["digest"])) for pair in written)
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise ValueError("a pair stands in it twice")
+    return pairs
 
 
 def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> None:

@@ -23,10 +23,10 @@ from judgefixtures.statistics import (
     Estimate,
     Status,
     Totals,
-    _check_alpha,
-    _check_open,
     advice,
     bare,
+    check_alpha,
+    check_open,
     counted,
     decides,
     proportion,
@@ -177,8 +177,8 @@ def smallest_n_of_accuracy(least: float, alpha: float = 0.05) -> int:
     >>> smallest_n_of_accuracy(0.7)
     9
     """
-    _check_open(least, "least")
-    _check_alpha(alpha)
+    check_open(least, "least")
+    check_alpha(alpha)
     return fewest(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
 
 

@@ -23,13 +23,17 @@ Arms = Sequence[Sequence[Judgment]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at."""
+    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at.
+
+    `repeats` is how often the run asks without cues; whoever runs the check fills it in.
+    """
 
     judge: Judge
     dataset: str
     pairs: tuple[Pair, ...]
     config: Config
     baseline: Judge | None = None
+    repeats: int = 1
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -68,7 +72,8 @@ class Need:
         n = independent(pairs)
         if n == len(pairs):
             return cls(what, dataset, n, at_least, limit, remedy)
-        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, "clusters of pairs")
+        unit = "cluster of pairs" if n == 1 else "clusters of pairs"
+        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, unit)
 
     def __str__(self) -> str:
         return f"{self.what} on {self.dataset}: {self.n} {self.unit} cannot pass {self.limit}: at least " \

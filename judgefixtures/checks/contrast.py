@@ -55,7 +55,7 @@ class ContrastCheck(AboutContrast):
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """All there are: they tell how many pairs are close for the judge."""
-        return indifferent_arms(case.config.cues)
+        return indifferent_arms(case.repeats, case.config.cues)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""

@@ -6,9 +6,11 @@ goes by length is right in both orders no more often than chance, and nothing el
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from judgefixtures.checks.check import Need
 from judgefixtures.checks.sections import Section, ordered
 from judgefixtures.config import ControlTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
@@ -29,7 +31,8 @@ OFF = "control = false: nothing shows that this judge reads what it judges, and 
 class Control:
     """What a judge did on the clear pairs of a dataset, and what that says of it.
 
-    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first.
+    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first. `command`
+    records the control where that is all that is missing.
     """
 
     judge: str
@@ -39,6 +42,7 @@ class Control:
     first_selected: int
     status: Status
     message: str
+    command: str = ""
 
     @property
     def failed(self) -> bool:
@@ -66,6 +70,14 @@ def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(pair for pair in pairs if pair.gold is not None)
 
 
+def need_of(judge: str, dataset: str, golden: int, table: ControlTable) -> Need | None:
+    """Return what a control needs to be able to pass, where so many pairs with gold are too few."""
+    limit = f"threshold {table.threshold:g}, not even if all are right"
+    need = Need(f"control of {judge}", dataset, golden, table.fewest, limit, "name a dataset with more in [control]",
+                "pairs with gold")  # fmt: skip
+    return need if golden < table.fewest else None
+
+
 def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[Judgment], threshold: float) -> Control:
     """Return whether a judge reads, from its judgments on clear pairs in their own order and in the other one.
 
@@ -79,13 +91,13 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         return replace(found, status=Status.PASS, message=f"{said}: it reads")
     least = fewest_right(n, threshold)
-    reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both)}"
+    reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
     return replace(found, message=reason)
 
 
-def uncontrolled(judge: str, dataset: str | None, status: Status, message: str) -> Control:
+def uncontrolled(judge: str, dataset: str | None, status: Status, message: str, command: str = "") -> Control:
     """Return the control of a judge that was not controlled: switched off (NOT_APPLICABLE), or it could not be."""
-    return Control(judge, dataset, 0, 0, 0, status, message)
+    return Control(judge, dataset, 0, 0, 0, status, message, command)
 
 
 def fewest_right(n: int, threshold: float) -> int:
@@ -98,7 +110,7 @@ def fewest_right(n: int, threshold: float) -> int:
     return next(passes, n + 1)
 
 
-def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]]) -> str:
+def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
     """Return what is wrong with a judge that does not read, as far as its answers tell."""
     total = len(answers)
     valid = [judgment for judgment in answers if judgment.chosen is not None]
@@ -116,7 +128,11 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
         sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
         if sized >= TELLING * len(valid):
             return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
-    same = sum(a.chosen is not None and a.chosen == b.chosen for a, b in both)
+    consistent = [a for a, b in both if a.chosen is not None and a.chosen == b.chosen]
+    same, right = len(consistent), sum(map(is_right, consistent))
+    if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
+        return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
+                f"enough for threshold = {threshold:g}")  # fmt: skip
     return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
 
 
@@ -136,19 +152,24 @@ def refusal(failed: Control) -> str:
 
 def refused(finding: Finding, failed: Control) -> Finding:
     """Return the finding of an item whose judge failed its control: what is wrong is said once, in the summary."""
-    if failed.status is not Status.FAIL:
-        return finding
-    said = f"nothing about {failed.judge} can be a PASS: it failed its control on {failed.dataset}, see the summary"
-    return replace(finding, diagnosis=(said,))
+    why = "it failed its control" if failed.status is Status.FAIL else "its control could not be measured"
+    said = f"nothing about {failed.judge} can be a PASS: {why} on {failed.dataset}, see the summary"
+    return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
 
 
 # --- the report's section -----------------------------------------------------------------------------------
 
 
 def _rows(findings: Sequence[Finding]) -> list[Row]:
-    """Return each control once: all items of a judge share it."""
-    unique = {(row["judge"], row["dataset"]): row for row in rows_of(findings, "controls")}
-    return ordered(unique.values(), ("judge", "dataset"))
+    """Return each control once: all items of a judge share it, and another judge of that name has one of its own."""
+    unique = {_told_apart(row): row for row in rows_of(findings, "controls")}
+    return ordered((unique[key] for key in sorted(unique)), ("judge", "dataset"))
+
+
+def _told_apart(row: Row) -> str:
+    """Return what tells a control from others; the message of an ERROR names the item that came across it first."""
+    found = row if row["status"] != Status.ERROR else {**row, "message": ""}
+    return json.dumps(found, sort_keys=True)
 
 
 def _lines(report: Row) -> list[str]:

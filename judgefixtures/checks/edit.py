@@ -58,7 +58,7 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
             "get valid verdicts for them"
         )
     elif status is Status.INCONCLUSIVE:
-        reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift)}"
+        reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift, within=gained.value < tolerance)}"
     gross = (
         f"gross: {measured.n10:g} of {measured.n} verdicts moved to the edited response, {measured.n01:g} away from it"
     )

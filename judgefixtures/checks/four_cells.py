@@ -21,10 +21,10 @@ from judgefixtures.statistics import (
     Estimate,
     Status,
     Totals,
-    _check_alpha,
-    _check_open,
     advice,
     bare,
+    check_alpha,
+    check_open,
     counted,
     decides,
     describe,
@@ -90,7 +90,7 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     """Return cue and position effect from arms x, y and the same in the reverse order; None without valid pairs.
 
     The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
-    statistics of this project, section 8.
+    docs/statistics.md, "Position, noise, ranking".
     """
     selected = [(four[0], [share_of(judgment, "chose-first") for judgment in four])
                 for four in zip(*cells, strict=True)]  # fmt: skip
@@ -159,8 +159,8 @@ def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
     >>> smallest_n_of_cells(0.15)
     15
     """
-    _check_open(tolerance, "tolerance")
-    _check_alpha(alpha)
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
     return fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
 
 

@@ -23,6 +23,7 @@ from judgefixtures.sources.named import NAMED, known_rows
 from judgefixtures.sources.rows import Rows, hub_rows, json_lines, local_rows
 from judgefixtures.sources.source import BUILT_IN_SOURCES, Source
 from judgefixtures.sources.tables import least_ratio
+from judgefixtures.statistics import several
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
@@ -185,7 +186,8 @@ def describe(
     if sample.left_out:
         lines.append(f"  left out: {accounted(sample.left_out)}")
     if (clusters := independent(pairs)) < len(pairs):
-        lines.append(f"  related pairs: {len(pairs)} in {clusters} clusters, which are what intervals and gates count")
+        related = f"{len(pairs)} in {several(clusters, 'cluster')}"
+        lines.append(f"  related pairs: {related}, which are what intervals and gates count")
     if sharing := sharing_a_question(pairs):
         lines.append(
             f"  {sharing} pairs share a question with another one: intervals are too narrow for them "

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Status, advice, bare, decides, describe
+from judgefixtures.statistics import Status, advice, bare, decides, describe, several
 from judgefixtures.swap.cells import Both, Clusters, Flips, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
@@ -497,17 +497,20 @@ def _title(component: Component) -> str:
 def _message(component: Component, passing: Scores) -> str:
     """Return one line for a person: what was compared, the difference, its margin, and the status."""
     related = passing.totals
-    pairs = f"{component.estimate.n} pairs" + (f" in {related.count} clusters" if related else "")
+    pairs = f"{component.estimate.n} pairs" + (f" in {several(related.count, 'cluster')}" if related else "")
     limit = f"margin {bare(component.margin)}"
     if component.excess:
         limit += f", {bare(component.excess)} of it taken by verdicts that are invalid of the candidate alone"
     if component.status is Status.FAIL and component.fail_margin != component.margin:
         limit = f"beyond {bare(component.fail_margin)}"
-    line = f"{_title(component)}: difference {describe(component.estimate)}, {pairs}, {limit}: {component.status}"
+    # A PASS takes the baseline's shift along the declared direction, which is at most its absolute shift.
+    bound = "at most " if component.kind in SHIFTS and component.status is not Status.FAIL else ""
+    difference = f"difference {bound}{describe(component.estimate)}"
+    line = f"{_title(component)}: {difference}, {pairs}, {limit}: {component.status}"
     if component.status is Status.INCONCLUSIVE and not decides(related):
         line += f"; {advice(None, component.estimate.n, 'margin', related)}"
     elif component.status is Status.INCONCLUSIVE:
-        difference = -component.estimate.value if component.kind == "accuracy" else component.estimate.value
-        if difference >= component.margin:
+        worse = -component.estimate.value if component.kind == "accuracy" else component.estimate.value
+        if worse >= component.margin:
             line += "; beyond its margin, though not yet demonstrably: more pairs would rather show a FAIL"
     return line

@@ -14,7 +14,6 @@ from judgefixtures.metrics import measure
 from judgefixtures.statistics import Estimate, bare, describe, paired_difference, proportion
 
 Quantity = Literal["silent-shift-rate", "agreement", "kappa", "car"]
-SHOWN_ONLY: tuple[Quantity, ...] = ("silent-shift-rate", "agreement", "kappa", "car")
 Arms = tuple[Sequence[Judgment], Sequence[Judgment]]
 
 

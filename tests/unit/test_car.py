@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import norm
+from support.benchmarks import benchmark
 
 from judgefixtures.statistics import Status, Totals, gate_admission, score_interval, score_test
 
@@ -20,28 +18,15 @@ RUNS = 500
 
 
 @cache
-def benchmark() -> Any:
-    """Return benchmarks/car.py: the simulated judges."""
-    path = Path(__file__).parents[2] / "benchmarks" / "car.py"
-    spec = importlib.util.spec_from_file_location("car_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
-@cache
 def rates(vsr: float, flips: float, admits: float, n: int) -> tuple[Counter[Status], Counter[Status]]:
     """Return how often the gate says what of these judges, and what the rule said that it replaced."""
-    found = benchmark().rates(vsr, flips, admits, n, RUNS)
+    found = benchmark("car").rates(vsr, flips, admits, n, RUNS)
     return found["by shift"], found["by share"]
 
 
 def test_the_simulated_judges_are_as_stated() -> None:
     """VSR and flips are as stated; the honest one admits nearly all of it, noise left as it is."""
-    simulation, rng = benchmark(), np.random.default_rng(1)
+    simulation, rng = benchmark("car"), np.random.default_rng(1)
     (moves, followed, cited), n = simulation.judged(rng, simulation.world(0.1, 0.1), 100_000, 1.0), 100_000
     shift, admitted = (sum(each[which] * pairs for each, pairs in moves.items()) / n for which in (0, 1))
     assert shift == pytest.approx(0.1, abs=0.005)
@@ -107,8 +92,15 @@ def test_related_pairs_are_clusters() -> None:
     (({}, 0.8), "at least one score"),
     (({(1, 0): 3}, 1.0), "threshold must lie between 0 and 1, both excluded, got 1.0"),
     (({(1, 0): 3}, 0.8, 0.5), "alpha must lie between 0 and 0.5"),
-    (({(3, 0): 3}, 0.8), "must lie between -1.8 and 1.8, got 2.4"),
+    (({(3, 0): 3}, 0.8), r"each -1, 0 or 1 .*, got \(3, 0\)"),
+    (({(1, 0): 3, (1, -1): 1}, 0.8), r"not the contrary of each other, got \(1, -1\)"),
+    (({(0.5, 0): 3}, 0.8), r"got \(0.5, 0\)"),
+    (({1: 3}, 0.8), "got 1"),
     (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
+    (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),
+    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (1, 3)))), "of the same clusters"),
+    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 1.0), (2, 2)), Totals((0.0, 0.0), (2, 2)))), "sum up to 4, got 4 .* to 3"),
+    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (2, 3)))), "4 pairs .* got 5 that"),
 ])  # fmt: skip
 def test_what_cannot_be_decided_is_told(arguments: Any, message: str) -> None:
     """Impossible moves, thresholds and levels are errors that quote them."""

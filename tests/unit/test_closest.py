@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import signal
@@ -16,10 +15,11 @@ from typing import Any
 
 import pytest
 from support.asking import some_pairs
+from support.benchmarks import benchmark
 from support.project import Project, json_lines, rows_of, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, running, wire
 
-from judgefixtures import JudgeFixturesError, Run
+from judgefixtures import JudgeFixturesError, Run, closest
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.merges import Versions, joined
 from judgefixtures.checks.check import Subject
@@ -259,6 +259,16 @@ def test_a_replay_needs_no_screening(folder: Path, gate: Gating) -> None:
     assert asked_about(gate()) == asked_about(recorded)
 
 
+def test_a_later_repeat_tells_which_pairs_are_movable(gate: Gating) -> None:
+    """The contrast of a repeat compares it with the first answers, and a replay of a cue finds both."""
+    (row,) = gate("repeat-no-cue-2", record="missing", repeats=3, closest=POOL).rows["contrasts"]
+    assert row["movable"]["n"] == POOL - 1
+    (row,) = gate(record="missing", closest=POOL).rows["contrasts"]
+    assert row["movable"] is None
+    (row,) = gate(repeats=3, closest=POOL).rows["contrasts"]
+    assert row["movable"]["n"] == POOL - 1
+
+
 def test_another_number(folder: Path, server: Judges, gate: Gating) -> None:
     """A smaller N takes the first ones; a larger one is an error with the command, and `missing` adds to the choice."""
     gate(record="missing")
@@ -307,7 +317,17 @@ def test_a_pool_that_grows_keeps_the_choice(folder: Path, gate: Gating) -> None:
     assert said in gate.notes  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", '{"judgefixtures": 2}', "no JSON", "<<<<<<< ours\n"])
+def choice(pool: str = "30", pairs: str = '[{"id": "p011", "digest": "d"}]') -> str:
+    """Return a choice of one pair as it is written, of what is given."""
+    return f'{{"judgefixtures": 1, "closest": 1, "pool": {pool}, "pairs": {pairs}}}'
+
+
+NO_CHOICES = ["{}", "[]", '{"judgefixtures": 2}', "no JSON", "[" * 100_000, choice("Infinity"), choice("-1e999"),
+              choice("-3"), choice("0"), choice("2.5"), choice("true"), choice("null"), choice(pairs='{"id": "d"}'),
+              choice(pairs="3"), choice(pairs="null"), choice(pairs="[3]"), choice(pairs="[]")]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", NO_CHOICES, ids=lambda content: content[:70])
 def test_a_file_that_is_not_a_choice(folder: Path, gate: Gating, content: str) -> None:
     """It is an error that names the file; where all is recorded anew it is replaced."""
     gate(record="missing")
@@ -320,18 +340,33 @@ def test_a_file_that_is_not_a_choice(folder: Path, gate: Gating, content: str) -
     assert frozen(folder) == expected(folder, "a", 5)
 
 
+@pytest.mark.parametrize("record", ["none", "missing", "all"])
+def test_marks_of_a_merge_are_never_replaced(folder: Path, server: Judges, gate: Gating, record: str) -> None:
+    """In every mode the file is an error that names the command that joins it; nobody is asked, nothing is written."""
+    gate(record="missing")
+    server.forget()
+    path = folder / "cassettes" / "a" / "own" / "closest.json"
+    text = f"<<<<<<< ours\n{path.read_text()}=======\n{choice()}\n>>>>>>> theirs\n"
+    path.write_text(text)
+    found = gate(record=record)
+    assert found.status is Status.ERROR
+    assert f"{path}:1 is a mark of a merge that was not resolved" in found.text
+    assert path.read_text() == text
+    assert not server.asked
+
+
 def test_choices_of_two_branches_are_joined() -> None:
     """The longer one is kept where it begins with the other; else neither, with a sentence."""
 
-    def choice(*names: str) -> bytes:
+    def chosen(*names: str) -> bytes:
         pairs = [{"id": name, "digest": "d"} for name in names]
         return json.dumps({"judgefixtures": 1, "closest": len(names), "pool": 9, "pairs": pairs}).encode()
 
     path = Path("cassettes/a/own/closest.json")
-    short, long = choice("x"), choice("x", "y")
+    short, long = chosen("x"), chosen("x", "y")
     assert joined(path, Versions(short, long)).content == joined(path, Versions(long, short)).content == long
     with pytest.raises(CassetteError, match="different choices of the closest pairs"):
-        joined(path, Versions(long, choice("y")))
+        joined(path, Versions(long, chosen("y")))
 
 
 # --- swaps, preflight, what is left alone --------------------------------------------------------------------------
@@ -393,6 +428,31 @@ def test_what_is_foreseen_has_as_many_clusters_as_there_can_be() -> None:
     about = About((pairs[0],), tuple(pairs), frozenset({"a"}), 3)
     assert [pair.cluster for pair in about.at_most] == ["a", "b", "c", "d"]
     assert len((about | About((), tuple(pairs), frozenset({"b"}), 3)).at_most) == 6
+
+
+def test_what_two_checks_are_about() -> None:
+    """The pairs of both, each once; the pool of either; whoever is undecided for one; the larger number to choose."""
+    pairs = some_pairs(6)
+    known, open_ = About(tuple(pairs[:2])), About(tuple(pairs[1:3]), tuple(pairs), frozenset({"a"}), 2)
+    other = About((), tuple(pairs), frozenset({"b"}), 3)
+    for both in (known | open_ | other, other | open_ | known):
+        assert {pair.id for pair in both.pairs} == {pair.id for pair in pairs[:3]}
+        assert (both.pool, both.undecided, both.cut) == (tuple(pairs), {"a", "b"}, 3)
+        assert len(both.pairs) == both.more == len(both.others) == 3
+
+
+def test_a_frozen_choice_is_read_once(folder: Path, gate: Gating, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is asked for in a run: the preflight does so for every item several times."""
+    gate(record="missing")
+    read: list[Path] = []
+    frozen_choice = closest.frozen_choice
+    monkeypatch.setattr(closest, "frozen_choice", lambda path: read.append(path) or frozen_choice(path))  # type: ignore[func-returns-value]
+    with Run.from_config(folder / "judges.toml") as run:
+        subject = Subject("a", "own", run.named("recency-new-old"))
+        first = run.about(subject)
+        assert first.pairs
+        assert run.about(subject) == first
+    assert len(read) == 1
 
 
 def test_too_few_closest_pairs_are_not_paid_for(folder: Path, server: Judges) -> None:
@@ -542,21 +602,10 @@ def test_ctrl_c_keeps_the_screening(project: Project, server: Judges) -> None:
 # --- it biases nothing ---------------------------------------------------------------------------------------------
 
 
-def benchmark() -> Any:
-    """Return benchmarks/closest.py."""
-    spec = importlib.util.spec_from_file_location("closest_benchmark", REPOSITORY / "benchmarks" / "closest.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("position", [0.0, 1.0])
 def test_the_choice_biases_no_vsr(position: float) -> None:
     """On chosen pairs a VSR is measured without bias; chosen by the contrast's own answers it is far too large."""
-    simulation = benchmark()
+    simulation = benchmark("closest")
     right, wrong = simulation.simulate(simulation.Judge(0.8, position), runs=400, seed=7)
     assert right.true > 0.2
     assert abs(right.bias) < 0.01

@@ -37,7 +37,6 @@ from judgefixtures.sources.sample import describe
 from judgefixtures.statistics import (
     Status,
     Totals,
-    _tango_z,
     decides,
     gate_non_inferiority,
     gate_shift,
@@ -48,6 +47,7 @@ from judgefixtures.statistics import (
     proportion,
     score_interval,
     score_test,
+    tango_z,
     totals,
 )
 from judgefixtures.verdicts import Verdict
@@ -71,27 +71,27 @@ def clustered(draw: st.DrawFn) -> tuple[list[float], list[int]]:
 # --- the score test ---------------------------------------------------------------------------------------------
 
 FAMILY = {-1 / 3: 6, -1 / 6: 40, 0: 108, 1 / 6: 40, 1 / 3: 6}
-WORKED: list[tuple[dict[float, int], float, float, float, tuple[float, float] | None]] = [
+WORKED: list[tuple[dict[float, int], float, float, float, tuple[float, float]]] = [
     ({2: 1, 1: 9, 0: 80, -1: 9, -2: 1}, 0.20, 2.0, -3.052934, (-0.09031, 0.09031)),
     ({1: 18, 0: 78, -1: 4}, 0.20, 1.0, -1.278351, (0.06728, 0.21837)),
     ({-1: 4, -0.5: 10, 0: 172, 0.5: 10, 1: 4}, -0.05, 1.0, 2.453985, (-0.03142, 0.03142)),
     ({-0.5: 6, 0: 94}, -0.05, 1.0, 1.333333, (-0.05592, -0.00287)),
     (FAMILY, 0.10, math.sqrt(1 / 6), -8.054984, (-0.01565, 0.01565)),
-    ({0: 100}, 0.10, 1.0, -3.333333, None),
+    ({0: 100}, 0.10, 1.0, -3.333333, (-0.02634, 0.02634)),
 ]
 
 
 @pytest.mark.parametrize(("values", "mu0", "half_range", "z", "limits"), WORKED)
 def test_worked_values(
-    values: dict[float, int], mu0: float, half_range: float, z: float, limits: tuple[float, float] | None
+    values: dict[float, int], mu0: float, half_range: float, z: float, limits: tuple[float, float]
 ) -> None:
-    """z and the 90% interval are those of the specification, from counts and from a score per pair."""
+    """z and the 90% interval, computed apart from this package, from counts and from a score per pair."""
     scores = [value for value, count in values.items() for _ in range(count)]
     assert score_test(values, mu0, half_range) == pytest.approx(z, abs=1e-6)
     assert score_test(scores, mu0, half_range) == pytest.approx(z, abs=1e-6)
     found = score_interval(values, 0.90, half_range)
     assert (found.n, found.value) == (len(scores), pytest.approx(np.mean(scores), abs=1e-12))
-    assert limits is None or (found.low, found.high) == pytest.approx(limits, abs=1e-5)
+    assert (found.low, found.high) == pytest.approx(limits, abs=1e-5)
 
 
 @given(moves, mus)
@@ -100,7 +100,7 @@ def test_it_is_tangos_for_moves(scores: list[int], mu0: float) -> None:
     """With scores of -1, 0 and 1 test and interval are those of the paired difference."""
     n10, n01, n = scores.count(1), scores.count(-1), len(scores)
     assume(abs(n10 - n01 - n * mu0) > 1e-9)
-    assert score_test(scores, mu0) == pytest.approx(_tango_z(mu0, n10, n01, n), rel=1e-9)
+    assert score_test(scores, mu0) == pytest.approx(tango_z(mu0, n10, n01, n), rel=1e-9)
     ours, tango = score_interval(scores), paired_difference(n10, n01, n)
     assert (ours.value, ours.low, ours.high) == pytest.approx((tango.value, tango.low, tango.high), abs=1e-9)
 
@@ -204,8 +204,19 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
     (([1.5], 0.1), "must lie between -1 and 1, got 1.5"),
     (([math.nan], 0.1), "must lie between -1 and 1, got nan"),
     (([0], 1.0), "mu0 must lie between -1 and 1, both excluded, got 1.0"),
-    (([0], 0.1, 0.0), "half_range must be above 0"),
+    (([0], "0.1"), "mu0 must be a number, got '0.1'"),
+    (([0], None), "mu0 must be a number, got None"),
+    (([0], 0.1, 0.0), "half_range must lie between 0 and inf, both excluded, got 0.0"),
+    (([0], 0.1, math.inf), "half_range must lie between 0 and inf, both excluded, got inf"),
+    (([0], 0.1, math.nan), "half_range must lie .*, got nan"),
+    (([0], 0.1, "1"), "half_range must lie .*, got '1'"),
+    ((None, 0.1), "values must be scores, or a count for each score, got None"),
+    (("01", 0.1), "values must be scores, or a count for each score, got '01'"),
+    ((["1"], 0.1), "a score must be a number, got '1'"),
+    (([0, None], 0.1), "a score must be a number, got None"),
+    (({None: 2}, 0.1), "a score must be a number, got None"),
     (([0, 1], 0.1, 1.0, ["a"]), "a label per score, got 1 for 2"),
+    (([0, 1, 1], 0.1, 1.0, ["a", None, None]), "a label for every score, got None"),
     (({0: 3}, 0.1, 1.0, ["a"]), "values must be a sequence"),
     (({0: -3}, 0.1), "must be >= 0, got -3"),
     (({0: 1.5}, 0.1), "must be a whole number, got 1.5"),
@@ -286,6 +297,13 @@ def test_arms_of_clusters_are_exchanged_exactly(sums: list[int]) -> None:
     n10, n01 = sum(s for s in sums if s > 0), -sum(s for s in sums if s < 0)
     expected = 1.0 if n10 == n01 else sum(each >= total for each in signed) / 2**size
     assert mcnemar_exact(n10, n01, Totals(tuple(map(float, sums)), (3,) * size)) == pytest.approx(expected)
+
+
+def test_one_cluster_is_not_clusters() -> None:
+    """A single cluster is said as one, in what was counted and in why it decides nothing."""
+    message = gate_shift(1, 0, 9, 0.15, totals=totals([1, *[0] * 8], ["a"] * 9)).message
+    assert "n = 9 pairs in 1 cluster, tolerance" in message
+    assert "; 1 cluster decides nothing: at least 5 are needed" in message
 
 
 def test_few_clusters_decide_nothing() -> None:

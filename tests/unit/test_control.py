@@ -19,11 +19,12 @@ from support.server import NOWHERE, Asked, Server, serving
 
 from judgefixtures.checks.check import Answers, Case
 from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.control import control, fewest_right
+from judgefixtures.checks.control import CONTROLS, Control, control, fewest_right
 from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import ControlTable, GateTable, build_config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding
 from judgefixtures.judges import Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import measure, stuck_side
@@ -243,18 +244,40 @@ def test_a_mistake_in_the_control_is_a_clear_error(project: Controlled, mistake:
     assert all(word in line for word in words)
 
 
-@pytest.mark.parametrize(("golden", "said"), [(0, "0 of the first 30 pairs of own have gold"),
-                                              (3, "3 of the first 30 pairs of own have gold")])  # fmt: skip
-def test_a_control_needs_gold(project: Controlled, golden: int, said: str) -> None:
+@pytest.mark.parametrize("golden", [0, 3])
+def test_a_control_needs_gold(project: Controlled, golden: int) -> None:
     """A dataset without gold, or with too little, cannot control: ERROR with what is missing, and nothing is asked."""
     project.write_pairs([*own_pairs(gold=True)[:golden], *own_pairs()[golden:]])
-    project.configure(more=f'[control]\ndataset = "own"\n{WIDE}')
+    project.configure('dataset = ["own"]', more=f'[control]\ndataset = "own"\n{WIDE}')
     ran = project.run("-k", "recency", "--judge-report", "report")
     assert ran.parseoutcomes().keys() == {"failed", "deselected"}
     (row,) = ran.report["controls"]
     assert (row["status"], row["n"]) == ("ERROR", 0)
-    assert said in row["message"]
+    assert f"control of good on own: {golden} pairs with gold cannot pass threshold 0.5" in row["message"]
     assert "at least 5 are needed" in ran.report["contrasts"][0]["message"]
+    foreseen = f"  control of good on own cannot pass with {golden} pairs with gold: 5 are needed"
+    assert foreseen in project.run("--judge-preflight", "-k", "recency").outlines
+
+
+def test_a_control_takes_the_first_pairs_with_gold(project: Controlled) -> None:
+    """Gold that few pairs have is looked for in the whole dataset, whatever --judge-pairs says."""
+    project.write_pairs([row if number % 3 == 0 else {**row, "gold": None}
+                         for number, row in enumerate(own_pairs(gold=True))])  # fmt: skip
+    project.configure('dataset = ["own"]', more=f'[control]\ndataset = "own"\npairs = 6\n{WIDE}')
+    ran = project.run("-k", "recency", "--judge-pairs", "20", "--judge-report", "report")
+    (row,) = ran.report["controls"]
+    assert (row["status"], row["n"]) == ("PASS", 6)
+
+
+def test_a_dataset_that_controls_is_not_what_is_gated(project: Controlled) -> None:
+    """Unless it is named: whoever defines nothing but clear pairs for the control gates on the default datasets."""
+    own = "[datasets.own]\npath = 'pairs.jsonl'\n"
+    for more, expected in (("", {"house-close"}), ("[datasets.other]\npath = 'pairs.jsonl'\n", {"other"})):
+        project.configure(own=own + more, more='[control]\ndataset = "own"\n')
+        ids = project.ids("-k", "recency and not stories and not four-cell")
+        assert {line.partition("[good-")[2].partition("-recency")[0] for line in ids} == expected
+    project.configure('dataset = ["own"]', own=own, more='[control]\ndataset = "own"\n')
+    assert [line for line in project.ids("-k", "recency") if "good-own-recency" in line]
 
 
 def test_fewest_pairs_are_those_that_can_pass() -> None:
@@ -476,3 +499,27 @@ def test_twenty_of_thirty_show_that_a_judge_reads(right: int, status: Status) ->
     found = control("ours", "house-qa", own, other, 0.5)
     assert (found.status, found.right_both_orders, found.n) == (status, right, 30)
     assert found.first_selected == 30 + 30 - right
+
+
+def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
+    """Below the threshold and demonstrably right more often than wrong: that is said; else it is like a coin."""
+    for right, wrong, said in ((19, 2, "it is right more often than wrong (wrong in both orders on 2 pairs)"),
+                               (12, 10, "its choices are like the toss of a coin")):  # fmt: skip
+        neither = 30 - right - wrong
+        own = judged("1" * right + "2" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE, gold=1)
+        other = judged("2" * right + "1" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE_SWAPPED, gold=1)
+        assert said in control("ours", "house-qa", own, other, 0.5).message
+
+
+def test_two_judges_of_one_name_have_a_control_each() -> None:
+    """A row per control, not per name; an ERROR whose message names another item's command is the same control."""
+    good = Control("ours", "house-qa", 30, 30, 30, Status.PASS, "it reads")
+    bad = Control("ours", "house-qa", 30, 0, 60, Status.FAIL, "it takes a side")
+    lost = [Control("ours", "house-qa", 0, 0, 0, Status.ERROR, f"Record: {item}") for item in "ab"]
+    findings = [
+        Finding("contrast", "ours", "own", "recency-new-old", Status.PASS, rows={"controls": (each.row,)})
+        for each in (good, bad, good, *lost)
+    ]
+    found = CONTROLS.rows(findings)
+    assert isinstance(found, list)
+    assert [row["status"] for row in found] == ["ERROR", "PASS", "FAIL"]

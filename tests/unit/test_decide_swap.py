@@ -122,25 +122,6 @@ def component(decision: SwapDecision, kind: str, name: str = "", role: str = "pr
 
 # --- 1, 2: the score test -----------------------------------------------------------------------------------
 
-WORKED = [
-    ({2: 1, 1: 9, 0: 80, -1: 9, -2: 1}, 0.20, 2.0, -3.052934, (-0.09031, 0.09031)),
-    ({1: 18, 0: 78, -1: 4}, 0.20, 1.0, -1.278351, (0.06728, 0.21837)),
-    ({-1: 4, -0.5: 10, 0: 172, 0.5: 10, 1: 4}, -0.05, 1.0, 2.453985, (-0.03142, 0.03142)),
-    ({-0.5: 6, 0: 94}, -0.05, 1.0, 1.333333, (-0.05592, -0.00287)),
-    ({-1 / 3: 6, -1 / 6: 40, 0: 108, 1 / 6: 40, 1 / 3: 6}, 0.10, 1 / math.sqrt(6), -8.054984, (-0.01565, 0.01565)),
-    ({0: 100}, 0.10, 1.0, -3.333333, (-0.02634, 0.02634)),
-]
-
-
-@pytest.mark.parametrize(("values", "mu0", "half_range", "z", "interval"), WORKED)
-def test_worked_values(
-    values: dict[float, int], mu0: float, half_range: float, z: float, interval: tuple[float, float]
-) -> None:
-    """z to 1e-6 and the 90% interval, computed apart from this package."""
-    assert score_test(values, mu0, half_range) == pytest.approx(z, abs=1e-6)
-    found = score_interval(values, 0.90, half_range)
-    assert (found.low, found.high) == pytest.approx(interval, abs=1e-5)
-
 
 def restricted(values: Sequence[float], mu0: float) -> float:
     """Return z with the likeliest weights that a general optimiser finds: on the scores seen, and both ends."""
@@ -250,6 +231,16 @@ def test_only_cues_can_be_admitted() -> None:
     found = decide_swap([order, edit, cell([0] * 100, [0] * 100)], [], SWAP)
     hidden = [(c.name, c.role) for c in found.components if c.kind == "unadmitted-shift"]
     assert hidden == [("recency", "primary"), ("recency-new-old on qa", "guard")]
+
+
+def test_a_difference_that_is_a_bound_is_said_to_be_one() -> None:
+    """Judges that never differ, and both go a little the other way: at most twice that, and no difference as such."""
+    moved = counted(0, 5, 100)
+    found = component(decide_swap([cell(moved, moved)], [], SWAP), "abs-vsr", "recency")
+    assert found.estimate.value == pytest.approx(0.10)
+    assert found.message.startswith("abs(VSR) of recency: difference at most +0.10, 90% CI [")
+    worse = component(decide_swap([cell(counted(60, 0, 100), [0] * 100)], [], SWAP), "abs-vsr", "recency")
+    assert worse.message.startswith("abs(VSR) of recency: difference +0.60, 90% CI [")
 
 
 def test_an_edit_is_one_sided() -> None:

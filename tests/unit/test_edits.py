@@ -1,5 +1,6 @@
 """Edits change one response, say what they did, and can be taken back; what they win is measured one-sided."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -176,6 +177,17 @@ def test_the_decision_is_the_bound(won, lost, tolerance):
     interval = paired_difference(won, lost, 120)
     expected = "PASS" if interval.high < tolerance else "FAIL" if interval.low > tolerance else "INCONCLUSIVE"
     assert decide_edit(measured, GateTable(), tolerance).status == expected
+
+
+@pytest.mark.parametrize(("won", "said"), [(4, "about .* pairs would settle it"),
+                                           (8, "beyond the tolerance, though not yet demonstrably")])  # fmt: skip
+def test_an_open_edit_says_what_would_settle_it(won, said):
+    """Within the tolerance a number of pairs; beyond it that more pairs would rather show a FAIL, as one can see."""
+    measured = measure(*arms([(2, 1)] * won + [(1, 1)] * (100 - won)), outcome="chose-edited")
+    decision = decide_edit(measured, GateTable(), 0.06)
+    assert decision.status == "INCONCLUSIVE"
+    assert re.search(said, decision.message)
+    assert "sits on" not in decision.message
 
 
 def test_a_pass_holds_with_every_invalid_verdict_at_worst():

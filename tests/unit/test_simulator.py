@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import importlib.util
 import json
 import socket
 import threading
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.benchmarks import benchmark
 
 from judgefixtures.contrasts import NO_CUE, Condition, Contrast, contrasts
 from judgefixtures.cues import FAMILIES as BUILT_IN
@@ -290,13 +289,7 @@ def test_only_the_noisy_judge_is_noisy(model: str) -> None:
 ])  # fmt: skip
 def test_close_pairs_show_what_clear_ones_hide(dataset: str, least: float, most: float) -> None:
     """A judge that labels sway by .8 in log odds is a FAIL in most runs on close pairs, in hardly any on clear ones."""
-    file = Path(__file__).parents[2] / "benchmarks" / "sensitivity.py"
-    specification = importlib.util.spec_from_file_location("sensitivity", file)
-    assert specification is not None
-    assert specification.loader is not None
-    sensitivity = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(sensitivity)
-    assert least <= sensitivity.shares(dataset, 0.8, 100)[Status.FAIL] <= most
+    assert least <= benchmark("sensitivity").shares(dataset, 0.8, 100)[Status.FAIL] <= most
 
 
 def test_the_swayed_judge_goes_by_chance() -> None:

@@ -148,6 +148,12 @@ def test_max_margin_without_votes(tmp_path: Path) -> None:
         assert 'columns = {votes = "..."}' in message
 
 
+def test_a_file_without_any_pair_is_not_called_one_without_votes(tmp_path: Path) -> None:
+    """Where there is no pair at all, that is what is said, not that the column of votes is absent."""
+    message = refusal(source(tmp_path, [], max_margin=0.25))
+    assert "votes" not in message
+
+
 def test_all_agree(tmp_path: Path) -> None:
     """Where max_margin leaves no pair, the rules are named with their counts."""
     message = refusal(source(tmp_path, [{"votes": {"1": 3, "2": 0}}, {}], max_margin=0.2))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import math
+import re
 import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from support.benchmarks import benchmark
+from support.project import REPOSITORY
 
 from judgefixtures.config import SwapTable
 from judgefixtures.power import SWAPS, SwapPower, swap_power
@@ -262,26 +262,32 @@ def test_intervals_decide_nothing() -> None:
 # --- the table of the preflight -------------------------------------------------------------------------------
 
 
-def benchmark() -> ModuleType:
-    """Return benchmarks/operating_characteristics.py."""
-    path = Path(__file__).parents[2] / "benchmarks" / "operating_characteristics.py"
-    spec = importlib.util.spec_from_file_location("operating_characteristics", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_every_rate_is_shipped() -> None:
     """The shipped table has a row for each size, discordance and flips, with the command that computes it."""
-    script, shipped = benchmark(), json.loads(SWAPS.read_text())
+    script, shipped = benchmark("operating_characteristics"), json.loads(SWAPS.read_text())
     keys = [tuple(row[:3]) for row in shipped["rows"]]
     designs = itertools.product(script.FLIPS, script.DISCORDANCES, script.SIZES)
     assert keys == [(n, max(discordance, flips), flips) for flips, discordance, n in designs]
     assert all(0 <= rate <= 1 for row in shipped["rows"] for rate in row[3:])
     assert shipped["command"].startswith("python benchmarks/operating_characteristics.py --power ")
+
+
+def test_the_table_of_the_docs_is_the_shipped_one() -> None:
+    """docs/swap.md has every rate of the sizes that it shows, to two decimals."""
+    shipped = json.loads(SWAPS.read_text())["rows"]
+    rates = {tuple(row[:3]): dict(zip(("equal", "accuracy", "shift"), row[3:], strict=True)) for row in shipped}
+    page = (REPOSITORY / "docs" / "swap.md").read_text()
+    head, *lines = re.findall(r"^\| (?:P\(|APPROVE, equal|REJECT, ).* \|$", page, re.MULTILINE)
+    sizes = [int(cell) for cell in head.split("|")[3:-1]]
+    kinds = {"APPROVE, equal": "equal", "REJECT, accuracy -10 points": "accuracy", "REJECT, VSR .30 in all": "shift"}
+    said = {}
+    for line in lines:
+        kind, noises, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        discordance, flips = map(float, noises.split(","))
+        said |= {(n, discordance, flips, kinds[kind]): float(cell) for n, cell in zip(sizes, cells, strict=True)}
+    shown = {(*key, kind): rate for key, of in rates.items() if key[0] in sizes for kind, rate in of.items()}
+    assert said.keys() == shown.keys()
+    assert {key: rate for key, rate in said.items() if abs(rate - shown[key]) > 0.005 + 1e-9} == {}
 
 
 def test_power_is_looked_up() -> None:

@@ -1,0 +1,72 @@
+"""How many pairs were close for a judge: which verdicts are compared, over how many items, and what is said of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgefixtures.checks.sensitivity import close_calls, with_movable
+from judgefixtures.contrasts import indifferent_arms
+from judgefixtures.metrics import movable
+from judgefixtures.statistics import proportion
+
+PAIRS = "abcdef"
+ARMS = st.lists(st.dictionaries(st.sampled_from(PAIRS + "xyz"), st.sampled_from([1, 2])), max_size=5)
+REPORTED = {"judge": "j", "dataset": "d", "contrast": "recency-new-old"}
+
+
+@given(arms=ARMS)
+def test_a_pair_is_movable_where_any_two_verdicts_differ(arms: list[dict[str, int]]) -> None:
+    """n counts the pairs with two verdicts at least, of those that are asked for; Wilson's interval; else None."""
+    verdicts = {pair: [arm[pair] for arm in arms if pair in arm] for pair in PAIRS}
+    n = sum(len(found) >= 2 for found in verdicts.values())
+    k = sum({1, 2} <= set(found) for found in verdicts.values())
+    assert movable(arms, PAIRS, 0.8) == (proportion(k, n, 0.8) if n else None)
+
+
+@pytest.mark.parametrize(("repeats", "expected"), [(1, [0, 1]), (2, [0, 1]), (3, [0, 1, 2]), (5, [0, 1, 2, 3, 4])])
+def test_every_repeat_counts(repeats: int, expected: list[int]) -> None:
+    """As many as the run asks for, and the first in any case; both orders and both placebos once."""
+    found = [(condition.name, repeat) for condition, repeat in indifferent_arms(repeats)]
+    assert [repeat for name, repeat in found if name == "no-cue"] == expected
+    assert [repeat for name, repeat in found if name != "no-cue"] == [0, 0, 0]
+    assert len(set(found)) == len(found)
+
+
+def evidence(contrast: str, pairs: str, **arms: dict[str, int]) -> dict[str, Any]:
+    """Return what one item came across."""
+    return {**REPORTED, "contrast": contrast, "confidence": 0.9, "pairs": list(pairs), "arms": arms}
+
+
+def test_what_other_items_came_across_counts_too() -> None:
+    """The arms of all items of the judge on the dataset together, for the row's own pairs; of no other judge."""
+    own = evidence("recency-new-old", "abc", plain={"a": 1, "b": 1})
+    others = [
+        evidence("repeat-no-cue-1", "abcd", again={"a": 2, "d": 1}, plain={"c": 1}),
+        evidence("position-no-cue", "abcd", swapped={"b": 1, "c": 1, "d": 2}),
+        {**evidence("repeat-no-cue-1", "abc", again={"b": 2, "c": 2}), "judge": "another"},
+        {**evidence("repeat-no-cue-1", "abc", again={"b": 2, "c": 2}), "dataset": "another"},
+    ]
+    for found in (own, *others), (*others, own):
+        (row,) = with_movable([REPORTED], found)
+        assert (row["movable"]["value"], row["movable"]["n"]) == (1 / 3, 3)  # a of a, b, c
+    assert with_movable([REPORTED], others) == [{**REPORTED, "movable": None}], "it was not measured itself"
+    assert with_movable([REPORTED], [own]) == [{**REPORTED, "movable": None}], "one verdict on a pair tells nothing"
+
+
+@pytest.mark.parametrize(
+    ("close", "passed", "said"),
+    [
+        (None, True, "is not known"),
+        ({"value": 0.09, "n": 100}, True, "9 of 100 pairs were close .* this says little about close calls$"),
+        ({"value": 0.10, "n": 100}, True, "10 of 100 pairs were close .* close calls were among them$"),
+        ({"value": 0.5, "n": 8}, False, r"4 of 8 pairs were close .* a repeat\)$"),
+    ],
+)
+def test_what_a_pass_covers_is_said(close: dict[str, Any] | None, passed: bool, said: str) -> None:
+    """How many pairs were close, and of a PASS with few of them that it says little."""
+    assert re.search(said, close_calls(close, passed=passed))
