@@ -441,7 +441,7 @@ class Run:
     # --- looks ------------------------------------------------------------------------------------------------
 
     def until_decided(
-        self, subjects: Sequence[Subject], ledger: Ledger, required: Sequence[Sequence[str]] = ()
+        self, subjects: Sequence[Subject], ledger: Ledger, required: Sequence[Row] = ()
     ) -> Finding | None:
         """Record the parts of swaps a look at a time, and stop as soon as all of them are decided, or the looks end.
 

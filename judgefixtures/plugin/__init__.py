@@ -186,8 +186,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     subjects = _subjects(mark, metafunc.config)
     if mark.name == SWAP and subjects:
-        required = [[each.judge, str(each.baseline), each.dataset, each.check.name] for each in subjects]
-        setup_of(metafunc.config).required_swaps += required
+        from judgefixtures.checks.swap import planned
+
+        setup_of(metafunc.config).required_swaps += map(planned, subjects)
     metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
 
 

@@ -45,10 +45,11 @@ def decide_swap(
 ) -> SwapDecision:  # fmt: skip
     """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
 
-    `cells` are the contrasts that both judges were asked about, `accuracies` the datasets with gold; without cells the
-    accuracy decides alone, and the reasons say so. Margins are those of `swap`, shares of pairs; `alpha` is the level
-    of each test of a PASS and of all tests of a REJECT together. `missing` names what was required and not compared;
-    a cell without pairs is such a one, too, and counts among what a REJECT and the guards' margins are planned for.
+    `cells` are the contrasts that both judges are compared in, `accuracies` the datasets with gold; without cells the
+    accuracy decides alone, and the reasons say so. One without pairs was planned and not compared: it counts among what
+    a REJECT and the guards' margins are planned for. `missing` names what else was required and not compared.
+    Margins are those of `swap`, shares of pairs; `alpha` is the level of each test of a PASS and of all tests of a
+    REJECT together.
     `baseline_flips` is the share of pairs on which repeats of the baseline differ, or that share by dataset, where
     there are repeats. `clusters` maps related pairs, as (dataset, id), to their cluster: where one has several pairs,
     clusters are the unit of every test.
@@ -183,6 +184,7 @@ class _Comparison:
     def not_compared(self) -> list[str]:
         """Why nothing can be approved: what is missing, and the cells that were asked about and say too little."""
         absent = [*self.missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
+        absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
         lost = [f"{moves.cell.id}: was not compared: {why}" for moves in self.moves
                 if moves.cell.pairs and (why := _too_few(moves))]  # fmt: skip
         return [*(f"{name}: was not compared" for name in sorted(absent)), *lost]
@@ -423,12 +425,12 @@ class _Comparison:
 
     def unknown(self) -> list[str]:
         """Return what cannot be said at all."""
-        if not self.cells and not self.accuracies:
+        if not any(self.sizes):
             return []
         if not self.cells:
             quantities = "abs(VSR), unadmitted shift, flip rate and invalid verdicts"
             return [f"no contrasts were compared: {quantities} are unknown"]
-        return [] if self.golden else ["accuracy: NOT_APPLICABLE, no pair has gold"]
+        return [] if self.accuracies else ["accuracy: NOT_APPLICABLE, no pair has gold"]
 
     # --- what would settle it -----------------------------------------------------------------------------
 

@@ -267,12 +267,12 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> Non
     assert "2 passed" in run.said
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    missing = [reason for reason in reasons if reason.endswith(": was not compared")]
+    missing = list(reasons)
+    assert all(reason.endswith(": was not compared") for reason in missing)
     assert missing[:3] == [f"{name}: was not compared" for name in (
         "accuracy on house-qa", "accuracy on house-stories", "provenance-expert-human on house-close"
     )]  # fmt: skip
     assert len(missing) == 14  # 2 x 8 parts, without two of recency
-    assert reasons[14:] == ["accuracy: NOT_APPLICABLE, no pair has gold"]
     assert re.search(r"^  and \d+ more like these$", run.said, re.MULTILINE)
 
 
