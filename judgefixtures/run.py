@@ -86,7 +86,8 @@ class RunOptions:
     """How a run asks: the command line's options, as the plugin or a script gives them.
 
     `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
-    positions the others' are to be where their own are not recorded.
+    positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
+    where those of the configuration are asked about.
     `command` begins the commands in messages. `session`, `workers` and `shared` are of a run that several processes
     share: its name, how many they are, and a folder for their pace.
     """
@@ -94,6 +95,7 @@ class RunOptions:
     record: RecordMode = "none"
     invalid: tuple[str, ...] = ()
     baseline: str | None = None
+    datasets: tuple[str, ...] = ()
     pairs: int | None = None
     repeats: int = 1
     concurrency: int = DEFAULT_CONCURRENCY
@@ -398,18 +400,22 @@ class Run:
         for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
             found = (
-                choices_of(own) if own is not None else self._chosen(judge, case, (condition, repeat), answers.plans)
+                choices_of(own)
+                if own is not None
+                else self.chosen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
             )
             if found:
                 known[arm_name(condition, repeat)] = found
         return replace(answers, indifferent=known)
 
-    def _chosen(self, judge: Judge, case: Case, arm: Arm, plans: Mapping[str, Planned]) -> Mapping[str, int]:
+    def chosen(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
+    ) -> Mapping[str, int]:
         """Return what is recorded of a judge's choices in an arm, looked up once for all contrasts of a dataset."""
-        key = (id(judge), case.dataset, arm, tuple(pair.digest for pair in case.pairs))
+        key = (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
         if key not in self._chosen_before:
-            replies = self._looked_up(judge, case.dataset, arm, case.pairs, plans)
-            answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in case.pairs if pair.id in replies]
+            replies = self._looked_up(judge, dataset, arm, pairs, plans)
+            answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies]
             self._chosen_before[key] = choices_of(answered)
         return self._chosen_before[key]
 

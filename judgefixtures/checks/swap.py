@@ -19,7 +19,7 @@ from judgefixtures.expenses import Expenses, compare_expenses
 from judgefixtures.findings import Finding, Row, estimate_row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import acknowledged, chosen, is_right, stuck_side
+from judgefixtures.metrics import acknowledged, chosen, is_right, movable, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest, smallest_n
 from judgefixtures.statistics import Status, score_test, worst
@@ -235,9 +235,9 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 def _flips(baseline: Answers) -> float | None:
     """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
-    first, again = (baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED)
-    both = [(first[pair], again[pair]) for pair in first if pair in again]
-    return sum(a != b for a, b in both) / len(both) if both else None
+    repeats = [baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED]
+    found = movable(repeats, repeats[0])
+    return None if found is None else found.value
 
 
 def _diagnosis(

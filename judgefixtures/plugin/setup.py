@@ -43,6 +43,7 @@ class Setup:
             record=self.options.judge_record,
             invalid=tuple(self.options.judge_record_invalid or ()),
             baseline=self.baseline_name,
+            datasets=tuple(dict.fromkeys(self.options.judge_datasets or ())),
             pairs=self.options.judge_pairs,
             repeats=self.options.judge_repeats,
             concurrency=self.options.judge_concurrency,
