@@ -108,9 +108,9 @@ def _component(found: Component) -> Row:
     }  # fmt: skip
 
 
-def _overall_decision(findings: Sequence[Finding]) -> Row | None:
+def _overall_decision(report: Row) -> Row | None:
     """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
-    every = decisions(findings)
+    every: list[Row] | None = report.get("decisions")
     if every is None:
         return None
     found = max(every, key=lambda decision: SEVERITY.index(decision["status"]))
@@ -204,4 +204,4 @@ def _expense_cells(dataset: str, row: Row) -> list[tuple[str, ...]]:
 SWAP = Section("swap", _rows)
 EXPENSES = Section("expenses", _expense_rows, _expense_lines)
 DECISIONS = Section("decisions", decisions)
-DECISION = Section("decision", _overall_decision, _lines)
+DECISION = Section("decision", lines=_lines, sums_up=_overall_decision)

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Status, advice, bare, decides, describe
+from judgefixtures.statistics import Estimate, Status, advice, bare, decides, describe
 from judgefixtures.swap.cells import Both, Clusters, Flips, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
@@ -65,16 +65,17 @@ def decide_swap(
 
 def decide_at(
     levels: Levels, cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable,
-    missing: Sequence[str] = (), baseline_flips: Flips = None,
-    clusters: Clusters = None,
+    missing: Sequence[str] = (), baseline_flips: Flips = None, clusters: Clusters = None, intervals: bool = True,
 ) -> SwapDecision:  # fmt: skip
-    """Return what `decide_swap` does, at the levels of one look."""
+    """Return what `decide_swap` does, at the levels of one look, with or without intervals."""
     if not 0 < levels.alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, both excluded, got {levels.alpha!r}")
     cells = sorted(cells, key=lambda cell: (cell.family, cell.contrast, cell.dataset))
     accuracies = sorted(accuracies, key=lambda accuracy: accuracy.dataset)
     _check(cells, accuracies)
-    comparison = _Comparison(levels, tuple(cells), tuple(accuracies), swap, tuple(missing), baseline_flips, clusters)
+    comparison = _Comparison(
+        levels, tuple(cells), tuple(accuracies), swap, tuple(missing), baseline_flips, clusters, intervals=intervals
+    )
     return comparison.decision()
 
 
@@ -128,9 +129,9 @@ class _Tested:
     margin_at: Callable[[int], float]
     beyond: Scores  # what its FAIL comes of
 
-    def failed(self, confidence: float) -> _Tested:
+    def failed(self, estimate: Estimate) -> _Tested:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
-        component = replace(self.component, status=Status.FAIL, estimate=self.beyond.interval(confidence))
+        component = replace(self.component, status=Status.FAIL, estimate=estimate)
         return replace(self, component=replace(component, message=_message(component, self.scores)))
 
 
@@ -146,6 +147,7 @@ class _Comparison:
     baseline_flips: Flips
     clusters: Clusters
     planned_cells: int | None = None  # of the whole swap, where these are a part of it
+    intervals: bool = True  # they are shown and decide nothing
 
     # --- what there is ------------------------------------------------------------------------------------
 
@@ -350,17 +352,19 @@ class _Comparison:
         if status is not Status.PASS and p_fail < self.levels.alpha:
             status = Status.FAIL
         shown = beyond if status is Status.FAIL else passing
-        estimate = shown.interval(self.confidence)
+        estimate = self.estimate(shown)
         component = Component(
             kind, role, name, estimate, margin, z, tail(z), p_fail, status, "", round(excess, 12), limit
         )
         component = replace(component, message=_message(component, passing))
         return _Tested(component, passing, margin_at or (lambda _: margin), beyond)
 
-    @property
-    def confidence(self) -> float:
-        """That of every interval."""
-        return 1 - 2 * self.levels.shown
+    def estimate(self, scores: Scores) -> Estimate:
+        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS."""
+        confidence = 1 - 2 * self.levels.shown
+        if not self.intervals:
+            return Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)
+        return scores.interval(confidence)
 
     # --- the decision -------------------------------------------------------------------------------------
 
@@ -369,7 +373,7 @@ class _Comparison:
         guards = [c.margin for c in components if c.role == "guard" and c.kind != "accuracy"]
         guard = max(guards, default=None)
         if rejecting := self.rejecting():
-            failed = {each.component: each.failed(self.confidence).component for each in rejecting}
+            failed = {each.component: each.failed(self.estimate(each.beyond)).component for each in rejecting}
             demonstrated = tuple(component.message for component in failed.values())
             components = tuple(failed.get(component, component) for component in components)
             return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)

@@ -30,7 +30,7 @@ from judgefixtures.providers import Usage
 from judgefixtures.report import build_report, summary, write_report
 from judgefixtures.rows import judgment_row
 from judgefixtures.statistics import SEVERITY, Status, paired_difference
-from judgefixtures.swap import SwapAccuracy, SwapCell, decide_swap, guard_margin
+from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, decide_looks, decide_swap, guard_margin
 from judgefixtures.verdicts import Verdict
 
 CONTRAST = contrasts("recency")[0]
@@ -640,6 +640,19 @@ def test_several_candidates_are_decided_apart(statuses: tuple[str, str], decided
         assert f"decision on {row['judge']} against old: {row['status']}" in text
     last = text.index(f"decision on b against old: {report['decisions'][1]['status']}")
     assert text.index(f"decision: {decided}") > last
+
+
+def test_a_report_decides_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's decision sums up the candidates' decisions, and decides nothing again."""
+    decided: list[int] = []
+
+    def counting(*parts: Any, **more: Any) -> SwapDecision:
+        decided.append(1)
+        return decide_looks(*parts, **more)
+
+    monkeypatch.setattr("judgefixtures.checks.decision.decide_looks", counting)
+    build_report([some_swap("a", "PASS"), some_swap("b", "FAIL")])
+    assert len(decided) == 2
 
 
 def test_one_candidate_is_decided_without_its_name() -> None:
