@@ -85,9 +85,9 @@ def guards(
 ) -> tuple[tuple[Component, ...], tuple[str, ...]]:  # fmt: skip
     """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
 
-    The components that `decide_swap` finds for it among all the others, but for one thing: which way a contrast moves
-    the baseline is told by this dataset alone, not by all of them, so that a baseline that goes against the declared
-    direction may be credited with less than in the decision.
+    The components that `decide_swap` finds for it among all the others, but for one thing: whether a contrast moves the
+    baseline against the declared direction is told by this dataset alone, not by all of them. So a baseline may be
+    credited with less than in the decision, or with more, and an item may be open where the swap is approved.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(100)], [1.0] * 100, [1.0] * 100)
     >>> [(each.kind, each.margin, each.status.value) for each in guards(right, 0, SwapTable())[0]]

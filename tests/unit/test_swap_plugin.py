@@ -188,7 +188,7 @@ def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran])
         assert (row["margin"] is not None) == (row["p"] is not None) == decides
         assert row["n"] == (200 if row["quantity"] in ("agreement", "kappa") else 100)
         assert not decides or row["p"] < 0.05
-        # An item is held to what the decision holds it to, so that APPROVE means that every item passes.
+        # An item is held to the margin that the decision holds it to.
         assert row["margin"] == (None if not decides else 0.1 if row["contrast"] is None else decision["guard_margin"])
 
 
