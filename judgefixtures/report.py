@@ -33,7 +33,7 @@ def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None =
         "judges": {name: named[name] for name in sorted(named)},
     }
     for section in SECTIONS:
-        if (value := section.rows(findings)) is not None:
+        if (value := section.value(findings, report)) is not None:
             report[section.key] = value
     report["warnings"] = sorted({*report["warnings"], *filter(None, [lost])})
     return report

@@ -87,7 +87,8 @@ class RunOptions:
     """How a run asks: the command line's options, as the plugin or a script gives them.
 
     `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
-    positions the others' are to be where their own are not recorded.
+    positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
+    where those of the configuration are asked about.
     `command` begins the commands in messages. `session`, `workers` and `shared` are of a run that several processes
     share: its name, how many they are, and a folder for their pace.
     """
@@ -95,6 +96,7 @@ class RunOptions:
     record: RecordMode = "none"
     invalid: tuple[str, ...] = ()
     baseline: str | None = None
+    datasets: tuple[str, ...] = ()
     pairs: int | None = None
     repeats: int = 1
     concurrency: int = DEFAULT_CONCURRENCY
@@ -194,7 +196,7 @@ class Run:
         self._whole = self._control_samples.whole()
         self._closest = Closest(config, self.library, self.samples, self.note)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
-        self.look: int | None = None  # how many pairs of a dataset were recorded until the swap was decided
+        self._looks: dict[tuple[str, ...], int] = {}  # pairs per dataset that a swap of two judges is at
         self._chosen_before: dict[tuple[Any, ...], Mapping[str, int]] = {}
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
@@ -317,7 +319,7 @@ class Run:
             controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
             if failed := next((each for each in controls if each.failed), None):
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
-            case, asking = self._narrowed(check, case, asking)
+            case, asking = self._looked_at(*self._narrowed(check, case, asking))
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
             answers = [self._with_indifferent(judge, check, case, each)
                        for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
@@ -419,18 +421,22 @@ class Run:
         for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
             found = (
-                choices_of(own) if own is not None else self._chosen(judge, case, (condition, repeat), answers.plans)
+                choices_of(own)
+                if own is not None
+                else self.chosen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
             )
             if found:
                 known[arm_name(condition, repeat)] = found
         return replace(answers, indifferent=known)
 
-    def _chosen(self, judge: Judge, case: Case, arm: Arm, plans: Mapping[str, Planned]) -> Mapping[str, int]:
+    def chosen(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
+    ) -> Mapping[str, int]:
         """Return what is recorded of a judge's choices in an arm, looked up once for all contrasts of a dataset."""
-        key = (id(judge), case.dataset, arm, tuple(pair.digest for pair in case.pairs))
+        key = (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
         if key not in self._chosen_before:
-            replies = self._looked_up(judge, case.dataset, arm, case.pairs, plans)
-            answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in case.pairs if pair.id in replies]
+            replies = self._looked_up(judge, dataset, arm, pairs, plans)
+            answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies]
             self._chosen_before[key] = choices_of(answered)
         return self._chosen_before[key]
 
@@ -462,43 +468,61 @@ class Run:
     # --- looks ------------------------------------------------------------------------------------------------
 
     def until_decided(
-        self, subjects: Sequence[Subject], ledger: Ledger, required: Sequence[Sequence[str]] = ()
+        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[Row] = ()
     ) -> Finding | None:
-        """Record the parts of swaps a look at a time, and stop as soon as all of them are decided, or the looks end.
+        """Ask about a swap a look at a time, and stop as soon as it is decided, or the looks end.
 
-        From then on `look` says how many pairs of a dataset there are. `required` is everything that the swaps compare:
-        what is no part of this run decides nothing. Returns what ended the recording, if anything.
+        `subject` is one of its parts, the others are those in `beside` of the same two judges. From then on its checks
+        are about the first pairs that this look has. `required` is everything that swaps compare: what is no part of
+        this run decides nothing. Returns what ended the recording, if anything.
         """
-        if self.look is not None:
+        if subject.judges in self._looks:
             return None
-        asked = {subject: len(self.pairs(subject.judge, subject.dataset)) for subject in subjects}
+        parts = [each for each in beside if each.judges == subject.judges]
+        planned = [each for each in required if each["judge"] == subject.judge]
         decided = False
         for look in self.config.swap.looks:
-            self.look = look
+            self._looks[subject.judges] = look
             findings: list[Finding] = []
-            for each in subjects:
-                findings.append(self._part(each, look, ledger).with_evidence(required=required))
+            for each in parts:
+                findings.append(self._part(each, beside, ledger).with_evidence(required=planned))
                 if findings[-1].fatal:
                     return findings[-1]
-            decided = all(row["status"] != SwapStatus.INCONCLUSIVE for row in decisions(findings) or ())
-            if decided or look >= max(asked.values()):
+            found = decisions(findings)
+            decided = bool(found) and all(row["status"] != SwapStatus.INCONCLUSIVE for row in found or ())
+            if decided or look >= max(map(self._pairs_asked, parts), default=0):
                 break
-        self._note_look(decided, asked)
+        self._note_look(subject, parts, decided)
         return None
 
-    def _note_look(self, decided: bool, asked: Mapping[Subject, int]) -> None:
-        """Note at which look a recording of swaps ended, and what that leaves out."""
-        look = self.look or 0
-        if spared := sum(len(each.check.arms) * max(pairs - look, 0) for each, pairs in asked.items()):
+    def _note_look(self, subject: Subject, parts: Sequence[Subject], decided: bool) -> None:
+        """Note at which look a swap ended, and what that leaves out."""
+        look = self._looks[subject.judges]
+        pairs = {(each.dataset, arm): self._pairs_asked(each) for each in parts for arm in each.check.arms}
+        if spared := sum(max(n - look, 0) for n in pairs.values()):
             found = "decided" if decided else "not decided, and it is the last one"
-            self.note(f"look at {look} pairs per dataset: {found}; {spared} questions were not asked of each judge; "
-                      f"replay with --judge-pairs {look}")  # fmt: skip
+            who = " against ".join(subject.judges)
+            self.note(f"{who}: look at {look} pairs per dataset: {found}; this swap leaves out {spared} questions to "
+                      "each judge, and a replay with --judge-until-decided the same ones")  # fmt: skip
 
-    def _part(self, subject: Subject, look: int, ledger: Ledger) -> Finding:
-        """Return what a part of a swap finds on the first pairs of its dataset."""
-        judge, baseline = self.judge(subject.judge), self.judge(str(subject.baseline))
-        pairs = self.pairs(subject.judge, subject.dataset)[:look]
-        return self.check(subject.check, Case(judge, subject.dataset, pairs, self.config, baseline), ledger)
+    def _pairs_asked(self, subject: Subject) -> int:
+        """Return how many pairs a check is about, all looks taken; 0 where its own ERROR says why that is not known."""
+        with contextlib.suppress(JudgeFixturesError):
+            return len(self.about(subject).at_most)
+        return 0
+
+    def _part(self, subject: Subject, beside: Sequence[Subject], ledger: Ledger) -> Finding:
+        """Return what a part of a swap finds at the look that it is at."""
+        judge, baseline = map(self.judge, subject.judges)
+        pairs = self.pairs(subject.judge, subject.dataset)
+        return self.check(subject.check, Case(judge, subject.dataset, pairs, self.config, baseline), ledger, beside)
+
+    def _looked_at(self, case: Case, asking: Asking) -> tuple[Case, Asking]:
+        """Return a case with the first of its pairs, as many as the look has that its swap is at."""
+        look = self._looks.get(tuple(judge.name for judge in case.judges))
+        if look is None or look >= len(case.pairs):
+            return case, asking
+        return replace(case, pairs=case.pairs[:look]), replace(asking, part=True)
 
     # --- asking -----------------------------------------------------------------------------------------------
 

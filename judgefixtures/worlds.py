@@ -12,15 +12,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Estimate
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_looks
-from judgefixtures.swap.scores import Scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -417,26 +414,11 @@ def swaps(
         yield swap_of(layout, *draw(world, layout, judges, (seed, run)))
 
 
-@contextmanager
-def _without_intervals() -> Iterator[None]:
-    """Leave out the intervals: they are shown and decide nothing, and would take most of the time."""
-
-    def unknown(self: Scores, confidence: float) -> Estimate:
-        return Estimate(self.mean, self.mean, self.mean, confidence, self.n)
-
-    computed = Scores.interval
-    Scores.interval = unknown  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Scores.interval = computed  # type: ignore[method-assign]
-
-
 def simulate(
     world: World, layout: Layout, judges: Judges, runs: int, swap: SwapTable | None = None, *, seed: int = 0
 ) -> Rates:
     """Return how often swaps are approved and rejected: one look at all pairs and the default margins, or `swap`'s."""
     swap = swap or SwapTable(looks=[layout.n])
-    with _without_intervals():
-        decisions = [decide_looks(*each, swap) for each in swaps(world, layout, judges, runs, seed)]
+    # Intervals are shown and decide nothing, and would take most of the time.
+    decisions = [decide_looks(*each, swap, intervals=False) for each in swaps(world, layout, judges, runs, seed)]
     return Rates(runs, Counter(each.status for each in decisions), Counter(each.look or layout.n for each in decisions))

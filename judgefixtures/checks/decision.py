@@ -29,36 +29,26 @@ def _expense_rows(findings: Sequence[Finding]) -> list[Row]:
 
 def decisions(findings: Sequence[Finding]) -> list[Row] | None:
     """Return a decision per candidate, over every part of the swap that was collected; None without any."""
-    parts = {
-        (each["judge"], each["dataset"], each["contrast"] or ""): each for each in evidence_of(findings, "swap_parts")
-    }
-    required = sorted({tuple(each) for each in evidence_of(findings, "required")})
-    lost = [finding for finding in findings if finding.baseline is not None and finding.status is Status.ERROR]
-    if not parts and not required and not lost:
+    # What was found takes the place of what was planned; of what was found twice, what could not be compared counts.
+    found = sorted(evidence_of(findings, "swap_parts"), key=lambda each: each["part"] is None)
+    planned = [{"part": None, "lacking": ()} | each for each in evidence_of(findings, "required")]
+    parts = {(each["judge"], each["dataset"], each["contrast"] or ""): each for each in (*planned, *found)}
+    if not parts:
         return None
-    judges = sorted({key[0] for key in parts} | {each[0] for each in required} | {each.judge for each in lost})
+    prices = evidence_of(findings, "prices")
     return [
         _Swap(
-            judge, [parts[key] for key in sorted(parts) if key[0] == judge],
-            [each for each in required if each[0] == judge], [each for each in lost if each.judge == judge],
-            [row for row in evidence_of(findings, "prices") if row["judge"] == judge],
+            [parts[key] for key in sorted(parts) if key[0] == judge], [row for row in prices if row["judge"] == judge]
         ).row
-        for judge in judges
-    ]  # fmt: skip
+        for judge in sorted({judge for judge, _, _ in parts})
+    ]
 
 
 class _Swap:
-    """One candidate's swap: its parts, what was required of it, what was lost of it, and what pairs cost."""
+    """One candidate's swap: all of its parts, those that could not be compared among them, and what pairs cost."""
 
-    def __init__(
-        self, judge: str, parts: Sequence[Row], required: Sequence[tuple[str, ...]], lost: Sequence[Finding],
-        prices: Sequence[Row],
-    ) -> None:  # fmt: skip
-        self.judge, self.parts, self.required, self.lost, self.prices = judge, parts, required, lost, prices
-        against = (
-            [each["baseline"] for each in parts] + [each[1] for each in required] + [each.baseline for each in lost]
-        )
-        self.baseline = against[0]
+    def __init__(self, parts: Sequence[Row], prices: Sequence[Row]) -> None:
+        self.parts, self.prices = parts, prices
 
     @property
     def row(self) -> Row:
@@ -68,36 +58,26 @@ class _Swap:
         if found.needed_pairs is not None:
             reasons += self.price(found.needed_pairs)
         return {
-            "judge": self.judge, "baseline": self.baseline, "status": str(found.status), "reasons": reasons,
-            "components": [_component(each) for each in found.components], "guard_margin": found.guard_margin,
-            "needed_pairs": found.needed_pairs, "look": found.look,
+            "judge": self.parts[0]["judge"], "baseline": self.parts[0]["baseline"], "status": str(found.status),
+            "reasons": reasons, "components": [_component(each) for each in found.components],
+            "guard_margin": found.guard_margin, "needed_pairs": found.needed_pairs, "look": found.look,
         }  # fmt: skip
 
     def decided(self) -> SwapDecision:
-        """Return the decision over what can be compared."""
-        whole = [each for each in self.parts if each["part"] is not None]
-        cells = [SwapCell(**each["part"]) for each in whole if each["contrast"]]
-        accuracies = [SwapAccuracy(**each["part"]) for each in whole if not each["contrast"]]
-        settings: Row = self.parts[0] if self.parts else {"swap": {}, "alpha": 0.05}
-        flips = {each["dataset"]: each["flips"] for each in self.parts if each["flips"] is not None}
-        clusters = {(each["dataset"], pair): label for each in whole for pair, label in each["clusters"].items()}
+        """Return the decision over all that was planned: what could not be compared is without pairs."""
+        cells = [_cell(each) for each in self.parts if each["contrast"]]
+        accuracies = [_accuracy(each) for each in self.parts if not each["contrast"]]
+        measured = [each for each in self.parts if each["part"] is not None]
+        settings: Row = next((each for each in self.parts if "swap" in each), {"swap": {}, "alpha": 0.05})
+        flips = {each["dataset"]: each["flips"] for each in measured if each["flips"] is not None}
+        clusters = {(each["dataset"], pair): label for each in measured for pair, label in each["clusters"].items()}
         swap = SwapTable.model_validate(settings["swap"])
-        return decide_looks(cells, accuracies, swap, alpha=settings["alpha"], missing=self.missing(),
-                            baseline_flips=flips, clusters=clusters or None)  # fmt: skip
-
-    def missing(self) -> list[str]:
-        """Return what was required and cannot be compared, by the names that decisions use."""
-        compared = {_about(each) for each in self.parts if each["part"] is not None}
-        wanted = [(dataset, name) for _, _, dataset, name in self.required]
-        wanted += map(_about, self.parts)
-        wanted += [(each.dataset, each.name) for each in self.lost]
-        return [f"{name} on {dataset}" for dataset, name in dict.fromkeys(wanted) if (dataset, name) not in compared]
+        return decide_looks(cells, accuracies, swap, alpha=settings["alpha"], baseline_flips=flips,
+                            clusters=clusters or None)  # fmt: skip
 
     def why_lost(self) -> list[str]:
         """Return why parts cannot be compared, each reason once."""
-        said = [reason for each in self.lost for reason in each.reasons]
-        said += [reason for each in self.parts if each["part"] is None for reason in each["lacking"]]
-        return list(dict.fromkeys(said))
+        return list(dict.fromkeys(reason for each in self.parts if each["part"] is None for reason in each["lacking"]))
 
     def price(self, needed: int) -> list[str]:
         """Return what so many pairs per dataset cost beyond those that there are: calls, and money of both judges."""
@@ -111,8 +91,14 @@ class _Swap:
         return [f"{needed} pairs per dataset are {calls} more calls of each judge, {cost} for both"]
 
 
-def _about(part: Row) -> tuple[str, str]:
-    return part["dataset"], part["contrast"] or "accuracy"
+def _cell(part: Row) -> SwapCell:
+    if part["part"] is not None:
+        return SwapCell(**part["part"])
+    return SwapCell(part["family"], part["contrast"], part["dataset"], (), (), (), (), (), part["kind"])
+
+
+def _accuracy(part: Row) -> SwapAccuracy:
+    return SwapAccuracy(part["dataset"], (), (), ()) if part["part"] is None else SwapAccuracy(**part["part"])
 
 
 def _component(found: Component) -> Row:
@@ -122,9 +108,9 @@ def _component(found: Component) -> Row:
     }  # fmt: skip
 
 
-def _overall_decision(findings: Sequence[Finding]) -> Row | None:
+def _overall_decision(report: Row) -> Row | None:
     """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
-    every = decisions(findings)
+    every: list[Row] | None = report.get("decisions")
     if every is None:
         return None
     found = max(every, key=lambda decision: SEVERITY.index(decision["status"]))
@@ -218,4 +204,4 @@ def _expense_cells(dataset: str, row: Row) -> list[tuple[str, ...]]:
 SWAP = Section("swap", _rows)
 EXPENSES = Section("expenses", _expense_rows, _expense_lines)
 DECISIONS = Section("decisions", decisions)
-DECISION = Section("decision", _overall_decision, _lines)
+DECISION = Section("decision", lines=_lines, sums_up=_overall_decision)

@@ -10,6 +10,10 @@ from judgefixtures.served import changes, served
 from judgefixtures.statistics import holm
 
 
+def _no_rows(_findings: Sequence[Finding]) -> None:
+    return None
+
+
 def _nothing(_report: Row, _alpha: float) -> list[str]:
     return []
 
@@ -23,14 +27,20 @@ class Section:
     """A key of report.json.
 
     `rows` gets the findings of all items, in no particular order, and returns the key's value; None leaves the key out.
-    `lines` gets the whole report and the level of its tests and returns what the terminal shows; `alerts` what it shows
-    before everything else.
+    `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the whole
+    report and the level of its tests and returns what the terminal shows; `alerts` what it shows before everything
+    else.
     """
 
     key: str
-    rows: Callable[[Sequence[Finding]], object]
+    rows: Callable[[Sequence[Finding]], object] = _no_rows
     lines: Callable[[Row, float], list[str]] = _nothing
     alerts: Callable[[Row], list[str]] = _no_alerts
+    sums_up: Callable[[Row], object] | None = None
+
+    def value(self, findings: Sequence[Finding], report: Row) -> object:
+        """Return the key's value, of the findings or of the keys before it."""
+        return self.rows(findings) if self.sums_up is None else self.sums_up(report)
 
 
 def ordered(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:

@@ -6,11 +6,11 @@ An item is about one of many parts of a swap. What is decided over all of them s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 from judgefixtures.checks.accuracy import golden, rights
-from judgefixtures.checks.check import Answers, Arms, Case, Fewest, Need, gate_of, lost
+from judgefixtures.checks.check import Answers, Arms, Case, Fewest, Need, Subject, lost
 from judgefixtures.checks.contrast import PLACES
 from judgefixtures.checks.wording import shortened
 from judgefixtures.config import Config, JudgeTable
@@ -20,7 +20,7 @@ from judgefixtures.expenses import Expenses, compare_expenses
 from judgefixtures.findings import Finding, Row, estimate_row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import acknowledged, chosen, rightness, stuck_side
+from judgefixtures.metrics import acknowledged, chosen, movable, rightness, stuck_side
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest, smallest_n
 from judgefixtures.statistics import Status, score_test, worst
@@ -75,12 +75,15 @@ class SwapCheck:
 
     def fewest(self, config: Config) -> Fewest:
         """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do."""
-        alpha = config.gate(self.family).alpha
+        alpha, swap = config.default_gate.alpha, config.swap
         if self.contrast is None:
-            margin, z_pass = dataset_margin(config.swap), quantile(1 - alpha)
+            margin, z_pass = dataset_margin(swap), quantile(1 - alpha)
             return Fewest(fewest(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
-        equal = fewest(lambda n: n >= max(FEWEST_COMPLETE, smallest_n(guard_margin(n, self.cells, config.swap), alpha)))
-        return Fewest(FEWEST_COMPLETE, equal)
+
+        def passes(n: int) -> bool:
+            return n >= smallest_n(guard_margin(n, self.cells, swap, alpha=alpha), alpha)
+
+        return Fewest(FEWEST_COMPLETE, max(FEWEST_COMPLETE, fewest(passes)))
 
     def counted(self, pairs: Sequence[Pair]) -> int:
         """Return how many pairs count: for accuracy those with gold."""
@@ -94,7 +97,7 @@ class SwapCheck:
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the candidate's answers and its baseline's."""
-        gate, (ours, theirs) = gate_of(self, case), (each.arms for each in answers)
+        gate, (ours, theirs) = case.config.default_gate, (each.arms for each in answers)
         assert case.baseline is not None
         judge, baseline = case.judge.name, case.baseline.name
         part, lacking = self._part(case, ours, theirs)
@@ -112,12 +115,9 @@ class SwapCheck:
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
         contrast = self.contrast.id if self.contrast else None
         names = (judge, baseline, case.dataset, contrast)
-        evidence: Row = {"prices": [self._price(case)], "swap_parts": [{
-            "judge": judge, "baseline": baseline, "dataset": case.dataset, "contrast": contrast,
-            "part": None if part is None else asdict(part), "lacking": list(lacking),
-            "swap": case.config.swap.model_dump(), "alpha": gate.alpha, "clusters": clusters,
-            "flips": flips,
-        }]}  # fmt: skip
+        evidence: Row = {"prices": [self._price(case)], "swap_parts": [
+            {**self._found(case, part, lacking), "clusters": clusters, "flips": flips}
+        ]}  # fmt: skip
         if not self.contrast:
             evidence["rights"] = [rights(judge, case.dataset, ours[0]),
                                   rights(baseline, case.dataset, theirs[0], baseline=True)]  # fmt: skip
@@ -135,6 +135,21 @@ class SwapCheck:
             evidence=evidence, estimate=decisive.estimate if decisive else None, alpha=gate.alpha,
         )  # fmt: skip
 
+    def planned(self, judge: str, baseline: str, dataset: str) -> Row:
+        """Return the part of a swap that this is, whether or not it can be compared."""
+        return {"judge": judge, "baseline": baseline, "dataset": dataset, "family": self.family,
+                "contrast": self.contrast.id if self.contrast else None, "kind": self._kind}  # fmt: skip
+
+    def _found(self, case: Case, part: SwapCell | SwapAccuracy | None, lacking: Sequence[str]) -> Row:
+        """Return what the decision needs of this part: what was compared, or why nothing was, and how to decide."""
+        assert case.baseline is not None
+        return {
+            **self.planned(case.judge.name, case.baseline.name, case.dataset),
+            "part": None if part is None else asdict(part), "lacking": list(lacking),
+            "swap": case.config.swap.model_dump(), "alpha": case.config.default_gate.alpha, "clusters": {},
+            "flips": None,
+        }  # fmt: skip
+
     def _quantity(self, component: Component) -> str:
         return "moved-to-edited" if self.contrast and self.contrast.x.edit else component.kind
 
@@ -142,9 +157,10 @@ class SwapCheck:
         """Return the part of the swap that this is, and why nothing of it counts, where that is so."""
         if self.contrast is None:
             return _accuracy(case.dataset, ours, theirs), ()
-        ids = [pair.id for pair in case.pairs]
+        ids, kind = [pair.id for pair in case.pairs], self._kind
+        assert kind is not None
         (verdicts, admits), (others, others_admit) = (_cell(arms, self.contrast) for arms in (ours, theirs))
-        cell = SwapCell(self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, self._kind)
+        cell = SwapCell(self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind)
         stuck = stuck_side(ours) if self.contrast.outcome == "chose-first" else None
         if stuck is None:
             return cell, ()
@@ -155,8 +171,10 @@ class SwapCheck:
         return None, (f"{cell.id}: the candidate {did}, so that no verdict had room to move",)
 
     @property
-    def _kind(self) -> CellKind:
-        assert self.contrast is not None
+    def _kind(self) -> CellKind | None:
+        """The kind of its cell; None for accuracy."""
+        if self.contrast is None:
+            return None
         return "edit" if self.contrast.x.edit else "cue" if self.contrast.x.cue_1 else "order"
 
     def _shown(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[Shown, ...]:
@@ -189,7 +207,15 @@ class SwapCheck:
             quantity = "moved-to-edited" if self.contrast.x.edit else "abs-vsr"
         contrast = self.contrast.id if self.contrast else None
         row = _row(case.judge.name, case.baseline.name, case.dataset, contrast, quantity, 0, message)
-        return lost(self, case, message, swap={**row, "status": str(Status.ERROR)})
+        found = lost(self, case, message, swap={**row, "status": str(Status.ERROR)})
+        found = found.with_evidence(swap_parts=[self._found(case, None, [message])])
+        return replace(found, alpha=case.config.default_gate.alpha)
+
+
+def planned(subject: Subject) -> Row:
+    """Return the part of a swap that a subject is."""
+    assert isinstance(subject.check, SwapCheck)
+    return subject.check.planned(subject.judge, str(subject.baseline), subject.dataset)
 
 
 def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool]]:
@@ -212,9 +238,9 @@ def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
 
 def _flips(baseline: Answers) -> float | None:
     """Return the share of pairs on which a baseline's repeats differ; None without repeats."""
-    first, again = (baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED)
-    both = [(first[pair], again[pair]) for pair in first if pair in again]
-    return sum(a != b for a, b in both) / len(both) if both else None
+    repeats = [baseline.indifferent.get(arm_name(*arm), {}) for arm in REPEATED]
+    found = movable(repeats, repeats[0])
+    return None if found is None else found.value
 
 
 def _diagnosis(

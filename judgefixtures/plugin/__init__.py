@@ -62,8 +62,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--judge-preflight", action="store_true", dest="judge_preflight",
         help="say what would run, what it could cost and whether it can decide; run nothing")  # fmt: skip
     add("--judge-until-decided", action="store_true", dest="judge_until_decided",
-        help="with --judge-record missing: record a swap one of [swap] looks at a time, stop when it is decided "
-             "(default: all pairs)")  # fmt: skip
+        help="with --judge-record missing: record a swap one of [swap] looks at a time, stop when it is decided; a "
+             "replay asks for the same (default: all pairs)")  # fmt: skip
     add("--judge-force", action="store_true", dest="judge_force",
         help="record although the preflight refuses, or the first answers are cut off (default: stop)")  # fmt: skip
     add("--judge-max-cost", type=_dollars, dest="judge_max_cost", metavar="USD", default=None,
@@ -157,9 +157,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if option.judge_record_invalid and option.judge_record != "invalid":
         raise pytest.UsageError("--judge-record-invalid names the invalid answers that --judge-record invalid asks "
                                 f"again, and this is --judge-record {option.judge_record}: give both.")  # fmt: skip
-    if option.judge_until_decided and (option.judge_record != "missing" or option.judge_baseline is None):
-        raise pytest.UsageError("--judge-until-decided records a swap look by look: it needs --judge-record missing "
-                                "and --judge-baseline NAME.")  # fmt: skip
+    if option.judge_until_decided and (option.judge_record in ("invalid", "all") or option.judge_baseline is None):
+        raise pytest.UsageError("--judge-until-decided records or replays a swap look by look: it needs "
+                                "--judge-baseline NAME, and --judge-record missing or none.")  # fmt: skip
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
     if any(given) and not hasattr(config, "workerinput"):
         try:
@@ -186,8 +186,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     subjects = _subjects(mark, metafunc.config)
     if mark.name == SWAP and subjects:
-        required = [[each.judge, str(each.baseline), each.dataset, each.check.name] for each in subjects]
-        setup_of(metafunc.config).required_swaps += required
+        from judgefixtures.checks.swap import planned
+
+        setup_of(metafunc.config).required_swaps += map(planned, subjects)
     metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
 
 

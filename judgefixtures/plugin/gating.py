@@ -98,13 +98,25 @@ class Gate:
         given = _given(pairs, *filter(None, (judge, baseline)))
         beside = [subject for _, subject in selected(self._node.session.items)]
         if baseline is not None and self._setup.options.judge_until_decided:
-            swaps = [subject for subject in beside if subject.baseline is not None]
-            required = self._setup.required_swaps
-            if (ended := self._setup.run.until_decided(swaps, self._outcome.ledger, required)) is not None:
-                self.conclude(ended)
-            given = given[: self._setup.run.look]
+            self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
         self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside))
+
+    def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[Subject]) -> None:
+        """Ask about the item's swap look by look, once; fails for judges and pairs that the looks are not about."""
+        run, subject = self._setup.run, self._subject
+        own = tuple(map(run.judge, subject.judges))
+        if len(own) < len(judges) or any(a is not b for a, b in zip(own, judges, strict=True)):
+            _fail("--judge-until-decided asks the judges of the configuration look by look, and this test has another "
+                  "one, of a fixture `judge` or `baseline` of its own: leave the option out, or name the judge in "
+                  "[judges.NAME].")  # fmt: skip
+        if pairs != run.pairs(subject.judge, subject.dataset):
+            _fail("--judge-until-decided asks about the pairs of the dataset look by look, and this test has others, "
+                  "of a fixture `pairs` of its own: leave the option out, or make a dataset [datasets.NAME] of them."
+                  )  # fmt: skip
+        ended = run.until_decided(subject, beside, self._outcome.ledger, self._setup.required_swaps)
+        if ended is not None:
+            self.conclude(ended)
 
     def conclude(self, finding: Finding) -> None:
         """Pass, fail or skip the test by what was found."""

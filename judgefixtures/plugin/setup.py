@@ -14,6 +14,7 @@ from judgefixtures.errors import JudgeFixturesError, choices
 if TYPE_CHECKING:
     from judgefixtures.config import Config
     from judgefixtures.costs import Meter
+    from judgefixtures.findings import Row
     from judgefixtures.judgments import Judgment
     from judgefixtures.plugin.interruption import Interruption
     from judgefixtures.run import Run
@@ -29,8 +30,8 @@ class Setup:
         self.folder, self.config = self._load(config)
         self.judge_names = tuple(dict.fromkeys(self.options.judge_names or [self.config.judge or ""]))
         self.baseline_name: str | None = self.options.judge_baseline
-        # Every comparison that was collected, deselected ones included: judge, baseline, dataset, what.
-        self.required_swaps: list[list[str]] = []
+        # Every part of a swap that was collected, deselected ones included, as rows for the decision.
+        self.required_swaps: list[Row] = []
         if not all(self.judge_names):
             raise JudgeFixturesError(
                 "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "
@@ -42,6 +43,7 @@ class Setup:
             record=self.options.judge_record,
             invalid=tuple(self.options.judge_record_invalid or ()),
             baseline=self.baseline_name,
+            datasets=tuple(dict.fromkeys(self.options.judge_datasets or ())),
             pairs=self.options.judge_pairs,
             repeats=self.options.judge_repeats,
             concurrency=self.options.judge_concurrency,

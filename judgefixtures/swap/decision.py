@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Status, advice, bare, decides, describe, several
+from judgefixtures.statistics import Estimate, Status, advice, bare, decides, describe, several
 from judgefixtures.swap.cells import Both, Clusters, Flips, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
@@ -45,10 +45,11 @@ def decide_swap(
 ) -> SwapDecision:  # fmt: skip
     """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
 
-    `cells` are the contrasts that both judges were asked about, `accuracies` the datasets with gold; without cells the
-    accuracy decides alone, and the reasons say so. Margins are those of `swap`, shares of pairs; `alpha` is the level
-    of each test of a PASS and of all tests of a REJECT together. `missing` names what was required and not compared;
-    a cell without pairs is such a one, too, and counts among what a REJECT and the guards' margins are planned for.
+    `cells` are the contrasts that both judges are compared in, `accuracies` the datasets with gold; without cells the
+    accuracy decides alone, and the reasons say so. One without pairs was planned and not compared: it counts among what
+    a REJECT and the guards' margins are planned for. `missing` names what else was required and not compared.
+    Margins are those of `swap`, shares of pairs; `alpha` is the level of each test of a PASS and of all tests of a
+    REJECT together.
     `baseline_flips` is the share of pairs on which repeats of the baseline differ, or that share by dataset, where
     there are repeats. `clusters` maps related pairs, as (dataset, id), to their cluster: where one has several pairs,
     clusters are the unit of every test.
@@ -64,16 +65,17 @@ def decide_swap(
 
 def decide_at(
     levels: Levels, cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable,
-    missing: Sequence[str] = (), baseline_flips: Flips = None,
-    clusters: Clusters = None,
+    missing: Sequence[str] = (), baseline_flips: Flips = None, clusters: Clusters = None, intervals: bool = True,
 ) -> SwapDecision:  # fmt: skip
-    """Return what `decide_swap` does, at the levels of one look."""
+    """Return what `decide_swap` does, at the levels of one look, with or without intervals."""
     if not 0 < levels.alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, both excluded, got {levels.alpha!r}")
     cells = sorted(cells, key=lambda cell: (cell.family, cell.contrast, cell.dataset))
     accuracies = sorted(accuracies, key=lambda accuracy: accuracy.dataset)
     _check(cells, accuracies)
-    comparison = _Comparison(levels, tuple(cells), tuple(accuracies), swap, tuple(missing), baseline_flips, clusters)
+    comparison = _Comparison(
+        levels, tuple(cells), tuple(accuracies), swap, tuple(missing), baseline_flips, clusters, intervals=intervals
+    )
     return comparison.decision()
 
 
@@ -83,9 +85,9 @@ def guards(
 ) -> tuple[tuple[Component, ...], tuple[str, ...]]:  # fmt: skip
     """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
 
-    The components that `decide_swap` finds for it among all the others, but for one thing: which way a contrast moves
-    the baseline is told by this dataset alone, not by all of them, so that a baseline that goes against the declared
-    direction may be credited with less than in the decision.
+    The components that `decide_swap` finds for it among all the others, but for one thing: whether a contrast moves the
+    baseline against the declared direction is told by this dataset alone, not by all of them. So a baseline may be
+    credited with less than in the decision, or with more, and an item may be open where the swap is approved.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(100)], [1.0] * 100, [1.0] * 100)
     >>> [(each.kind, each.margin, each.status.value) for each in guards(right, 0, SwapTable())[0]]
@@ -127,9 +129,9 @@ class _Tested:
     margin_at: Callable[[int], float]
     beyond: Scores  # what its FAIL comes of
 
-    def failed(self, confidence: float) -> _Tested:
+    def failed(self, estimate: Estimate) -> _Tested:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
-        component = replace(self.component, status=Status.FAIL, estimate=self.beyond.interval(confidence))
+        component = replace(self.component, status=Status.FAIL, estimate=estimate)
         return replace(self, component=replace(component, message=_message(component, self.scores)))
 
 
@@ -145,6 +147,7 @@ class _Comparison:
     baseline_flips: Flips
     clusters: Clusters
     planned_cells: int | None = None  # of the whole swap, where these are a part of it
+    intervals: bool = True  # they are shown and decide nothing
 
     # --- what there is ------------------------------------------------------------------------------------
 
@@ -183,6 +186,7 @@ class _Comparison:
     def not_compared(self) -> list[str]:
         """Why nothing can be approved: what is missing, and the cells that were asked about and say too little."""
         absent = [*self.missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
+        absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
         lost = [f"{moves.cell.id}: was not compared: {why}" for moves in self.moves
                 if moves.cell.pairs and (why := _too_few(moves))]  # fmt: skip
         return [*(f"{name}: was not compared" for name in sorted(absent)), *lost]
@@ -351,17 +355,19 @@ class _Comparison:
         if status is not Status.PASS and p_fail < self.levels.alpha:
             status = Status.FAIL
         shown = beyond if status is Status.FAIL else passing
-        estimate = shown.interval(self.confidence)
+        estimate = self.estimate(shown)
         component = Component(
             kind, role, name, estimate, margin, z, tail(z), p_fail, status, "", round(excess, 12), limit
         )
         component = replace(component, message=_message(component, passing))
         return _Tested(component, passing, margin_at or (lambda _: margin), beyond)
 
-    @property
-    def confidence(self) -> float:
-        """That of every interval."""
-        return 1 - 2 * self.levels.shown
+    def estimate(self, scores: Scores) -> Estimate:
+        """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS."""
+        confidence = 1 - 2 * self.levels.shown
+        if not self.intervals:
+            return Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)
+        return scores.interval(confidence)
 
     # --- the decision -------------------------------------------------------------------------------------
 
@@ -370,7 +376,7 @@ class _Comparison:
         guards = [c.margin for c in components if c.role == "guard" and c.kind != "accuracy"]
         guard = max(guards, default=None)
         if rejecting := self.rejecting():
-            failed = {each.component: each.failed(self.confidence).component for each in rejecting}
+            failed = {each.component: each.failed(self.estimate(each.beyond)).component for each in rejecting}
             demonstrated = tuple(component.message for component in failed.values())
             components = tuple(failed.get(component, component) for component in components)
             return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)
@@ -426,12 +432,12 @@ class _Comparison:
 
     def unknown(self) -> list[str]:
         """Return what cannot be said at all."""
-        if not self.cells and not self.accuracies:
+        if not any(self.sizes):
             return []
         if not self.cells:
             quantities = "abs(VSR), unadmitted shift, flip rate and invalid verdicts"
             return [f"no contrasts were compared: {quantities} are unknown"]
-        return [] if self.golden else ["accuracy: NOT_APPLICABLE, no pair has gold"]
+        return [] if self.accuracies else ["accuracy: NOT_APPLICABLE, no pair has gold"]
 
     # --- what would settle it -----------------------------------------------------------------------------
 

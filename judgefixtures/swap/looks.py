@@ -19,8 +19,7 @@ from judgefixtures.swap.results import SwapDecision, SwapStatus
 
 def decide_looks(
     cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable, *, alpha: float = 0.05,
-    missing: Sequence[str] = (), baseline_flips: Flips = None,
-    clusters: Clusters = None,
+    missing: Sequence[str] = (), baseline_flips: Flips = None, clusters: Clusters = None, intervals: bool = True,
 ) -> SwapDecision:  # fmt: skip
     """Return the decision of the first look of `[swap] looks` that decides, else that of the last one reached.
 
@@ -29,7 +28,8 @@ def decide_looks(
     n. `look` of the result is the number of pairs per dataset that decided; later ones are ignored, and said to be.
     With one look there is nothing to share: all pairs are decided on once, as `decide_swap` does. So are they where
     there are more than the last look has, and the reasons say that this is a new design. Before the first of several
-    looks nothing is decided.
+    looks nothing is decided. `intervals` False leaves out those of the components, for simulations: they are shown and
+    decide nothing.
 
     >>> right = SwapAccuracy("qa", [str(n) for n in range(120)], [1.0] * 120, [1.0] * 120)
     >>> found = decide_looks([], [right], SwapTable(looks=[50, 100, 200]))
@@ -37,14 +37,14 @@ def decide_looks(
     ('APPROVE', 100)
     """
     pairs = pairs_per_dataset(cells, accuracies)
-    decide = partial(decide_at, swap=swap, missing=missing, baseline_flips=baseline_flips, clusters=clusters)
+    decide = partial(decide_at, swap=swap, missing=missing, baseline_flips=baseline_flips, clusters=clusters,
+                     intervals=intervals)  # fmt: skip
     if len(swap.looks) == 1 or pairs > swap.looks[-1]:
         found = replace(decide(once(alpha), cells, accuracies), look=pairs)
         return _saying(found, new_design(pairs, swap.looks))
     if pairs < swap.looks[0]:
-        found = decide(once(alpha), cells, accuracies)
         waits = f"{pairs} pairs per dataset, the first look is at {swap.looks[0]}"
-        return replace(found, status=SwapStatus.INCONCLUSIVE, reasons=(waits,))
+        return SwapDecision(SwapStatus.INCONCLUSIVE, (waits,))
     for levels, look in zip(at_looks(swap.looks, alpha), swap.looks, strict=True):
         if look > pairs:
             break

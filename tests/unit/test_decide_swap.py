@@ -29,6 +29,7 @@ from judgefixtures.swap import (
     SwapStatus,
     decide_swap,
     guard_margin,
+    guards,
 )
 from judgefixtures.swap.margins import Demand, pairs_for_equals
 from judgefixtures.swap.scores import Scores
@@ -353,6 +354,63 @@ def test_unadmitted_moves_the_other_way_do_not_hide_behind_admitted_ones() -> No
     assert found.status is Status.FAIL
 
 
+# --- what an item finds of it -------------------------------------------------------------------------------
+
+
+def guards_of(found: SwapDecision) -> dict[tuple[str, str], Component]:
+    """Return the guards of a decision, by what they guard."""
+    return {(each.kind, each.name): each for each in found.components if each.role == "guard"}
+
+
+def items(parts: Iterable[SwapCell | SwapAccuracy], flips: float | dict[str, float] | None = None,
+          ) -> dict[tuple[str, str], Component]:  # fmt: skip
+    """Return what the items find of the same parts, each by itself, in a swap of 14 cells."""
+    found: dict[tuple[str, str], Component] = {}
+    for part in parts:
+        own = flips.get(part.dataset) if isinstance(flips, dict) else flips
+        components, lacking = guards(part, 14, SWAP, baseline_flips=own)
+        assert lacking == ()
+        found |= {(each.kind, each.name): each for each in components}
+    return found
+
+
+@pytest.mark.parametrize("flips", [None, 0.02, 0.20, {"qa": 0.20}, {"qa": 0.15, "stories": 0.02}])
+@pytest.mark.parametrize("vsr", [0.05, -0.30])
+def test_an_item_finds_the_guard_of_the_decision(vsr: float, flips: float | dict[str, float] | None) -> None:
+    """Over two datasets, whichever way the baseline demonstrably goes, and however often it flips on each."""
+    cells, right = swap(3, 100, *[lambda r, n, *_: shift(r, n, vsr)] * 2)
+    found = decide_swap(cells, right, SWAP, baseline_flips=flips)
+    assert found.status is not REJECT  # which would make FAILs of guards that pass alone
+    assert items([*cells, *right], flips) == guards_of(found)
+    assert len(guards_of(found)) == 2 * 14 + 2
+
+
+def test_the_baselines_direction_is_that_of_all_datasets_in_the_decision() -> None:
+    """6 pairs of 100 against the declared direction are demonstrable on two datasets, and not on one of them.
+
+    So the decision credits the baseline with them, and the items do not: APPROVE does not mean that every item passes.
+    """
+    cells = [cell(counted(0, 6, 100), counted(0, 6, 100), (family, name, dataset))
+             for family, name in CONTRASTS for dataset in DATASETS]  # fmt: skip
+    right = accuracies(np.random.default_rng(1), 100)
+    found = decide_swap(cells, right, SWAP)
+    assert found.status is APPROVE
+    for (kind, _), own in items(cells).items():
+        assert (kind, own.estimate.value, own.status) == (kind, pytest.approx(0.12), Status.INCONCLUSIVE)
+    assert {each.estimate.value for (kind, _), each in guards_of(found).items() if kind != "accuracy"} == {0}
+
+
+def test_an_item_may_pass_where_the_decision_does_not() -> None:
+    """A baseline that goes one way on one dataset and the other way on the other has no direction in the decision."""
+    moved = {"qa": counted(0, 30, 100), "stories": counted(30, 0, 100)}
+    cells = [cell(moved[dataset], moved[dataset], (family, name, dataset))
+             for family, name in CONTRASTS for dataset in DATASETS]  # fmt: skip
+    found = guards_of(decide_swap(cells, accuracies(np.random.default_rng(1), 100), SWAP))
+    for key, own in items(cells).items():
+        assert own.status is Status.PASS
+        assert (found[key].status is Status.PASS) == key[1].endswith("stories")
+
+
 # --- 6: silence ---------------------------------------------------------------------------------------------
 
 
@@ -668,8 +726,8 @@ def test_the_guards_margin_heeds_the_repeats_of_its_own_dataset() -> None:
     """A baseline that is noisy on one dataset alone widens the margins there, and nowhere else."""
     cells, right = swap(2, 100)
     found = decide_swap(cells, right, SWAP, baseline_flips={"qa": 0.20, "stories": 0.02})
-    guards = [c for c in found.components if c.role == "guard" and c.kind == "abs-vsr"]
-    margins = {c.name.partition(" on ")[2]: c.margin for c in guards}
+    of_cells = [c for c in found.components if c.role == "guard" and c.kind == "abs-vsr"]
+    margins = {c.name.partition(" on ")[2]: c.margin for c in of_cells}
     assert margins["qa"] > margins["stories"]
     assert found.guard_margin == margins["qa"]
 

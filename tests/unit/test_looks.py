@@ -189,6 +189,18 @@ def test_before_the_first_of_several_looks_nothing_is_decided() -> None:
     assert found.reasons == ("24 pairs per dataset, the first look is at 25",)
 
 
+@pytest.mark.parametrize("worse", [0.05, 0.4])
+def test_intervals_decide_nothing(worse: float) -> None:
+    """Without them, as simulations ask for it, statuses, p-values and means are the same."""
+    found, lean = (
+        decide_looks(*judges(1, 100, worse), SwapTable(looks=LOOKS), intervals=each) for each in (True, False)
+    )
+    assert (found.status, found.look) == (lean.status, lean.look)
+    for one, other in zip(found.components, lean.components, strict=True):
+        assert (one.status, one.p_pass, one.p_fail) == (other.status, other.p_pass, other.p_fail)
+        assert other.estimate.low == other.estimate.value == other.estimate.high == pytest.approx(one.estimate.value)
+
+
 @pytest.mark.parametrize("n", [60, 100])
 def test_with_one_look_all_pairs_are_decided_on_once(n: int) -> None:
     """The default: the fixed design, whatever the number of pairs up to the look."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from judgefixtures.checks.check import Decision
 from judgefixtures.checks.contrast import contrast_row, decide, diagnosis, error_row
 from judgefixtures.checks.sections import with_holm
-from judgefixtures.config import GateTable
+from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.contrasts import NO_CUE, Condition, contrasts
 from judgefixtures.costs import money
 from judgefixtures.errors import JudgeFixturesError
@@ -30,7 +30,7 @@ from judgefixtures.providers import Usage
 from judgefixtures.report import build_report, summary, write_report
 from judgefixtures.rows import judgment_row
 from judgefixtures.statistics import SEVERITY, Status, paired_difference
-from judgefixtures.swap import SwapAccuracy
+from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, decide_looks, decide_swap, guard_margin
 from judgefixtures.verdicts import Verdict
 
 CONTRAST = contrasts("recency")[0]
@@ -607,13 +607,14 @@ def some_swap(judge: str, status: str, dataset: str = "qa", usd: float | None = 
     row = {"judge": judge, "baseline": "old", "dataset": dataset, "contrast": None, "quantity": "accuracy",
            "p_fail": None, "status": status, "waived": None}  # fmt: skip
     about = {"judge": judge, "baseline": "old", "dataset": dataset, "contrast": None}
-    part = {**about, "part": asdict(SwapAccuracy(dataset, ids, candidate, baseline)), "lacking": [], "swap": {},
-            "alpha": 0.05, "clusters": {}, "flips": None}  # fmt: skip
-    price = {"judge": judge, "dataset": dataset, "contrast": None, "pairs": n, "usd_a_pair": usd}
     measured = status != "ERROR"
+    part = {**about, "part": asdict(SwapAccuracy(dataset, ids, candidate, baseline)) if measured else None,
+            "lacking": [] if measured else ["no key"], "swap": {}, "alpha": 0.05, "clusters": {},
+            "flips": None}  # fmt: skip
+    price = {"judge": judge, "dataset": dataset, "contrast": None, "pairs": n, "usd_a_pair": usd}
     return Finding(
         "swap", judge, dataset, "accuracy", Status(status), "old", reasons=() if measured else ("no key",),
-        rows={"swap": (row,)}, evidence={"swap_parts": [part], "prices": [price]} if measured else {},
+        rows={"swap": (row,)}, evidence={"swap_parts": [part], "prices": [price] if measured else []},
     )  # fmt: skip
 
 
@@ -641,6 +642,19 @@ def test_several_candidates_are_decided_apart(statuses: tuple[str, str], decided
     assert text.index(f"decision: {decided}") > last
 
 
+def test_a_report_decides_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's decision sums up the candidates' decisions, and decides nothing again."""
+    decided: list[int] = []
+
+    def counting(*parts: Any, **more: Any) -> SwapDecision:
+        decided.append(1)
+        return decide_looks(*parts, **more)
+
+    monkeypatch.setattr("judgefixtures.checks.decision.decide_looks", counting)
+    build_report([some_swap("a", "PASS"), some_swap("b", "FAIL")])
+    assert len(decided) == 2
+
+
 def test_one_candidate_is_decided_without_its_name() -> None:
     """One candidate's decision is the run's, once in the terminal, and its reasons are as they are."""
     report = build_report([some_swap("a", "FAIL")])
@@ -655,7 +669,8 @@ def test_one_candidate_is_decided_without_its_name() -> None:
 
 def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     """What was collected of a candidate and did not run is missing from its decision, and from no other's."""
-    asked = [[judge, "old", "qa", "accuracy"] for judge in ("a", "a.b")]
+    asked = [{"judge": judge, "baseline": "old", "dataset": "qa", "family": "accuracy", "contrast": None,
+              "kind": None} for judge in ("a", "a.b")]  # fmt: skip
     report = build_report([some_swap("a", "PASS"), holding(required=asked)])
     assert [(row["judge"], row["status"]) for row in report["decisions"]] == [("a", "APPROVE"), ("a.b", "INCONCLUSIVE")]
     expected = ["a.b: accuracy on qa: was not compared", "a.b: nothing was compared"]
@@ -663,6 +678,32 @@ def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     text = summary(report, 0.05)
     at = text.index("decision on a.b against old: INCONCLUSIVE")
     assert text[at + 1 : at + 3] == ["  accuracy on qa: was not compared", "  nothing was compared"]
+
+
+def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
+    """14 contrasts of which one ran: its guard, and the level of a REJECT, are those of 14; so where it was lost."""
+    names = [f"recency-{number}" for number in range(7)]
+    required = [{"judge": "a", "baseline": "old", "dataset": dataset, "family": "recency", "contrast": name,
+                 "kind": "cue"} for dataset in ("qa", "stories") for name in names]  # fmt: skip
+    still = [(1, 1)] * 100
+    cell = SwapCell("recency", names[0], "qa", [f"p{n}" for n in range(100)], still, still, *[[False] * 100] * 2)
+    measured = {**required[0], "part": asdict(cell), "lacking": [], "swap": {}, "alpha": 0.05, "clusters": {},
+                "flips": None}  # fmt: skip
+    lost = {**measured, **required[1], "part": None, "lacking": ["no key"]}
+    report = build_report([holding(required=required), holding(swap_parts=[measured, lost])])
+    assert report["decision"]["guard_margin"] == guard_margin(100, 14, SwapTable())
+    absent = [SwapCell("recency", name, dataset, [], [], [], [], []) for dataset in ("qa", "stories") for name in names]
+    assert tuple(report["decision"]["reasons"]) == (
+        "no key",
+        *decide_swap([cell, *absent[1:]], [], SwapTable()).reasons,
+    )
+
+
+def test_what_was_found_twice_counts_as_lost_where_it_was_lost_once() -> None:
+    """Two items of one part, one of which could not be measured, in either order: it was not compared."""
+    both = [some_swap("a", "PASS"), some_swap("a", "ERROR")]
+    for findings in (both, both[::-1]):
+        assert build_report(findings)["decision"]["reasons"][:2] == ["no key", "accuracy on qa: was not compared"]
 
 
 def test_what_would_settle_it_is_priced() -> None:

@@ -159,6 +159,19 @@ def test_an_item_finds_what_guards_its_cell(cells: int) -> None:
     assert {row["margin"] for row in rows} == {0.15 if cells == 1 else 0.2}
 
 
+@pytest.mark.parametrize("contrast", [CONTRAST, None])
+def test_a_swap_has_one_level(contrast: Contrast | None) -> None:
+    """The level of [gate] is that of every item and of the decision: a family's own gate is not asked."""
+    own = {"recency": {"confidence": 0.98}, "accuracy": {"confidence": 0.98}}
+    ones: list[Choice] = [1] * 100
+    both = (golden(ones, ones),) * 2 if contrast is None else (arms(FINE), arms([FOLLOWS_OLD] * 2 + FINE[2:]))
+    found = [item(*both, contrast, config=configured({"confidence": 0.8, **more})) for more in ({}, own)]
+    assert found[0] == found[1]
+    assert (found[0].alpha, found[0].evidence["swap_parts"][0]["alpha"]) == pytest.approx((0.1, 0.1))
+    configs = [configured({"confidence": 0.8, **more}) for more in ({}, own)]
+    assert SwapCheck(contrast, 14).fewest(configs[0]) == SwapCheck(contrast, 14).fewest(configs[1])
+
+
 def attacked(won: int, lost: int) -> tuple[list[Judgment], ...]:
     """Return arms of an attack on 100 pairs, gold on both sides: verdicts that it won, that it lost, that stayed."""
     arms: tuple[list[Judgment], ...] = ([], [])

@@ -188,7 +188,7 @@ def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran])
         assert (row["margin"] is not None) == (row["p"] is not None) == decides
         assert row["n"] == (200 if row["quantity"] in ("agreement", "kappa") else 100)
         assert not decides or row["p"] < 0.05
-        # An item is held to what the decision holds it to, so that APPROVE means that every item passes.
+        # An item is held to the margin that the decision holds it to.
         assert row["margin"] == (None if not decides else 0.1 if row["contrast"] is None else decision["guard_margin"])
 
 
@@ -267,12 +267,12 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> Non
     assert "2 passed" in run.said
     status, reasons = run.decision
     assert status == "INCONCLUSIVE"
-    missing = [reason for reason in reasons if reason.endswith(": was not compared")]
+    missing = list(reasons)
+    assert all(reason.endswith(": was not compared") for reason in missing)
     assert missing[:3] == [f"{name}: was not compared" for name in (
         "accuracy on house-qa", "accuracy on house-stories", "provenance-expert-human on house-close"
     )]  # fmt: skip
     assert len(missing) == 14  # 2 x 8 parts, without two of recency
-    assert reasons[14:] == ["accuracy: NOT_APPLICABLE, no pair has gold"]
     assert re.search(r"^  and \d+ more like these$", run.said, re.MULTILINE)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
-from support.project import Project
+from support.project import Project, json_lines, rows_of
 
 from judgefixtures.simulator.server import SimulatorServer, serving
+from judgefixtures.sources import Source, load_pairs
 
 pytest_plugins = ["pytester"]
 LOOKS = (20, 40, 80)
@@ -60,9 +62,11 @@ def test_a_bad_candidate_is_found_out_early(project: Project, server: SimulatorS
     assert ran.report["decision"]["status"] == "REJECT"
     assert look in LOOKS[:2]
     assert server.requests == 2 * 2 * look
-    assert f"look at {look} pairs per dataset: decided; {2 * (80 - look)} questions were not asked of each" in ran.said
-    again = project.run("-k", "swap", "--judge-pairs", str(look), "--judge-report", "report")
-    assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * look)
+    assert (f"candidate against production: look at {look} pairs per dataset: decided; this swap leaves out "
+            f"{2 * (80 - look)} questions to each judge") in ran.said  # fmt: skip
+    for replay in ("--judge-until-decided",), ("--judge-pairs", str(look)):
+        again = project.run("-k", "swap", "--judge-report", "report", *replay)
+        assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * look)
 
 
 def test_equal_judges_take_every_look(project: Project, server: SimulatorServer) -> None:
@@ -79,7 +83,7 @@ def test_what_the_looks_do_not_decide_is_not_called_decided(project: Project, se
     project.configure(f"{server.url}/v1", candidate="simulated-faithful", looks="[20, 40]")
     ran = project.run(*RECORD)
     assert (ran.report["decision"]["status"], server.requests) == ("INCONCLUSIVE", 2 * 2 * 40)
-    assert "look at 40 pairs per dataset: not decided, and it is the last one; 80 questions were not asked" in ran.said
+    assert "look at 40 pairs per dataset: not decided, and it is the last one; this swap leaves out 80 " in ran.said
 
 
 def test_a_part_of_a_swap_is_not_decided_for_the_whole(project: Project, server: SimulatorServer) -> None:
@@ -95,8 +99,58 @@ def test_a_part_of_a_swap_is_not_decided_for_the_whole(project: Project, server:
     assert "brand-ours-theirs on house-close: was not compared" in ran.report["decision"]["reasons"]
 
 
+def test_each_candidate_has_its_own_looks(project: Project, server: SimulatorServer) -> None:
+    """A candidate that is decided is asked nothing further while another one is open; the note is about its swap."""
+    project.add(f'[judges.equal]\nprovider = "openai"\nmodel = "simulated-faithful"\nbase_url = "{server.url}/v1"\n')
+    ran = project.run(*RECORD, "--judge", "candidate", "--judge", "equal")
+    bad, equal = ran.report["decisions"]
+    assert (bad["status"], equal["status"], equal["look"]) == ("REJECT", "APPROVE", 80)
+    assert bad["look"] in LOOKS[:2]
+    assert server.requests == 2 * bad["look"] + 2 * 80 + 2 * 80  # the baseline's answers serve both
+    assert f"candidate against production: look at {bad['look']} pairs per dataset: decided" in ran.said
+    assert "equal against production: look" not in ran.said
+
+
+def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: SimulatorServer) -> None:
+    """With `closest` a look has the first of the closest pairs for either judge; a replay asks for the same ones."""
+    pool = load_pairs(Source(name="house-close"))[:60]
+    project.write("pairs.jsonl", json_lines(rows_of(pool)))
+    project.add('[datasets.close]\npath = "pairs.jsonl"\nclosest = 45\n')
+    written = (project.path / "judges.toml").read_text()
+    project.write("judges.toml", written.replace('["house-close"]', '["close"]'))
+    ran = project.run(*RECORD)
+    look = ran.report["decision"]["look"]
+    assert (ran.report["decision"]["status"], look in LOOKS[:2]) == ("REJECT", True)
+    assert server.requests == 2 * 2 * len(pool) + 2 * 2 * look
+    frozen = [json.loads((project.path / "cassettes" / judge / "close" / "closest.json").read_text())["pairs"]
+              for judge in ("candidate", "production")]  # fmt: skip
+    closest = {pair["id"] for choice in frozen for pair in choice}
+    asked = {row["pair"] for row in ran.rows("judgments")}
+    assert (asked <= closest, len(asked)) == (True, look)
+    assert f"this swap leaves out {2 * (len(closest) - look)} questions to each judge" in ran.said
+    again = project.run("-k", "swap", "--judge-until-decided", "--judge-report", "report")
+    assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * len(pool) + 2 * 2 * look)
+
+
+@pytest.mark.parametrize(("fixture", "words"), [
+    ("def pairs(pairs):\n    return pairs[:10]", "this test has others, of a fixture `pairs` of its own"),
+    ("def baseline():\n    from judgefixtures.judges import load_judge\n"
+     "    return load_judge({'provider': 'openai', 'model': 'm', 'base_url': 'http://127.0.0.1:9/v1'})",
+     "this test has another one, of a fixture `judge` or `baseline` of its own"),
+])  # fmt: skip
+def test_what_the_looks_are_not_about_is_refused(
+    project: Project, server: SimulatorServer, fixture: str, words: str
+) -> None:
+    """A test with pairs or judges of its own would be decided on others: nothing is asked."""
+    project.write("conftest.py", f"import pytest\n\n@pytest.fixture\n{fixture}\n")
+    ran = project.run(*RECORD)
+    assert (ran.ret, server.requests) == (1, 0)
+    assert words in ran.said
+
+
 @pytest.mark.parametrize(("arguments", "looks", "words"), [
-    (("--judge-until-decided",), str([*LOOKS]), "it needs --judge-record missing and --judge-baseline NAME"),
+    (("--judge-until-decided", "--judge-record", "all"), str([*LOOKS]),
+     "it needs --judge-baseline NAME, and --judge-record missing or none"),
     (("--judge-until-decided", "--judge-record", "missing"), "[100]", "needs several looks, and [swap] looks has one"),
 ])  # fmt: skip
 def test_what_it_needs_is_said(project: Project, arguments: tuple[str, ...], looks: str, words: str) -> None:

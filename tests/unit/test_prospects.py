@@ -1,0 +1,113 @@
+"""What the preflight says a swap can come to: which sizes, margins and chances it is about, and what it would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.project import REPOSITORY, json_lines, rows_of
+
+from judgefixtures.checks import SwapCheck
+from judgefixtures.checks.check import Subject
+from judgefixtures.config import SwapTable, build_config
+from judgefixtures.costs import Cost
+from judgefixtures.prospects import prospects
+from judgefixtures.run import Run, RunOptions
+from judgefixtures.sources import Source, load_pairs
+from judgefixtures.swap import guard_margin
+
+SIMULATED = "simulated for 14 contrasts in 2 families on 2 datasets, the default margins and one look (docs/swap.md)"
+
+
+def a_run(folder: Path, sizes: Sequence[int] = (100, 100), *, gate: Any = None, **swap: Any) -> Run:
+    """Return a run of two judges on datasets of so many pairs, `d0`, `d1`, ...; nothing is recorded."""
+    for at, size in enumerate(sizes):
+        (folder / f"d{at}.jsonl").write_text(json_lines(rows_of(load_pairs(Source("house-close"))[:size])))
+    judges = {name: {"provider": "openai", "model": "m", "price": {"input": 1, "output": 1}} for name in ("new", "old")}
+    datasets = {f"d{at}": {"path": f"d{at}.jsonl"} for at in range(len(sizes))}
+    config = build_config({"judges": judges, "datasets": datasets, "swap": swap, "gate": gate or {}}, folder=folder)
+    return Run(config, folder / "cassettes")
+
+
+def parts(run: Run, families: Sequence[str] = ("provenance", "recency"), accuracy: bool = False) -> list[Subject]:
+    """Return the parts of a swap in these families on all datasets."""
+    checks = [SwapCheck(each, 14) for family in families for each in run.contrasts(family)]
+    checks += [SwapCheck(None, 14)] * accuracy
+    return [Subject("new", dataset, check, "old") for dataset in run.config.dataset_names for check in checks]
+
+
+def said(run: Run, *subjects: Subject, missing: Cost = Cost(0, 0, 0, 0.0)) -> list[str]:  # noqa: B008 (frozen)
+    """Return what is said of these parts, or of all."""
+    return prospects(run, subjects or parts(run), missing)
+
+
+def cells(line: str) -> list[str]:
+    """Return the cells of a table's line."""
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+def test_chances_are_those_of_the_design_that_was_simulated(tmp_path: Path) -> None:
+    """What is simulated as it is has no caveat; without an accuracy item accuracy cannot be rejected."""
+    with a_run(tmp_path) as run:
+        lines, whole = said(run), said(run, *parts(run, accuracy=True))
+    assert SIMULATED in lines
+    assert not any(line.startswith(("this swap is another one", "?", "datasets have")) for line in lines)
+    assert [cells(line)[3] for line in lines[2:8]] == ["-"] * 6
+    assert all("/" in cells(line)[3] for line in whole[2:8])
+
+
+@pytest.mark.parametrize(
+    ("swap", "gate", "families", "words"),
+    [
+        ({"vsr_margin": 0.15}, {}, ("provenance", "recency"), "vsr_margin = 0.15"),
+        ({"looks": [50, 100]}, {}, ("provenance", "recency"), "several looks"),
+        ({}, {"confidence": 0.98}, ("provenance", "recency"), "level .01"),
+        ({}, {}, ("recency",), "2 contrasts (families: 1, datasets: 2)"),
+    ],
+)
+def test_another_design_than_was_simulated_is_named(
+    tmp_path: Path, swap: dict[str, Any], gate: dict[str, Any], families: tuple[str, ...], words: str
+) -> None:
+    """Margins, looks, level and layout in which a swap is another one stand below the table."""
+    with a_run(tmp_path, gate=gate, **swap) as run:
+        assert f"this swap is another one, and its chances differ: {words}" in said(run, *parts(run, families))
+
+
+def test_datasets_of_other_sizes(tmp_path: Path) -> None:
+    """Chances and the guard are those of the smallest one, and that is said; so is why a chance is not known."""
+    with a_run(tmp_path, (20, 80)) as run:
+        lines = said(run)
+    assert "datasets have 20 to 80 pairs: the chances are those of 20 on each" in lines
+    assert "?: not known, fewer than 25 pairs were not simulated" in lines
+    assert [cells(line)[0] for line in lines[2:8]] == ["20", "20", "100", "100", "200", "200"]
+    assert cells(lines[2])[2] == "? / ? / ?"
+    margin = f"{guard_margin(20, 14, SwapTable()):.2f}".lstrip("0")
+    assert (f"with 20 to 80 pairs an APPROVE rules out that any single contrast on one dataset is worse by {margin} "
+            "or more") in lines  # fmt: skip
+    assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
+
+
+def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
+    """The command has the datasets that were selected, and how many calls it would make."""
+    with a_run(tmp_path) as run:
+        whole = said(run, missing=Cost(7, 0, 0, 0.5))[-1]
+        unknown = said(run, missing=Cost(7, 0, 0, None))[-1]
+        with Run(run.config, tmp_path / "cassettes", RunOptions(datasets=("d0", "d1"))) as some:
+            chosen = said(some)[-1]
+    command = "pytest -k swap --judge new --judge-baseline old"
+    assert whole == f"record what is missing of both, 7 calls, at most $0.5000: {command} --judge-record missing"
+    assert unknown.startswith("record what is missing of both, 7 calls, price unknown: ")
+    assert chosen.endswith(f"{command} --judge-dataset d0 --judge-dataset d1 --judge-record missing")
+
+
+def test_the_baselines_repeats_say_how_often_it_flips() -> None:
+    """Where repeats of the baseline are recorded, the chances are for its own share of flips."""
+    with Run.from_config(REPOSITORY / "pyproject.toml") as run:
+        compared = [Subject("simulated-gpt-4o", dataset, SwapCheck(each, 14), "simulated-noisy")
+                    for dataset in ("house-close", "house-close-stories")
+                    for family in ("provenance", "recency") for each in run.contrasts(family)]  # fmt: skip
+        lines = said(run, *compared)
+    assert lines[0].endswith("flips are as by the baseline's repeats")
+    assert [cells(line)[:2] for line in lines[2:5]] == [["100", ".05"], ["200", ".05"], ["300", ".05"]]
