@@ -17,19 +17,19 @@ from judgefixtures.statistics import (
     GateResult,
     Status,
     Totals,
-    _check_alpha,
-    _check_open,
-    _smallest,
     _three_way,
-    _whole,
-    _z_quantile,
     advice,
     bare,
+    check_alpha,
+    check_counts,
+    check_open,
     counted,
     decides,
     describe,
     score_interval,
+    smallest,
     totals,
+    z_quantile,
 )
 
 # Probabilities nearer to 0 or 1 are not told apart: servers round log-probabilities and differ there from call to call.
@@ -124,17 +124,18 @@ def _between(x: Bounds, y: Bounds, even: float) -> Shift:
     return Shift(x[0] - y[1], x[1] - y[0], value_x - value_y)
 
 
-def share_log_odds(k: int, n: int) -> float:
+def share_log_odds(k: float, n: int) -> float:
     """Return the log-odds of a share of repeats: of (k + 1/2) / (n + 1), for an answer that came k times of n.
 
     Finite also for k = 0 and k = n, and therefore nearer to 0 than the log-odds are: of 5 repeats at most 2.4 logits,
     whatever the judge is. A shift of such log-odds is too small, the more so the clearer the pairs are; use it to
-    describe, and the difference of shares (`mean_shift`) to decide. Raises ValueError for k outside 0..n or n < 1.
+    describe, and the difference of shares (`mean_shift`) to decide. A tie is half an answer. Raises ValueError for k
+    outside 0..n or n < 1.
 
     >>> round(share_log_odds(5, 5), 2), share_log_odds(2, 4)
     (2.4, 0.0)
     """
-    k, n = _whole(k, "k"), _whole(n, "n")
+    k, _, n = check_counts(k, 0, n, ("k", "0"), halves=True)
     if not (n >= 1 and 0 <= k <= n):
         raise ValueError(f"counts must be 0 <= k <= n with n >= 1, got {k} of {n}")
     return math.log((k + 0.5) / (n - k + 0.5))
@@ -158,7 +159,7 @@ def log_odds_shift(
     >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2)
     (0.75, 0.69, 0.81)
     """
-    return _estimate(shifts, *_means(shifts, clusters), _check_open(confidence, "confidence"))
+    return _estimate(shifts, *_means(shifts, clusters), check_open(confidence, "confidence"))
 
 
 def mean_shift(
@@ -199,7 +200,7 @@ def gate_log_odds(
     """
     if not 1 < ratio < math.inf:
         raise ValueError(f"ratio must be above 1, a ratio of odds, got {ratio!r}")
-    _check_alpha(alpha)
+    check_alpha(alpha)
     limit, related = math.log(ratio), totals([each.value for each in shifts], clusters) if shifts else None
     lows, highs = _means(shifts, clusters)
     estimate = _estimate(shifts, lows, highs, 1 - 2 * alpha)
@@ -332,7 +333,7 @@ def _pairs_for(lows: _Mean, highs: _Mean, estimate: Estimate, limit: float, powe
 
     As `pairs_for_mean` does of other means, for two of them: the bounds stay, their errors shrink with the root of n.
     """
-    z, n = _z_quantile((1 + estimate.confidence) / 2), estimate.n
+    z, n = z_quantile((1 + estimate.confidence) / 2), estimate.n
     if estimate.value < 0:
         lows, highs = highs.reversed(), lows.reversed()
 
@@ -345,7 +346,7 @@ def _pairs_for(lows: _Mean, highs: _Mean, estimate: Estimate, limit: float, powe
     def power_to_fail(size: int) -> float:
         return reached(lows.mean - limit, lows, size)
 
-    return _smallest(power_to_pass if abs(estimate.value) < limit else power_to_fail, power, LARGEST_ADVICE * n)
+    return smallest(power_to_pass if abs(estimate.value) < limit else power_to_fail, power, LARGEST_ADVICE * n)
 
 
 def _hidden(lows: _Mean, highs: _Mean, limit: float) -> str | None:

@@ -16,8 +16,8 @@ FLOW = (
     "texts", "errors", "secrets", "statistics", "odds", "pairs", "sources", "cues", "edits", "contrasts", "prompts",
     "plans", "config", "verdicts", "probabilities", "acknowledgment", "contradictions",
     "cassettes", "samples", "providers", "pacing", "retirements", "asking", "strategies", "ratings", "judges", "costs",
-    "judgments", "closest", "metrics", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds",
-    "served", "findings", "checks", "rows", "report", "run", "prospects", "forecast",
+    "judgments", "closest", "metrics", "certainty", "validity", "swap", "expenses", "ranking", "side_by_side", "power",
+    "worlds", "served", "findings", "checks", "rows", "report", "run", "prospects", "forecast",
     "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.
