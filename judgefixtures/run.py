@@ -488,8 +488,8 @@ class Run:
                 findings.append(self._part(each, beside, ledger).with_evidence(required=planned))
                 if findings[-1].fatal:
                     return findings[-1]
-            found = decisions(findings)
-            decided = bool(found) and all(row["status"] != SwapStatus.INCONCLUSIVE for row in found or ())
+            found = decisions(findings) or []
+            decided = bool(found) and all(row["status"] != SwapStatus.INCONCLUSIVE for row in found)
             if decided or look >= max(map(self._pairs_asked, parts), default=0):
                 break
         self._note_look(subject, parts, decided)
