@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -69,8 +69,8 @@ def _names(noun: str) -> re.Pattern[str]:
     """Return the pattern of the names that are built with a noun; the side is in one of its groups."""
     return re.compile(
         rf"{_BEGIN}(?:the )?(?:{noun})(?: ?#| ?no\. | number |-| )?(?:([12]){_END}|(one|two)\b(?! of)"
-        rf"|((?-i:[AB])){_END}|\(([12ab])\))"
-        rf"|\bthe (first|second) (?:{noun})\b(?!-)(?:'s (?:response|answer|output|story|text|argument)\b)?",
+        rf"|((?-i:[AB])){_END}|\(([12ab])\))(?:'s (?:response|answer|output|reply)\b)?"
+        rf"|\bthe (first|second) (?:{noun})\b(?!-)(?:'s (?:response|answer|output|reply)\b)?",
         re.IGNORECASE,
     )
 
@@ -118,7 +118,7 @@ _QUALITY = _any(
 )
 _GOOD = _any("better | best | superior | preferable | stronger | strongest")
 _BAD = _any("worse | worst | inferior | weaker | weakest")
-_WHICH = rf"(?:(?:the|a|my|our|an?) )?{_HOW}"
+_WHICH = rf"{_HOW}(?:(?:the|my|our|an?) {_HOW})?"
 _CHOOSE = _any("choose | chose | prefer | preferred | select | selected | pick | picked | favou?r | favou?red")
 _TOWARDS = _any(
     r"go with | went with | going with | opt for | opted for | lean towards? | leaning towards? | vote for"
@@ -133,15 +133,22 @@ _RANKING = re.compile(
             # ① is better; ② is the weaker of the two; ② is not as good as ①
             rf"(?P<is>{_N}) {_HOW}{_IS} {_WHICH}(?:(?P<is_good>{_GOOD}|preferred|winner|more {_QUALITY})"
             rf"|(?P<is_bad>{_BAD}|loser|less {_QUALITY}|not (?:quite |nearly )?as (?:good|strong|{_QUALITY})))\b",
+            # ① is more accurate and better overall
+            rf"(?P<also>{_N}) {_HOW}{_IS} [^.,;:①②]{{1,60}}?,? and {_WHICH}(?:(?P<also_good>{_GOOD})|(?P<also_bad>{_BAD}))"
+            rf"(?= overall| on the whole|[.,;]|\Z| than (?:{_N}|the other))",
             # ① wins; ② falls behind
             rf"(?P<does>{_N}) {_HOW}(?:(?P<does_good>wins|won|prevails|outperforms|surpasses|beats|outshines|outclasses"
             "|edges out|comes out ahead|comes out on top|comes out better|takes the win|gets my vote|has my vote"
             "|(?:has|gets|takes|holds) the (?:clear |slight |overall )?edge|deserves (?:to win|the win|to be chosen)"
             "|(?:should|must) (?:win|be (?:preferred|chosen|selected|favou?red|ranked higher|rated higher))"
             "|(?:is|was) (?:therefore |thus |clearly )?(?:chosen|selected|favou?red|ahead|my (?:choice|pick|preference))"
-            "|is (?:rated|ranked) higher)"
+            "|is (?:rated|ranked) higher|(?:receives|earns|gets|deserves) (?:a|the) (?:slightly |much )?higher"
+            " (?:score|rating|mark))"
             rf"|(?P<does_bad>loses|lost|falls (?:behind|short of {_N})|(?:should|must) lose|is (?:rated|ranked) lower"
             r"|is outperformed by|is surpassed by|is beaten by))\b",
+            # it is better than ①
+            rf"(?:^|, |; |\b(?:so|and|but|because|since) )(?:it|this|this {_THING}) {_IS} {_WHICH}(?:(?P<it_good>{_GOOD})|{_BAD})"
+            rf" than (?P<it_than>{_N})(?!'s (?!{_THING}))",
             # I choose ①; my preference is ①; the better response is ①; preference goes to ①
             rf"\b{_I}{_HOW}(?:{_CHOOSE}|{_TOWARDS}) (?:for )?(?P<choose>{_N})",
             rf"\b(?:my|our|the) (?:\w+ )?(?:choice|pick|preference|vote|verdict|decision|selection|winner) {_HOW}"
@@ -163,10 +170,11 @@ _RANKING = re.compile(
     )
 )
 _IT_MAKES = re.compile(
-    rf"\b(?:making|makes|which makes|rendering) (?:it|this(?: {_THING})?|that(?: one)?) {_WHICH}"
-    rf"(?:(?P<good>{_GOOD}|preferred|winner|more {_QUALITY})|(?P<bad>{_BAD}|less {_QUALITY}))\b"
+    rf"\b(?:(?:making|makes|rendering) (?:it|this(?: {_THING})?|that(?: one)?)|(?:which is why|so|and so|therefore) it is) "
+    rf"{_WHICH}(?:(?P<good>{_GOOD}|preferred|winner|more {_QUALITY})|(?P<bad>{_BAD}|less {_QUALITY}))\b"
 )
 
+_OF_A_QUALITY = re.compile(r"\b(?:more|less) [\w ]+\Z|\bas (?!good|strong)[\w ]+\Z")
 # What may follow the predicate of a ranking. "Better written" and "better in style" are merits at most.
 _OF_ALL = re.compile(
     r"\Z|[.,;:!)]| -|\s(?:overall|because|since|as (?!a\b|an\b)|due to|here|and|of the two|by|with|given"
@@ -179,6 +187,7 @@ _THAN = re.compile(
     rf" (?:{_THING} )?(?:than|to|over|compared (?:to|with)|as|when compared (?:to|with)) (?:that (?:of|in) |the one in |in )?"
     rf"(?:(?P<named>{_N})(?!'s (?!{_THING}))|the other\b|its (?:rival|competitor|counterpart)\b)"
 )
+_BEATEN = re.compile(rf" ({_N})(?!'s)")  # the object of "outperforms"
 _THAN_ELSE = re.compile(rf" (?:{_THING} )?(?:than|to) ")
 
 # ---- words of a merit ------------------------------------------------------------------------------------
@@ -205,7 +214,9 @@ _MERIT = re.compile(
             "|incorrectly|erroneously|wrongly|inaccurately|mistakenly|falsely)",
             rf"(?P<meets>{_N}) {_HOW}(?:{_WELL}{_DOES} {_TASK}\b|(?:is|was) (?:\w+ly )?(?:correct|accurate|right)\b"
             "|correctly|accurately|rightly|precisely)",
-            rf"(?P<well>{_N}) {_HOW}(?:does a better job|better \w+s\b|more (?:closely|accurately|precisely|directly"
+            rf"(?P<well>{_N}) {_HOW}(?:does a better job"
+            rf"|(?:provides|offers|gives|presents|delivers|makes|tells) (?:a |an |the )?(?:slightly |much |far )?(?:better|more {_QUALITY}) \w+"
+            r"|better \w+s\b|more (?:closely|accurately|precisely|directly"
             "|faithfully|effectively|correctly) )",
         )
     )
@@ -215,7 +226,7 @@ _MERIT = re.compile(
 
 # Not in the judge's own voice, not in earnest, or not certain: nothing that follows in the sentence counts.
 _UNSURE = re.compile(
-    r"\b(?:if|whether|unless|assuming|suppose|supposing|provided that|had|were i|should (?:one|you|we|brevity)"
+    r"\A(?:and |but |so )?for (?!th[aeio]|all|my|me)|\b(?:if|whether|unless|assuming|suppose|supposing|provided that|had|were i|should (?:one|you|we|brevity)"
     r"|(?:i|we) (?:would|do|did|can|could|will) not|not (?:the case|true|clear|that|say|think|believe|to say|because|necessarily)|never|neither|nor|doubt|deny"
     r"|hardly|nothing|no(?:body| one)|hard to|difficult to|impossible to|cannot|can not|wrong to|mistaken"
     r"|(?:might|may|could|can|would) (?:\w+ )?(?:say|argue|think|prefer|choose|claim|believe|conclude|seem|feel|find|suggest|expect|be)"
@@ -223,29 +234,36 @@ _UNSURE = re.compile(
     r"(?:\w+ )?(?:prefers?|says?|argues?|thinks?|likes?|finds?|choose|chooses|wants?|looking|who)"
     r"|(?:claims?|says?|states?|argues?|asserts?|suggests?|insists?|believes?|thinks?|pretends?|concludes?|implies|quotes?|writes|mentions)"
     r" (?:\w+ly )?(?:that|why|how|which|:)|so-called|at first|first (?:glance|sight|impression)|initially|superficially|on the surface"
-    r"|seemingly|once|when(?:ever)?|for (?:users|readers|people|those|someone|anyone|a (?:reader|user|beginner|child|quick))"
+    r"|seemingly|once|when(?:ever)?(?! (?:considering|comparing|compared|evaluating|weighing|taking|taken))|for (?:users|readers|people|those|someone|anyone|a (?:reader|user|beginner|child|quick))"
     r"|in case|depending|depends|supposedly|allegedly|admittedly|granted|to be fair|true,|of course|it is true|one could"
-    r"|on (?:the )?one hand|choose which|decide which|determine which|asked|task is|asks|instructs?|instructed to|i was told|my job is|the goal is|criterion|rule"
+    r"|on (?:the )?one hand|choose which|decide which|determine which|asked to|task is to|asks (?:you|us|me|which|whether)|instructed to|i was told|my job is|the goal is|criterion|rule"
     r"|expected|at least|previously|earlier|i initially|originally|in terms of|regarding|with regard to|with respect to|in its|aside from|apart from|stylistically|in style)\b"
 )
 # What follows a statement and takes it back: "is better if brevity matters".
 _ONLY_IF = re.compile(
-    r"\b(?:(?<!even )if|when|unless|provided|as long as|only (?:in|for|because|on)|or (?:not|worse|[①②])|for (?:users|readers|people|those|someone|anyone|beginners)"
+    r"\b(?:(?<!even )if|when|unless|provided|as long as|only (?:in|for|because|on)|had (?:it|they|i|this|the)|or (?:not|worse|[①②])|for (?:users|readers|people|those|someone|anyone|beginners)"
     r"|in (?:terms of|style|tone|form|length|one respect|some|certain|that|regard)|at first|stylistically|was my first|would be wrong|is (?:wrong|false|mistaken|not true))\b"
+)
+# What a statement is explained by is about the contents: "is better because it tells when to stop".
+_EXPLAINS = re.compile(
+    r"\b(?:because|since|as (?:it|they)|due to|by|which|providing|for (?:its|these|several))\b|, \w+ing\b|[;:] "
+)
+_DUBIOUS = re.compile(
+    r"\b(?:which is (?:not|in|un|wrong|irrelevant)|inappropriate|harmful|unethical|dangerous|unfortunately|only (?:in )?part)"
 )
 _FRESH = re.compile(r"[,;:]? (?:so|therefore|thus|hence|but|consequently|which is why|in the end|ultimately)\b|; ")
 _CONCEDES = re.compile(
     r"\b(?:while|although|though|even though|even if|despite|in spite of|whereas|notwithstanding|albeit|regardless|much as"
     r"|as \w+ as|for all|rather than|instead of|unlike|not because|except)\b"
 )
-_CONTRASTS = re.compile(r"\b(?:while|whereas)\b")
 _MAIN = re.compile(
-    rf",? (?:(?:overall|ultimately|still|in the end|therefore|it is clear that|however|clearly),? )?(?<=[,l] )(?={_N}|i |we |it |this |the |my |overall)"
-    rf"|[,;] (?:so|therefore|thus|hence|but|overall|ultimately|still)\b"
+    rf", (?:(?:overall|ultimately|still|in the end|therefore|it is clear that|however|clearly),? )?"
+    rf"(?={_N}|i |we |it |this |the |my |overall)|[,;] (?:so|therefore|thus|hence|but|overall|ultimately|still)\b"
 )
 _BUT = re.compile(r"(?:,|;| -)? (?:but|yet|however|nevertheless|nonetheless)\b(?! also)(?! rather)")
 _TURNS = re.compile(
-    r"(?:but|yet|however|nevertheless|nonetheless|that said|that being said|even so|still|having said that|all the same)\b"
+    r"(?:and )?(?:but|yet|however|nevertheless|nonetheless|that (?:being )?said|even so|still|having said that"
+    r"|all the same)\b"
 )
 _CONCLUDES = re.compile(
     r"\b(?:therefore|thus|hence|overall|in conclusion|to conclude|in summary|to sum(?: it)? up|in sum|so|ultimately|in the end"
@@ -255,7 +273,7 @@ _CONCLUDES = re.compile(
 )
 _TIE = re.compile(
     r"\b(?:(?:both|the two|they|the responses|the stories|① and ②|② and ①) (?:\w+ ){0,4}?(?:are|is|seem|tie|tied) (?:\w+ ){0,3}?(?:equal(?:ly)?|tied|the same"
-    r"|comparable|on par|as good|identical|interchangeable|indistinguishable)|(?:is|call|declare|be|it|as) (?:it )?(?:a|an) (?:\w+ )?(?:tie|draw)|tie between|neither (?:\w+ ){0,2}?(?:is|of)"
+    r"|comparable|on par|as good|identical|interchangeable|indistinguishable)|(?:is|call|declare|be|it's|as) (?:it )?(?:a|an) (?:\w+ )?(?:tie|draw)|tie between|neither (?:\w+ ){0,2}?(?:is|of)"
     r"|no (?:clear |real |obvious )?(?:winner|preference)|(?:can not|hard to|impossible to|difficult to) (?:choose|decide|pick|say which|prefer)"
     r"|is (?:just )?as good as|equally (?:good|bad|strong|weak)|toss-up|coin flip)\b"
 )
@@ -291,8 +309,11 @@ _QUOTED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\s\"'`]++|\s*+\n\s*+|(?<=;) ")
+_ASIDE = re.compile(
+    r"([①②]), (on the other hand|however|by contrast|in contrast|meanwhile|though|in turn|overall|therefore|instead"
+    r"|in my (?:view|opinion)), "
+)
 _PARENTHESES = re.compile(r" ?\([^()]{0,120}+\)")
-_SPACED = re.compile(rf"({_N})(?=[^\s.,;:!?'/)-])")
 
 
 def _unquoted(text: str) -> str:
@@ -342,11 +363,11 @@ def _read(shown: str, unquoted: str, names: re.Pattern[str], previous: list[str]
     marked = names.sub(mark, unquoted)
     if names is _BARE:
         marked = _BEFORE_BARE.sub(r"\1", marked)
-    plain = " ".join(marked.lower().split())
+    plain = " ".join(marked.lower().split()).replace(" .", ".").replace(" ,", ",")
     plain = plain.replace("cannot", "can not").replace("won't", "will not").replace("n't", " not")
     plain = _relatives(plain, previous)
     plain = plain.lstrip("#->•= ")
-    plain = _PARENTHESES.sub("", plain)
+    plain = _ASIDE.sub(r"\2 \1 ", _PARENTHESES.sub("", plain))
     return _Sentence(shown, plain, tuple(starts))
 
 
@@ -370,76 +391,122 @@ def _relatives(plain: str, previous: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a sentence says for one of the responses: how much of it, and where."""
+    """What a sentence says for one of the responses: of which it says it, how much, and where."""
 
     side: Side
+    about: str  # ① or ②: "② is worse" is about ② and for ①
     ranks: bool  # the response as a whole, not one of its merits
+    compares: bool  # "is more accurate", which says something of both
     concludes: bool
     yields: bool  # a turn follows it in its sentence: "① is better written, but ..."
     sentence: int
     at: int  # which of the names in its sentence it is about
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words in a sentence that speak for or against a response, before it is asked whether they count."""
+
+    about: str
+    bad: bool
+    ranks: bool
+    compares: bool
+    start: int
+    end: int
+
+
 def _statements(plain: str, number: int) -> Iterator[_Statement]:
     """Yield what a plain sentence says in the judge's own voice."""
-    if plain.endswith("?"):
+    found = [] if plain.endswith("?") else [*_ranked(plain), *_credited(plain)]
+    if not found:
         return
     spared = _spared(plain)
     but = _BUT.search(plain, 4)
     turn = but.start() if but and "not only" not in plain[: but.start()] else -1
-    for side, ranks, start, end in _found(plain):
-        if any(begin <= start < stop for begin, stop in spared) or _taken_back(plain, start, end):
+    for words in found:
+        if any(begin <= words.start < stop for begin, stop in spared) or _taken_back(plain, words):
             continue
-        concludes = bool(_CONCLUDES.search(plain[:end]))
-        at = sum(plain.count(name, 0, start) for name in _OTHER)
-        yield _Statement(side, ranks, concludes, start < turn, number, at)
+        yield _Statement(
+            side=1 if (words.about == "①") != words.bad else 2,
+            about=words.about,
+            ranks=words.ranks,
+            compares=words.compares,
+            concludes=bool(_CONCLUDES.search(plain, 0, words.end)),
+            yields=words.start < turn,
+            sentence=number,
+            at=sum(plain.count(name, 0, words.start) for name in "①②"),
+        )
 
 
-def _found(plain: str) -> Iterator[tuple[Side, bool, int, int]]:
-    """Yield (side, whether it is ranked as a whole, start, end) of the words that speak for a response."""
+def _ranked(plain: str) -> Iterator[_Words]:
+    """Yield the words that compare the responses; where something else is compared, none."""
     for match in _RANKING.finditer(plain):
-        named = next(key for key in _SUBJECTS if match[key])
-        name = match[named]
-        bad = any(match[key] for key in ("is_bad", "does_bad", "makes_bad", "worse_is"))
-        ranks: bool | None = True
-        if named in ("is", "makes", "does"):
-            ranks = _extent(plain, match, name)
-        if ranks is not None and not _joined(plain, match.start(named)):
-            yield _side(name, bad), ranks, match.start(), match.end()
+        named = next(key for key in _NAMED if match[key])
+        bad = any(match[key] for key in ("is_bad", "does_bad", "makes_bad", "also_bad", "worse_is", "it_good"))
+        says_of = named in ("is", "does", "also")
+        extent = _extent(plain, match, match[named]) if says_of or named == "makes" else True
+        if extent is not None and (_is_subject if says_of else _stands_alone)(plain, match.start(named)):
+            yield _Words(match[named], bad, extent, True, match.start(), match.end())
     for match in _IT_MAKES.finditer(plain):
         subject = _subject(plain[: match.start()])
-        if subject:
-            yield _side(subject, bool(match["bad"])), _extent(plain, match, subject) is True, match.start(), match.end()
+        if subject and (extent := _extent(plain, match, subject)) is not None:
+            yield _Words(subject, bool(match["bad"]), extent, True, match.start(), match.end())
+
+
+def _credited(plain: str) -> Iterator[_Words]:
+    """Yield the words that say of one response that it does, or does not do, what was asked."""
     for match in _MERIT.finditer(plain):
-        named = match.lastgroup or "fails"
-        if not _joined(plain, match.start(named)):
-            yield _side(match[named], named == "fails"), False, match.start(), match.end()
+        named = match.lastgroup or "meets"
+        if _is_subject(plain, match.start(named)):
+            yield _Words(match[named], named == "fails", False, named == "well", match.start(), match.end())
 
 
-_SUBJECTS = ("is", "does", "choose", "mine", "better_is", "worse_is", "goes", "label", "makes", "therefore", "only")
-
-
-def _side(name: str, bad: bool) -> Side:
-    return 1 if (name == "①") != bad else 2
+_NAMED = (
+    "is",
+    "does",
+    "also",
+    "it_than",
+    "choose",
+    "mine",
+    "better_is",
+    "worse_is",
+    "goes",
+    "label",
+    "makes",
+    "therefore",
+)
+_NAMED += ("only",)
 
 
 def _extent(plain: str, match: re.Match[str], name: str) -> bool | None:
     """Return whether a comparison ranks the whole (True), a merit (False), or something else (None)."""
-    word = match[0].rsplit(" ", 2)
-    quality = len(word) > 1 and word[-2] in ("more", "less", "as") and word[-1] != "good"
-    if than := _THAN.match(plain, match.end()):
-        return None if than["named"] == name else True
-    if _THAN_ELSE.match(plain, match.end()):
+    end = match.end()
+    if beaten := _BEATEN.match(plain, end):
+        if beaten[1] == name:
+            return None
+        end = beaten.end()
+    if than := _THAN.match(plain, end):
+        return None if than["named"] == name else not _OF_A_QUALITY.search(match[0])
+    if _THAN_ELSE.match(plain, end):
         return None
-    if quality:
+    if _OF_A_QUALITY.search(match[0]):
         return False
-    return bool(_OF_ALL.match(plain, match.end()))
+    return True if _OF_ALL.match(plain, end) else None
 
 
-def _joined(plain: str, at: int) -> bool:
-    """Return whether a name is one of two that are named in one breath: "① or ②", "both ① and ②"."""
-    before, after = plain[max(0, at - 6) : at], plain[at + 1 : at + 7]
-    return bool(re.search(rf"{_N}(?:,? and|/| or|,)? \Z|{_N}/\Z|\bor \Z", before) or re.match(rf"(?: or| and|/| vs) ?{_N}", after))
+_PARTNER_BEFORE = re.compile(rf"{_N}(?:,? and|,? or| vs\.?| versus|/)? ?\Z|\b(?:or|neither|nor) \Z")
+_PARTNER_AFTER = re.compile(rf"(?:,? or|,? and| vs\.?| versus|/) ?{_N}")
+_PART_OF = re.compile(r"\b(?:of|in|by|from|for|about|to|with|on|like|than|between|at|within|behind) \Z")
+
+
+def _stands_alone(plain: str, at: int) -> bool:
+    """Return whether the name at `at` is not one of two in one breath: "① or ②", "both ① and ②"."""
+    return not (_PARTNER_BEFORE.search(plain[max(0, at - 9) : at]) or _PARTNER_AFTER.match(plain, at + 1))
+
+
+def _is_subject(plain: str, at: int) -> bool:
+    """Return whether the response itself is spoken of: not its part, "the opening of ②", and not both."""
+    return _stands_alone(plain, at) and not _PART_OF.search(plain[max(0, at - 9) : at])
 
 
 def _subject(before: str) -> str | None:
@@ -459,12 +526,15 @@ def _spared(plain: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _taken_back(plain: str, start: int, end: int) -> bool:
+def _taken_back(plain: str, words: _Words) -> bool:
     """Return whether what stands around a statement in its sentence makes it none."""
     fresh = 0
-    for match in _FRESH.finditer(plain, 0, start + 1):
+    for match in _FRESH.finditer(plain, 0, words.start + 1):
         fresh = match.start()
-    return bool(_UNSURE.search(plain, fresh, start + 1) or _ONLY_IF.search(plain, end))
+    if _UNSURE.search(plain, fresh, words.start + 1) or (not words.ranks and _DUBIOUS.search(plain, words.end)):
+        return True
+    explained = _EXPLAINS.search(plain, words.end)
+    return bool(_ONLY_IF.search(plain, words.end, explained.start() if explained else len(plain)))
 
 
 # ---- the reading: statements to a side ----------------------------------------------------------------------
@@ -478,17 +548,23 @@ def _weighed(statements: list[_Statement], last_tie: int) -> _Statement | None:
     last = rankings[-1]
     if last_tie >= last.sentence:
         return None
-    against = [s for s in rankings if s.side != last.side]
-    if against and not (last.concludes and all(s.yields for s in against)):
+    against = [s for s in statements if s.side != last.side]
+    if any(s.ranks and not (s.yields and last.concludes) for s in against):
         return None
-    return None if last.yields and any(s.side != last.side for s in statements) else last
+    if last.yields and against:
+        return None
+    # "Response 2 is better", and then all that is said is said for the other: a slip of the number, perhaps.
+    unsupported = len(against) > 1 and not any(s.side == last.side for s in statements if not s.ranks)
+    return None if unsupported and not last.concludes else last
 
 
 def _merits(statements: list[_Statement]) -> _Statement | None:
-    """Return the last merit where all are on one side and there are enough of them to be an argument."""
-    if len(statements) < 2 or len({s.side for s in statements}) > 1 or statements[-1].yields:
+    """Return the last merit where all are on one side and together they compare the two."""
+    if len({s.side for s in statements}) != 1:
         return None
-    return statements[-1]
+    firm = [s for s in statements if not s.yields]
+    compared = any(s.compares for s in firm) or len({s.about for s in firm}) > 1
+    return firm[-1] if compared else None
 
 
 @lru_cache(maxsize=1 << 14)  # a measurement asks, and the report's row asks again
@@ -513,6 +589,8 @@ def argued(reason: str, content_type: str = "Response") -> Argued | None:
             continue
         if _TIE.search(sentence.plain) and not _CONCEDES.match(sentence.plain):
             last_tie = number
+        if _TURNS.match(sentence.plain):
+            statements = [replace(s, yields=True) if s.sentence == number - 1 else s for s in statements]
         statements.extend(_statements(sentence.plain, number))
     found = _weighed(statements, last_tie)
     return Argued(found.side, _quote(sentences[found.sentence], found.at)) if found else None
@@ -525,7 +603,9 @@ def _quote(sentence: _Sentence, at: int) -> str:
     name = sentence.names[min(at, len(sentence.names) - 1)] if sentence.names else 0
     start = max(0, min(name - 40, len(sentence.shown) - _QUOTE))
     cut = sentence.shown[start : start + _QUOTE - 8]
-    return " ".join(f"{'... ' if start else ''}{cut}{' ...' if start + _QUOTE - 8 < len(sentence.shown) else ''}".split())
+    return " ".join(
+        f"{'... ' if start else ''}{cut}{' ...' if start + _QUOTE - 8 < len(sentence.shown) else ''}".split()
+    )
 
 
 def contradiction(reason: str, selected: Side, content_type: str = "Response") -> str | None:
