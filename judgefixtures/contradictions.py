@@ -162,8 +162,9 @@ _FOR_A_RESPONSE = re.compile(
     "|".join(
         (
             rf"\b{_I}{_HOW}{_CHOOSE} (?P<chosen>{_N})",
-            rf"\b(?:my|our|the) (?:\w+ )?(?:choice|pick|preference|vote|verdict|decision|selection|winner) {_HOW}"
-            rf"(?:is|was|goes to|went to|must be|is for|:) (?P<mine>{_N})",
+            rf"\b{_I}{_HOW}(?:rate|rated|rank|ranked|score|scored) (?P<rated>{_N}) (?:\w+ )?higher\b",
+            r"\b(?:my|our|the) (?!first|initial|previous|original|early|second|last|worst|least)(?:\w+ )?"
+            rf"(?:choice|pick|preference|vote|verdict|decision|selection|winner) {_HOW}(?:is|was|goes to|went to|must be|is for|:) (?P<mine>{_N})",
             rf"\b(?:better|best|superior|stronger|preferred|preferable|winning|chosen|selected) {_THING}"
             rf"(?: overall| here)?(?: is| was|:) {_HOW}(?P<better>{_N})",
             rf"\b(?P<bad>worse|worst|inferior|weaker|losing) {_THING} (?:is|was) {_HOW}(?P<worse>{_N})",
@@ -177,13 +178,18 @@ _FOR_A_RESPONSE = re.compile(
         )
     )
 )
+# What may follow the response that is chosen: not "'s title", "less", "last", "over nothing", "were it accurate".
+_AND_NO_LESS = re.compile(
+    r"\Z|[.,;:!)]| -| (?:because|since|as|for|here|overall|due|based|given|which|that|and|by (?:far|a)|slightly"
+    rf"|strongly|instead|(?:to|over|than|more than|rather than) (?:{_N}|the other)|in (?:this|my|the)|on balance|is)(?!\w)"
+)
 _LEADS_TO_NAME = re.compile(  # what a match of the above begins with, so that most sentences are not tried
     r"\b(?:i|we|my|our|choice|pick|preference|vote|verdict|decision|winner|better|best|superior|stronger|preferred"
     r"|preferable|winning|chosen|selected|worse|worst|inferior|weaker|losing|prize|edge|nod|win|advantage|answer)\b"
 )
 # more accurate and shorter, making ① the better choice, which makes it better
 _MAKES = re.compile(
-    rf"\b(?:(?:making|makes|make|rendering) (?:(?P<about>{_N})|it|this(?: {_THING})?|that(?: one)?)"
+    rf"\b(?:(?:making|makes|(?<!not )make|rendering) (?:(?P<about>{_N})|it|this(?: {_THING})?|that(?: one)?)"
     rf"|(?:which is why|so|and so|therefore) it is) {_WHICH}(?:{_POSITIVE}|(?P<bad>{_BAD}|less {_QUALITY}))\b"
 )
 _CLAUSE_SUBJECT = re.compile(rf"(?:\A|[,;:] |\b(?:and|but|that|while|so|overall) )({_N})(?= )")
@@ -191,8 +197,8 @@ _CLAUSE_SUBJECT = re.compile(rf"(?:\A|[,;:] |\b(?:and|but|that|while|so|overall)
 _OF_A_QUALITY = re.compile(r"\b(?:more|less) [\w ]+\Z|\bas (?!good|strong)[\w ]+\Z")
 # What may follow where the whole is ranked; "better written" and "better at jokes" say nothing of the whole.
 _OF_ALL = re.compile(
-    r"\Z|[.,;:!)]| -|\s(?:overall|because|since|as (?!a\b|an\b)|due to|here|and|of the two|by|with|given"
-    r"|in (?:this|every|all|general|my|our)\b|at (?:this|following|answering|executing)"
+    r"\Z|[.,;:!)]| -|\s(?:overall|because|since|as (?!a\b|an\b)|due to|here|and|of the two|by (?:far|a|all|every|any)"
+    r"|given|in (?:this|every|all|general|my|our)\b|at (?:this|following|answering|executing)"
     r"|for (?:this|the (?:given|following|above|stated)?\s?(?:instruction|question|task|prompt|following reasons)"
     rf"|these|several|two|three|many|its|the (?:user|purpose)))\b|\s(?:(?:and more|[a-z-]+) ){{0,2}}?{_THING}\b"
 )
@@ -240,7 +246,11 @@ _EXCELS = _any(
 _MERIT = re.compile(rf"(?P<about>{_N}) {_HOW}(?:(?P<bad>{_FAILS})|(?P<excels>{_EXCELS})|{_MEETS})\b")
 _NO_MERIT = re.compile(
     r"\b(?:which is (?:not|in|un|wrong|irrelevant)|inappropriate|harmful|unethical|dangerous|unfortunately"
-    "|only (?:in )?part)"
+    r"|in (?:one|some|certain|many|few)|partly|partially|(?:in|only) part|in general"
+    r"|and (?:is )?(?:\w+ )?(?:wrong|incorrect)|in principle|technically|on paper)"
+)
+_FAULT = re.compile(
+    r"\b(?:not|wrong|incorrect|inaccurate|lacks?|fails?|errors?|mistakes?|but|however|though|although|yet|only|too)\b"
 )
 
 # ---- what takes a statement back ---------------------------------------------------------------------------
@@ -250,18 +260,32 @@ _SAY = _any(
     "claims? | says? | states? | argues? | asserts? | suggests? | insists? | believes? | thinks? | pretends?"
     " | concludes? | implies | quotes? | writes | mentions"
 )
+# A sentence that begins with a respect, "for a child" or "from a stylistic standpoint", unless it sums up.
+_RATED_SINGLY = (  # "Accuracy: Response 1 is better", "Style - Response 2 is better"
+    r"\A(?!overall|final|verdict|conclusion|summary|answer|winner|decision|reason|explanation|justification|judge?ment"
+    r"|evaluation|comparison|analysis|result|so\b|therefore|thus|choice|preference)[a-z][a-z ]{0,30}(?::| -) "
+)
+_OF_ONE_RESPECT = _any(
+    "for (?!th[aeio]|all|my|me)"
+    " | in (?!conclusion|summary|sum|short|the end|my|this case|light|fact|addition|contrast|comparison|comparing"
+    "|evaluating|judging|considering|general|brief|all|every|any|total|essence|other words|view|both)"
+    " | on (?!balance|the whole|the other|reflection|all|every|both|average|that basis|this basis|a second|rereading)"
+    " | from (?!the above|this|these|my|what) | with (?!this|these|that|all|both) | at (?!the end|last)"
+    " | by (?!contrast|comparison|far|all|every|any) | as (?!such|a result|for me|a whole|it|this|that)"
+    " | to (?!conclude|sum|summari|me|my) | judged | measured | were | what | then | purely"
+)
 # Not in the judge's own voice, not in earnest, or of one respect: what follows it in the sentence does not count.
 _UNSURE = re.compile(
-    r"\A(?:and |but |so )?for (?!th[aeio]|all|my|me)|\b"
+    rf"\A(?:and |but |so )?{_OF_ONE_RESPECT}\b|{_RATED_SINGLY}|\b"
     + _any(
         # conditions
-        "if | whether | unless | assuming | suppose | supposing | provided that | had | were i | in case | depending"
-        " | depends | should (?:one|you|we|brevity) | once"
+        "if(?! forced| pressed| i (?:had|have|must)) | whether | unless | assuming | suppose | supposing"
+        " | provided that | had | were i | in case | depending | depends | should (?:one|you|we|brevity) | once"
         " | when(?:ever)?(?! (?:considering|comparing|compared|evaluating|weighing|taking|taken))"
         rf" | for (?:{_PEOPLE}|those|a (?:reader|user|beginner|child|quick))"
         # denials
-        " | (?:i|we) (?:would|do|did|can|could|will) not | never | neither | nor | doubt | deny | hardly | nothing"
-        " | not (?:the case|true|clear|that|say|think|believe|to say|because|necessarily) | no(?:body| one)"
+        " | (?:i|we) (?:would|do|did|can|could|will) not | never | neither | nor | (?<!no )doubt | deny | hardly"
+        " | nothing | not (?:the case|true|clear|that|say|think|believe|to say|because|necessarily) | no(?:body| one)"
         " | (?:hard|difficult|impossible|wrong) to | can not | mistaken | almost | nearly | hesitate | hesitated"
         # other voices, and the task itself
         r" | (?:might|may|could|can|would) (?:\w+ )?(?:say|argue|think|prefer|choose|claim|believe|conclude|seem|feel"
@@ -282,10 +306,12 @@ _UNSURE = re.compile(
 )
 # The same, behind a statement: "is better if brevity matters".
 _ONLY_IF = re.compile(
-    r"\b(?:(?<!even )if|when|unless|provided|as long as|only (?:in|for|because|on)|had (?:it|they|i|this|the)"
+    r"\b(?:(?<!even )if|when|unless|provided|as long as|until|or so it|superficially"
+    r"|only (?:in|for|because|on|\w+ly)|had (?:it|they|i|this|the)"
     rf"|or (?:not|worse|{_N})|for (?:{_PEOPLE}|those|beginners)"
     "|in (?:terms of|style|tone|form|length|one respect|some|certain|that|regard)|at first|stylistically"
-    r"|was my first|would be wrong|is (?:wrong|false|mistaken|not true))(?!\w)"
+    rf"|was my first|would be wrong|is (?:wrong|false|mistaken|not true))(?!\w)"
+    rf"|, (?:and )?{_N} (?:the|in|on|for|more)\b"
 )
 # What follows is about the contents: "is better because it tells when to stop".
 _EXPLAINS = re.compile(
@@ -298,12 +324,12 @@ _CONCEDES = re.compile(
 )
 _MAIN = re.compile(
     r", (?:(?:overall|ultimately|still|in the end|therefore|it is clear that|however|clearly),? )?"
-    rf"(?={_N}|i |we |it |this |the |my |overall)|[,;] (?:so|therefore|thus|hence|but|overall|ultimately|still)\b"
+    rf"(?={_N}|(?:i|we|it|this|the|my|overall)\b)|[,;] (?:so|therefore|thus|hence|but|overall|ultimately|still)\b"
 )
 _BUT = re.compile(r"(?:,|;| -)? (?:but|yet|however|nevertheless|nonetheless)\b(?! also)(?! rather)")
 _TURNS = re.compile(
-    r"(?:and )?(?:but|yet|however|nevertheless|nonetheless|that (?:being )?said|even so|still|having said that"
-    r"|all the same)\b"
+    r"(?:and )?(?:but|yet|however|nevertheless|nonetheless|that (?:being )?said|even so|still|having said that|wait|no\b,?"
+    r"|actually|or rather|then again|all the same)\b"
 )
 _CONCLUDES = re.compile(
     r"\b(?:therefore|thus|hence|overall|in conclusion|to conclude|in summary|to sum(?: it)? up|in sum|so|ultimately"
@@ -486,7 +512,8 @@ def _words(plain: str) -> Iterator[_Words]:
             yield _Words(match["about"], bad, extent == "whole", True, match.start(), match.end())
     for match in _FOR_A_RESPONSE.finditer(plain) if _LEADS_TO_NAME.search(plain) or len(plain) < 40 else ():
         name = next(key for key in _NAMES_IT if match[key])
-        if _stands_alone(plain, match.start(name)):
+        whole = name in ("rated", "label", "alone") or _AND_NO_LESS.match(plain, match.end(name))
+        if whole and _stands_alone(plain, match.start(name)):
             yield _Words(match[name], bool(match["bad"] or match["bad_too"]), True, True, match.start(), match.end())
     for match in _MAKES.finditer(plain):
         about = match["about"] or next(
@@ -501,7 +528,7 @@ def _words(plain: str) -> Iterator[_Words]:
             yield _Words(match["about"], bad, False, excels, match.start(), match.end())
 
 
-_NAMES_IT = ("chosen", "mine", "better", "worse", "goes", "label", "alone", "than")
+_NAMES_IT = ("chosen", "rated", "mine", "better", "worse", "goes", "label", "alone", "than")
 
 
 def _extent(plain: str, match: re.Match[str], name: str) -> Literal["whole", "merit", "else"]:
@@ -558,14 +585,17 @@ def _is_taken_back(plain: str, words: _Words) -> bool:
 # ---- the reading: statements to a side ----------------------------------------------------------------------
 
 
-def _weighed(statements: list[_Statement], last_tie: int) -> _Statement | None:
-    """Return the statement that says what the reason, as a whole, argues for; None where none plainly does."""
+def _weighed(statements: list[_Statement], last_tie: int, last_named: int) -> _Statement | None:
+    """Return the statement that says what the reason, as a whole, argues for; None where none plainly does.
+
+    `last_tie` and `last_named` are the last sentences that call it a tie and that name or fault a response.
+    """
     rankings = [statement for statement in statements if statement.words.ranks]
     if not rankings:
-        return _compared(statements) if last_tie < 0 else None
+        return _compared(statements, last_named) if last_tie < 0 else None
     last = rankings[-1]
     against = [statement for statement in statements if statement.words.side != last.words.side]
-    if last_tie >= last.sentence or (last.yields and against):
+    if last_tie >= last.sentence or (last.yields and (against or not last.concludes)):
         return None
     if any(statement.words.ranks and not (statement.yields and last.concludes) for statement in against):
         return None
@@ -574,11 +604,14 @@ def _weighed(statements: list[_Statement], last_tie: int) -> _Statement | None:
     return last if last.concludes or supported or len(against) < 2 else None
 
 
-def _compared(merits: list[_Statement]) -> _Statement | None:
-    """Return the last of the merits where all are on one side and at least one of them compares the two."""
-    if len({merit.words.side for merit in merits}) != 1:
-        return None
+def _compared(merits: list[_Statement], last_named: int) -> _Statement | None:
+    """Return the last merit where it compares the two, all are on one side, and nothing is said after it.
+
+    "Response 2 is more accurate about dates. Response 1 explains the causes, as asked" argues for Response 1.
+    """
     firm = [merit for merit in merits if not merit.yields]
+    if not firm or len({merit.words.side for merit in merits}) > 1 or firm[-1].sentence < last_named:
+        return None
     both = any(merit.words.compares for merit in firm) or len({merit.words.about for merit in firm}) > 1
     return firm[-1] if both else None
 
@@ -598,15 +631,17 @@ def argued(reason: str, content_type: str = "Response") -> Argued | None:
     """
     sentences: list[_Sentence] = []
     said: list[list[_Statement]] = []
-    last_tie = -1
+    last_tie = last_named = -1
     for number, sentence in enumerate(_sentences(reason, content_type)):
         if said and _TURNS.match(sentence.plain):
             said[-1] = [replace(statement, yields=True) for statement in said[-1]]
         if _TIE.search(sentence.plain) and not _CONCEDES.match(sentence.plain):
             last_tie = number
+        if sentence.names or _FAULT.search(sentence.plain):
+            last_named = number
         sentences.append(sentence)
         said.append(_statements(sentence.plain, number))
-    found = _weighed([statement for each in said for statement in each], last_tie)
+    found = _weighed([statement for each in said for statement in each], last_tie, last_named)
     return Argued(found.words.side, _quote(sentences[found.sentence], found.words)) if found else None
 
 
