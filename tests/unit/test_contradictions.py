@@ -1,0 +1,224 @@
+"""Which response a reason argues for: what must be seen, what must not be, and that it takes linear time.
+
+The sentences are our own, in the voice of judges. A miss costs a count; a false alarm accuses a judge of
+incoherence. So the cases that must have no answer are the longer list, and the more important one.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgefixtures import contradictions as module
+from judgefixtures.contradictions import argued, contradiction
+
+# (the response it argues for, the reason)
+PLAIN = [
+    (2, "Response 2 is better."),
+    (1, "Response 1 is clearly the better choice."),
+    (2, "Response 2 is better than Response 1."),
+    (1, "Response 2 is worse than Response 1."),
+    (2, "Response 1 is weaker than Response 2 in every respect."),
+    (1, "Response 2 is not as good as Response 1."),
+    (2, "I prefer Response 2 because it answers the question."),
+    (1, "I would choose Response 1, since its sources can be checked."),
+    (2, "I'd go with the second response."),
+    (1, "The first response wins."),
+    (2, "The second one is better."),
+    (1, "Between the two, the better response is Response 1."),
+    (2, "Winner: Response 2"),
+    (1, "My pick is Response 1."),
+    (2, "Response 2 outperforms Response 1."),
+    (1, "Response 1 should be preferred."),
+    (2, "Response 1 loses."),
+    (2, "Response 1 is outperformed by Response 2."),
+    (1, "Response 1 gives a proof, making it the stronger answer."),
+    (2, "Response 2 covers both parts of the question, which makes it more helpful than Response 1."),
+    (1, "Both are fluent. Response 1 is superior overall."),
+    (2, "The facts in both are right; therefore, Response 2."),
+    (1, "Response 1 is the stronger of the two."),
+    (2, "It is better than Response 1."),
+    (1, "There is little between them, but Response 1 is slightly better."),
+    (2, "Response 2, on the other hand, is better because it names its source."),
+    (1, "Response 1 (the shorter one) is better."),
+    (2, "**Response 2** is *better*."),
+    (1, "Response 1 is better because it explains when to stop and what to do if it fails."),
+    (2, "Given the criteria, Response 2 deserves the win."),
+    (1, "Preference goes to Response 1."),
+    (2, "All things considered I lean towards Response 2."),
+    (1, "Response 1 receives a higher score."),
+    (1, "I choose Response 1 over Response 2."),
+    (2, "I believe Response 2 is better."),
+    (2, "In my opinion, Response 2 is more convincing than Response 1."),
+    (1, "When comparing the two, Response 1 is better."),
+    # by other names
+    (2, "Assistant B is better."),
+    (1, "Assistant A's answer is better than Assistant B's."),
+    (2, "Output (b) is better."),
+    (1, "A is better than B."),
+    (2, "B wins because it is correct."),
+    (2, "I choose B."),
+    (1, "#1 is better than #2."),
+    (2, "(2) is better than (1)."),
+    (1, "Candidate One is stronger."),
+    (2, "Story 1 is slow. Story 2 is the better story."),
+    (1, "Response 1 cites the law and Response 2 does not. The former is better."),
+    (2, "Response 1 cites the law and Response 2 does not. I prefer the latter."),
+    (1, "Compared with Response 2, Response 1 is better."),
+    # concessions lose against conclusions
+    (1, "While Response 2 is more detailed, Response 1 is more accurate and better overall."),
+    (1, "Response 2 is better written, but Response 1 is correct, so I choose Response 1."),
+    (2, "Although Response 1 is better written, Response 2 is correct. Overall, Response 2 is better."),
+    (1, "Despite Response 2 being more helpful, Response 1 is the better answer."),
+    (2, "Response 1 is better in style. However, Response 2 is better overall."),
+    (1, "Response 1 is better, even though Response 2 is more detailed."),
+    (2, "At first, Response 1 seems better. On reflection, Response 2 is better."),
+    (1, "One could argue that Response 2 is better. Still, Response 1 is the better answer."),
+    (2, "Both are equally accurate. Response 2 is better because it is shorter."),
+    # merits, where they compare
+    (2, "Response 1 is incorrect. Response 2 correctly names the capital."),
+    (1, "Response 1 follows the instruction. Response 2 does not follow the instruction."),
+    (2, "Response 2 is more accurate than Response 1."),
+    (1, "Response 1 gives a more relevant answer."),
+]
+
+# Nothing plain is argued, or not in the judge's own voice.
+OPEN = [
+    "",
+    "Good.",
+    "Both responses are good.",
+    "Neither is better.",
+    "Response 2 is not better.",
+    "Response 2 isn't better than Response 1.",
+    "Response 1 is no better than Response 2.",
+    "I do not think Response 2 is better.",
+    "I would not say that Response 2 is better.",
+    "It is not the case that Response 2 is better.",
+    "It is not true that Response 1 is not better.",
+    "I can't say Response 2 is better.",
+    "It would be wrong to say that Response 2 is better.",
+    "Nobody would claim that Response 2 is better.",
+    "If brevity mattered, Response 2 would be better.",
+    "Response 2 is better if you want a short answer.",
+    "Response 2 is better only in tone.",
+    "Response 2 would be better with sources.",
+    "Unless the user is a child, Response 2 is better.",
+    "For beginners, Response 2 is better.",
+    "Response 2 is better for beginners.",
+    "Some readers may prefer Response 2.",
+    "One might think that Response 2 is better.",
+    "A critic could say Response 2 is stronger.",
+    "While Response 2 is better written, both are wrong.",
+    "Although Response 2 is better.",
+    "Admittedly, Response 2 is better.",
+    "At first glance, Response 2 is better.",
+    "Initially I preferred Response 2.",
+    "Response 2 is better written.",
+    "Response 2 is better structured and better formatted.",
+    "Response 2 is better in terms of style.",
+    "In terms of style, Response 2 is better.",
+    "Stylistically, Response 2 is superior.",
+    "The opening of Response 2 is better.",
+    "Response 2's opening is stronger.",
+    "Response 2's introduction is better than Response 1's.",
+    "Response 2 is longer than Response 1.",
+    "Response 2 is more detailed.",
+    "Response 2 contains more than what was asked for.",
+    "Response 2 is better than most answers of this kind.",
+    "Response 2 is better than expected.",
+    "Response 2 is better than nothing.",
+    "Choose which is better: Response 1 or Response 2.",
+    "The task is to decide whether Response 1 or Response 2 is better.",
+    "Is Response 2 better?",
+    "Response 1 or Response 2 is better.",
+    "Select Response 1 if it is more accurate, and Response 2 if it is.",
+    'The text says "Response 2 is better".',
+    "The text says 'Response 2 is better'.",
+    "Response 1 claims that Response 2 is better.",
+    "> Response 2 is better.",
+    "```\nResponse 2 is better.\n```",
+    "Response 1 and Response 2 are better than the reference.",
+    "Response 1 is better. Response 2 is better.",
+    "Response 1 is better. Therefore, Response 2 is better.",
+    "Response 2 is better, but Response 1 is more accurate.",
+    "Response 2 is more accurate. Response 1 is more helpful.",
+    "Response 2 is better overall. However, Response 1 is more accurate, and that is what counts.",
+    "Response 2 is better at jokes. It's a tie.",
+    "Response 1 is as good as Response 2.",
+    "Response 2 is better, yet in the end they are equally good.",
+    "Response 1 says option 2 is better.",
+    "Response 1 argues for plan B. B is better than A, it says.",
+    "Response 1 recommends the second option, and the second is better for the climate.",
+    "Response 10 is better.",
+    "Responses 1 and 2 are better.",
+    "Response 2 could be better.",
+    "Response 2 should be better.",
+    "Response 2 answers the question. However, it is wrong.",
+    "Response 1 is incorrect.",
+    "Response 2 correctly names the capital, but it is off-topic.",
+    "Response 2 needs a better response 1.",
+    "I would have preferred Response 2 had it been shorter.",
+    "I would choose Response 2 if it named its sources.",
+    "I wanted to choose Response 2.",
+    "I hesitate to choose Response 2.",
+    "I almost chose Response 2.",
+    "A better answer would mention vitamin B. B is better absorbed.",
+    "Rather than Response 2 being better, both are weak.",
+    "Response 2 is hardly better.",
+    "Response 2 is never the better choice.",
+    "Response 2 is supposedly better.",
+]
+
+
+def answer(reason: str, content_type: str = "Response") -> int | None:
+    found = argued(reason, content_type)
+    return found.response if found else None
+
+
+def swapped(text: str) -> str:
+    """Return the text with the two names exchanged."""
+    pairs = [("1", "2"), ("first", "second"), ("former", "latter"), ("(a)", "(b)"), ("One", "Two"), ("A", "B")]
+    others = {**dict(pairs), **{second: first for first, second in pairs}}
+    return re.sub(
+        r"(?<!At )\b(?:first|second|former|latter|One|Two)\b|\([ab]\)|[12]|\b[AB]\b(?! (?:better|critic))",
+        lambda m: others[m[0]],
+        text,
+    )
+
+
+@pytest.mark.parametrize(("response", "reason"), PLAIN)
+def test_what_is_argued_plainly_is_seen(response: int, reason: str) -> None:
+    """A ranking in the judge's own voice has an answer, whatever is conceded before it."""
+    assert answer(reason) == response
+    assert contradiction(reason, 1 if response == 1 else 2) is None
+    assert contradiction(reason, 2 if response == 1 else 1)
+
+
+@pytest.mark.parametrize(("response", "reason"), PLAIN)
+def test_the_other_way_round_it_argues_for_the_other(response: int, reason: str) -> None:
+    """Exchanging the names in a reason exchanges the answer, unless it says which of them was named first."""
+    assert answer(swapped(reason)) == (response if "former" in reason or "latter" in reason else 3 - response)
+
+
+@pytest.mark.parametrize("reason", OPEN)
+def test_what_is_not_plain_has_no_answer(reason: str) -> None:
+    """Denials, conditions, concessions, questions, quotes, parts, ties and what disagrees accuse nobody."""
+    assert argued(reason) is None
+    assert argued(swapped(reason)) is None
+    assert contradiction(reason, 1) is None
+    assert contradiction(reason, 2) is None
+
+
+@pytest.mark.parametrize("reason", OPEN)
+@pytest.mark.parametrize("verdict", ["Therefore, Response 1 is better.", "Overall, I choose Response 1."])
+def test_a_conclusion_outweighs_what_was_open(reason: str, verdict: str) -> None:
+    """Before a conclusion, no open sentence may tip a reason to the other response."""
+    assert answer(f"{reason} {verdict}") in (1, None)
