@@ -362,13 +362,13 @@ def test_a_control_replays_without_its_source(project: Controlled, server: Serve
     table = '[control]\ndataset = "own"\npairs = 6'
     project.configure(server.url, head='dataset = ["own"]', judge=table)
     options = ("-k", "recency", "--judge-pairs", "12", "--judge-report", "report")
-    recorded = project.run(*options, "--judge-record", "missing", "--judge-force")
-    assert [(row["n"], row["status"]) for row in recorded.report["controls"]] == [(6, "PASS")]
+    recorded = project.run(*options, "--judge-record", "missing", "--judge-force").report
+    assert [(row["n"], row["status"]) for row in recorded["controls"]] == [(6, "PASS")]
     project.configure(head='dataset = ["own"]', judge=table)
     (project.path / "pairs.jsonl").unlink()
-    again = project.run(*options)
-    assert again.report["controls"] == recorded.report["controls"]
-    assert again.report["contrasts"] == recorded.report["contrasts"]
+    again = project.run(*options).report
+    assert again["controls"] == recorded["controls"]
+    assert again["contrasts"] == recorded["contrasts"]
 
 
 def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled) -> None:
