@@ -351,9 +351,9 @@ class Run:
         golden, wanted = golden_pairs(first), self._control_samples.wanted
         if len(golden) == len(first):
             return golden  # the whole of a sample is not asked for without need: on a hub it may be large
-        return golden_pairs(self._golden_whole(judge, dataset))[:wanted]
+        return golden_pairs(self._every_pair(judge, dataset))[:wanted]
 
-    def _golden_whole(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+    def _every_pair(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return all pairs of a dataset; in a replay those that were recorded, where it is not to be had as a whole."""
         try:
             return self._whole.of(judge, dataset).pairs

@@ -354,6 +354,23 @@ def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, 
     assert recorded.run("-k", "recency").ret == 0
 
 
+def test_a_control_replays_without_its_source(project: Controlled, server: Server) -> None:
+    """Gold that was found farther on than anything else was asked is found among the recorded pairs again."""
+    rows = own_pairs(gold=True)
+    project.write_pairs([row if number % 3 == 0 else {**row, "gold": None} for number, row in enumerate(rows)])
+    project.configuration = served
+    table = '[control]\ndataset = "own"\npairs = 6'
+    project.configure(server.url, head='dataset = ["own"]', judge=table)
+    options = ("-k", "recency", "--judge-pairs", "12", "--judge-report", "report")
+    recorded = project.run(*options, "--judge-record", "missing", "--judge-force").report
+    assert [(row["n"], row["status"]) for row in recorded["controls"]] == [(6, "PASS")]
+    project.configure(head='dataset = ["own"]', judge=table)
+    (project.path / "pairs.jsonl").unlink()
+    again = project.run(*options).report
+    assert again["controls"] == recorded["controls"]
+    assert again["contrasts"] == recorded["contrasts"]
+
+
 def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled) -> None:
     """Items that miss their recordings are ERRORs of their own: the control that passed is reported all the same."""
     recorded.configure()
