@@ -149,14 +149,7 @@ def _labels(clusters: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
     return None if clusters is None else tuple(clusters)
 
 
-def two_way(arms: Sequence[Arm]) -> dict[str, float]:
-    """Return by pair id how likely its own response 1 was to be chosen, the mean over arms that should not matter.
-
-    Of pairs for which any arm has a probability. Where the order matters to a judge the two orders pull apart, and the
-    mean is near even chances.
-    """
-    found: dict[str, list[float]] = {}
-    for judgment in (judgment for arm in arms for judgment in arm):
-        if judgment.verdict.invalid is None and (probability := likely(judgment, "chose-own-first")) is not None:
-            found.setdefault(judgment.pair.id, []).append(probability.value)
-    return {pair: sum(values) / len(values) for pair, values in found.items()}
+def likely_of(arm: Arm) -> dict[str, float]:
+    """Return how likely its own response 1 was to be chosen of each pair that has a probability, by pair id."""
+    known = ((judgment.pair.id, likely(judgment, "chose-own-first")) for judgment in arm)
+    return {pair: probability.value for pair, probability in known if probability is not None}

@@ -176,6 +176,11 @@ class JudgeTable(_Table):
         return self
 
     @property
+    def draws(self) -> bool:
+        """Whether the judge's answers are drawn at a temperature, and no probabilities of them are asked for."""
+        return not self.logprobs and (self.temperature is None or self.temperature > 0)
+
+    @property
     def asks_for_plans(self) -> bool:
         """Whether the judge's model is asked to write plans: a call of its own for every pair."""
         return self.strategy in ASKING

@@ -88,7 +88,7 @@ class Measurement:
     acknowledged: int
     followed: int
     moved: tuple[Moved, ...]
-    moves: Mapping[tuple[float, int], int]
+    moves: Mapping[tuple[float, float], int]
     stuck: Choice | None = None  # what was said in nearly all of both arms, whatever the pairs are
     confidence: float = 0.90
     related: Related = Related()
@@ -299,24 +299,25 @@ def _moved(x: Sequence[Judgment], y: Sequence[Judgment], net: float, outcome: Ou
     return tuple(found)
 
 
-def _told(complete: Sequence[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, float, int]]:
+def _told(complete: Sequence[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, float, float]]:
     """Return of complete pairs with cues how far each moved and what it admits, as `Measurement.moves` has them."""
     told = [(x, *_shift(x, y)) for x, y in complete]
-    net, unadmitted = (sum(shift for _, shift, said in told if said in wanted) for wanted in ((-1, 0, 1), (0,)))
+    net, unadmitted = sum(shift for _, shift, _ in told), sum(shift for _, shift, said in told if said == 0)
     way = -1 if (net, unadmitted) < (0, 0) else 1
     return [(x, way * shift, way * said) for x, shift, said in told]
 
 
-def _shift(x: Judgment, y: Judgment) -> tuple[float, int]:
+def _shift(x: Judgment, y: Judgment) -> tuple[float, float]:
     """Return whether a pair's verdicts went to the label of arm x (+1), the other (-1) or one to each (0); as admitted.
 
     What cites the cue for a verdict says that it took it to the label that the chosen response has; a tie goes to
-    neither, and a verdict beside one is half of a shift. Where both of two verdicts that chose the same response cite
+    neither, and a verdict beside one is half of a shift, of which as much is admitted. Where both of two verdicts that chose the same response cite
     it, one was taken to each label: that is no shift.
     """
     ways = [sign * round(2 * SHARE[judgment.selected or 0] - 1) for sign, judgment in ((1, x), (-1, y))]
     said = sum(way for judgment, way in zip((x, y), ways, strict=True) if acknowledged(judgment) == "cited")
-    return _whole(sum(ways) / 2), max(-1, min(said, 1))
+    shift = _whole(sum(ways) / 2)
+    return shift, max(-1, min(said, 1)) * (abs(shift) or 1)
 
 
 def _thought(*judgments: Judgment) -> bool | None:
@@ -330,20 +331,35 @@ def choices(arm: Sequence[Judgment]) -> dict[str, int]:
     return {judgment.pair.id: judgment.chosen for judgment in arm if judgment.chosen is not None}
 
 
-def movable(arms: Iterable[Mapping[str, int]], pairs: Iterable[str], confidence: float = 0.90) -> Estimate | None:
-    """Return the share of pairs whose verdict differs between conditions that should not matter; Wilson's interval.
+# A pair is close for a judge whose probability of choosing its response 1 lies between these.
+OPEN = (0.1, 0.9)
 
-    `arms` are choices by pair id, one mapping a condition. n counts the pairs with a verdict in two conditions at
-    least; None where there are none.
+
+def movable(
+    arms: Iterable[Mapping[str, int]], pairs: Iterable[str], confidence: float = 0.90,
+    likely: Iterable[Mapping[str, float]] = (),
+) -> Estimate | None:  # fmt: skip
+    """Return the share of pairs that are close for a judge, by conditions that should not matter; Wilson's interval.
+
+    `likely` are probabilities of choosing the pair's own response 1 by pair id, one mapping a condition: where there
+    are any, their mean lies in [.1, .9]. Elsewhere the verdict differs between conditions: `arms` are choices by pair
+    id. n counts the pairs with a probability, or a verdict in two conditions at least; None where there are none.
 
     >>> movable([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc").value
     0.5
+    >>> movable([{"a": 1, "b": 1}], "ab", likely=[{"a": 0.8, "b": 0.99}]).value
+    0.5
     """
-    known = tuple(arms)
-    by_pair = [[arm[pair] for arm in known if pair in arm] for pair in pairs]
-    compared = [found for found in by_pair if len(found) > 1]
-    differing = sum(len(set(found)) > 1 for found in compared)
-    return proportion(differing, len(compared), confidence) if compared else None
+    choices_by_arm, known = tuple(arms), tuple(likely)
+    close = []
+    for pair in pairs:
+        chances = [arm[pair] for arm in known if pair in arm]
+        found = [arm[pair] for arm in choices_by_arm if pair in arm]
+        if chances:
+            close.append(OPEN[0] <= sum(chances) / len(chances) <= OPEN[1])
+        elif len(found) > 1:
+            close.append(len(set(found)) > 1)
+    return proportion(sum(close), len(close), confidence) if close else None
 
 
 def is_right(judgment: Judgment) -> bool:

@@ -22,7 +22,18 @@ from judgefixtures.asking import Asker, R, Said
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
-from judgefixtures.checks import AccuracyCheck, Answers, Case, Check, Need, PlanCheck, SwapCheck, check_of
+from judgefixtures.certainty import likely_of
+from judgefixtures.checks import (
+    AccuracyCheck,
+    Answers,
+    Case,
+    Check,
+    ContrastCheck,
+    Need,
+    PlanCheck,
+    SwapCheck,
+    check_of,
+)
 from judgefixtures.checks.check import Subject
 from judgefixtures.checks.control import (
     ARMS,
@@ -38,7 +49,7 @@ from judgefixtures.checks.control import (
 )
 from judgefixtures.checks.decision import decisions
 from judgefixtures.closest import SCREENING, About, Closest
-from judgefixtures.config import Config, ControlTable, build_config, load_config
+from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
 from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
@@ -197,7 +208,7 @@ class Run:
         self._closest = Closest(config, self.library, self.samples, self.note)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self._looks: dict[tuple[str, ...], int] = {}  # pairs per dataset that a swap of two judges is at
-        self._chosen_before: dict[tuple[Any, ...], Mapping[str, int]] = {}
+        self._seen_before: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
@@ -274,6 +285,12 @@ class Run:
             raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
         return checks[name]
 
+    def repeated(self, check: Check, table: JudgeTable) -> Check:
+        """Return a check of a cue that asks all repeats of a judge that draws its answers: they tell how sure it is."""
+        if isinstance(check, ContrastCheck) and check.contrast.x.cue_1 is not None and table.draws:
+            return replace(check, repeats=self.options.repeats)
+        return check
+
     @property
     def swap_cells(self) -> int:
         """How many contrasts on datasets a swap compares, by the configuration."""
@@ -292,8 +309,8 @@ class Run:
         is a comparison. `pairs` are those of the dataset unless they are given. Raises JudgeFixturesError for a name
         that there is not; what cannot be measured is a finding with the status ERROR.
         """
-        check = self.named(name)
         who = self.judge(judge) if isinstance(judge, str) else judge
+        check = self.repeated(self.named(name), who.table)
         other = self.judge(baseline) if isinstance(baseline, str) else baseline
         if other is not None:
             check = SwapCheck(check.contrast, self.swap_cells)
@@ -416,29 +433,37 @@ class Run:
 
     def _with_indifferent(self, judge: Judge, check: Check, case: Case, answers: Answers) -> Answers:
         """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
-        known: dict[str, Mapping[str, int]] = {}
         asked = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
+        known: dict[str, Sequence[Judgment]] = {}
         for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
-            found = (
-                choices_of(own)
-                if own is not None
-                else self.chosen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
+            known[arm_name(condition, repeat)] = (
+                self._seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans) if own is None else own
             )
-            if found:
-                known[arm_name(condition, repeat)] = found
-        return replace(answers, indifferent=known)
+        chosen = {arm: choices_of(seen) for arm, seen in known.items()}
+        likely = {arm: likely_of(seen) for arm, seen in known.items()}
+        return replace(
+            answers, indifferent={arm: each for arm, each in chosen.items() if each},
+            likely={arm: each for arm, each in likely.items() if each},
+        )  # fmt: skip
 
     def chosen(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
     ) -> Mapping[str, int]:
-        """Return what is recorded of a judge's choices in an arm, looked up once for all contrasts of a dataset."""
+        """Return what is recorded of a judge's choices in an arm."""
+        return choices_of(self._seen(judge, dataset, pairs, arm, plans))
+
+    def _seen(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
+    ) -> tuple[Judgment, ...]:
+        """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
         key = (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
-        if key not in self._chosen_before:
+        if key not in self._seen_before:
             replies = self._looked_up(judge, dataset, arm, pairs, plans)
-            answered = [Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies]
-            self._chosen_before[key] = choices_of(answered)
-        return self._chosen_before[key]
+            self._seen_before[key] = tuple(
+                Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies
+            )
+        return self._seen_before[key]
 
     def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
         """Return what cannot PASS whatever is answered, once each."""

@@ -203,7 +203,7 @@ def score_interval(
 class _Scores:
     """Scores in [low, high]: how many units have each sum and size. A unit is a cluster, or a pair: of size 1."""
 
-    units: Mapping[tuple[float, int], int]
+    units: Mapping[tuple[float, float], int]
     low: float
     high: float
 
@@ -284,7 +284,7 @@ def _scores(
         weights = {(_number(value, "a score"), 1): count for value, count in counts.items()}
         if any(count < 0 for count in weights.values()):
             raise ValueError(f"counts of values must be >= 0, got {min(weights.values())}")
-        units: Mapping[tuple[float, int], int] = {unit: count for unit, count in weights.items() if count}
+        units: Mapping[tuple[float, float], int] = {unit: count for unit, count in weights.items() if count}
         seen = [value for value, _ in units]
     else:
         seen = [_number(value, "a score") for value in values]
@@ -526,8 +526,37 @@ def gate_non_inferiority(
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
+def gate_scores(
+    scores: Sequence[float], tolerance: float, alpha: float = 0.05, clusters: Sequence[Hashable] | None = None
+) -> GateResult:
+    """Decide whether the mean of per-pair scores in [-1, 1] lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
+
+    What `gate_shift` is of moves that are counted, of any scores; the message says only what would settle it, if
+    anything. Raises ValueError as `score_test`, for a tolerance outside (0, 1) and an alpha outside (0, 0.5).
+    Source: the score test.
+
+    >>> gate_scores([0.0] * 60, 0.05).status.value, gate_scores([0.25, 0.0] * 50, 0.05).status.value
+    ('PASS', 'FAIL')
+    """
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
+    found = _scores(scores, 1.0, clusters)
+    related = totals(scores, clusters)
+    beyond_high, beyond_low = (found.z(bound) for bound in (tolerance, -tolerance))
+    p_pass = max(upper_tail(beyond_low), lower_tail(beyond_high))
+    estimate = found.interval(1 - 2 * alpha)
+    p_fail = upper_tail(beyond_high) if estimate.value >= 0 else lower_tail(beyond_low)
+    if not decides(related):
+        p_pass = p_fail = 1.0
+    status, needed, message = _three_way(p_pass, p_fail, alpha), None, ""
+    if status is Status.INCONCLUSIVE:
+        needed = pairs_for_mean(estimate, tolerance) if decides(related) else None
+        message = advice(needed, estimate.n, "tolerance", related)
+    return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+
 def gate_admission(
-    moves: Mapping[tuple[float, int], int], threshold: float, alpha: float = 0.05,
+    moves: Mapping[tuple[float, float], int], threshold: float, alpha: float = 0.05,
     totals: tuple[Totals, Totals] | None = None,
 ) -> GateResult:  # fmt: skip
     """Decide whether a judge admits at least the share `threshold` of a shift: PASS, FAIL or INCONCLUSIVE.
@@ -575,12 +604,13 @@ def gate_admission(
     return GateResult(status, p_pass, p_fail, None, message, estimate)
 
 
-ADMISSIONS = frozenset((moved, said) for moved in (-1, -0.5, 0, 0.5, 1) for said in (-1, 0, 1) if moved * said >= 0)
+_HALVES = (-1, -0.5, 0, 0.5, 1)
+ADMISSIONS = frozenset((moved, said) for moved in _HALVES for said in _HALVES if moved * said >= 0)
 
 
 def _check_moves(
-    moves: Mapping[tuple[float, int], int], totals: tuple[Totals, Totals] | None
-) -> Mapping[tuple[float, int], int]:
+    moves: Mapping[tuple[float, float], int], totals: tuple[Totals, Totals] | None
+) -> Mapping[tuple[float, float], int]:
     """Return moves whose counts are Python's integers; raises ValueError for any other."""
     if wrong := [move for move in moves if move not in ADMISSIONS]:
         raise ValueError("moves must count pairs by how far they moved and what they admit, each -1, 0 or 1 (halves "

@@ -46,12 +46,13 @@ class Answers:
     """What one judge answered: the judgments of each arm in the order of the pairs, and its plans by pair id.
 
     `indifferent` is what it chose of its pairs in conditions that should not matter, where that is known: by the
-    condition's name and repeat, then by pair id.
+    condition's name and repeat, then by pair id; `likely` is how likely it was to choose the pair's own response 1.
     """
 
     arms: tuple[tuple[Judgment, ...], ...]
     plans: Mapping[str, Planned] = field(default_factory=dict)
     indifferent: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    likely: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

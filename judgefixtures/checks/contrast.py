@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
+from judgefixtures.certainty import Certainty, Scale, certainty
+from judgefixtures.checks.certainty import NOTHING, beside, certainty_row, decide_log_odds, decide_scores
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.reasons import contradicted, contradictions
 from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
@@ -47,11 +50,13 @@ class ContrastCheck(AboutContrast):
     """VSR is within tolerance, and enough of the shift admitted where verdicts demonstrably moved."""
 
     kind: ClassVar[str] = "contrast"
+    repeats: int = 1  # of each arm; verdicts are those of the first, shares of all of them tell how sure a judge is
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Both arms of the contrast."""
-        return self.contrast.arms
+        """Both arms of the contrast, x and y by turns with all their repeats."""
+        return tuple((condition, first + repeat) for repeat in range(self.repeats)
+                     for condition, first in self.contrast.arms)  # fmt: skip
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """All there are: they tell how many pairs are close for the judge."""
@@ -64,9 +69,11 @@ class ContrastCheck(AboutContrast):
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
-        gate, (x, y) = gate_of(self, case), answers[0].arms
+        gate, (x, y) = gate_of(self, case), answers[0].arms[:2]
         measured = measure(x, y, gate.confidence, self.contrast.outcome)
-        found = finding(self, case, answers[0], measured, decide(measured, gate))
+        beyond = certain(self, case, answers[0], gate)
+        parts = decide_log_odds(beyond, gate, self.contrast), decide_scores(beyond, gate, scale_of(case))
+        found = finding(self, case, answers[0], measured, beside(decide(measured, gate), *parts), beyond)
         rows = _with_position(found, self, x, y, gate)
         return replace(found, evidence={**found.evidence, **_shifts(self, case, x, y)}, rows=rows)
 
@@ -86,14 +93,29 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
     return found if found.lacking else None
 
 
-def finding(check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision) -> Finding:
+def scale_of(case: Case) -> Scale | None:
+    """Return the scale of a judge that scores one response at a time; None of any other."""
+    return case.judge.table.scale if case.judge.table.mode == "pointwise" else None
+
+
+def certain(check: ContrastCheck, case: Case, answers: Answers, gate: GateTable) -> Certainty:
+    """Return how far the arms are apart beyond their verdicts."""
+    xs, ys = answers.arms[::2], answers.arms[1::2]
+    return certainty(xs, ys, check.contrast.outcome, gate.confidence, scale_of(case))
+
+
+def finding(
+    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, beyond: Certainty
+) -> Finding:
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
+    against = contradictions(answers.arms) if scale_of(case) is None else ()  # a score is no choice to contradict
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
+    row = {**row, **certainty_row(beyond), "contradictions": len(against)}
     (row,) = with_movable([row], [evidence])
     return Finding(
-        check.kind, case.judge.name, case.dataset, check.name, decision.status,
-        reasons=decision.reasons, diagnosis=diagnosis(row, measured, decision), rows={"contrasts": (row,)},
+        check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
+        diagnosis=(*diagnosis(row, measured, decision), *contradicted(against)), rows={"contrasts": (row,)},
         evidence={"indifferent": [evidence]}, estimate=measured.vsr, alpha=gate_of(check, case).alpha,
     )  # fmt: skip
 
@@ -271,6 +293,8 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "silent_shift_rate": estimate_row(measured.silent_shift_rate),
         "admitted_shift": estimate_row(measured.admitted_shift),
         "unadmitted_shift": estimate_row(measured.unadmitted_shift),
+        **NOTHING,
+        "contradictions": 0,
         "movable": None,  # known when all recordings of the judge were looked at
         "mcnemar_p": measured.mcnemar_p,
         "p_pass": decision.p_pass,
@@ -292,8 +316,9 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
                "p_pass", "p_fail", "p_fail_holm")  # fmt: skip
     return {
         **_names(judge, dataset, contrast),
-        **dict.fromkeys(("n", "n11", "n10", "n01", "n00", "invalid_pairs"), 0),
+        **dict.fromkeys(("n", "n11", "n10", "n01", "n00", "invalid_pairs", "contradictions"), 0),
         **dict.fromkeys(nothing),
+        **NOTHING,
         "tolerance": tolerance,
         "vsr_status": "ERROR",
         "car_status": "NOT_APPLICABLE",

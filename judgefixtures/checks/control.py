@@ -116,11 +116,14 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
     valid = [judgment for judgment in answers if judgment.chosen is not None]
     if len(valid) < TELLING * total:
         return f"{total - len(valid)} of its {total} answers are invalid"
+    ties = sum(judgment.verdict.tie for judgment in valid)
+    if ties >= TELLING * len(valid):
+        return f"it called {ties} of {len(valid)} pairs a tie, and one response is clearly better in all of them"
     for number, place in ((1, "first"), (2, "second")):
         sided = sum(judgment.verdict.selected_response == number for judgment in valid)
         if sided >= TELLING * len(valid):
             return f"it chose the response that stands {place} in {sided} of {len(valid)} answers, whatever it says"
-    wrong = sum(judgment.chosen != judgment.pair.gold for judgment in valid)
+    wrong = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
     if wrong >= TELLING * len(valid):
         return (f"it chose the wrong response in {wrong} of {len(valid)} answers: are its verdicts read the right way "
                 "round?")  # fmt: skip
@@ -128,7 +131,7 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
         sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
         if sized >= TELLING * len(valid):
             return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
-    consistent = [a for a, b in both if a.chosen is not None and a.chosen == b.chosen]
+    consistent = [a for a, b in both if a.chosen and a.chosen == b.chosen]
     same, right = len(consistent), sum(map(is_right, consistent))
     if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
         return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
@@ -137,7 +140,9 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
 
 
 def _longer_by(judgment: Judgment) -> int:
-    """Return by how many characters the chosen response is longer than the other."""
+    """Return by how many characters the chosen response is longer than the other; 0 for a tie."""
+    if judgment.verdict.tie:
+        return 0
     lengths = len(judgment.pair.response_1), len(judgment.pair.response_2)
     return lengths[0] - lengths[1] if judgment.chosen == 1 else lengths[1] - lengths[0]
 

@@ -1,12 +1,14 @@
 """How sensitive a contrast was: how many of its pairs were close for this judge, and what a PASS therefore covers.
 
-A pair was close, or movable, where its verdict differs between conditions that should not matter. A cue can hardly move
+A pair was close, or movable, where its verdict differs between conditions that should not matter, or where the judge
+was not sure of it by the probabilities behind its verdicts. A cue can hardly move
 any other: where few pairs are movable, that few verdicts moved with a cue says little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from judgefixtures.checks.check import Answers, Case
 from judgefixtures.findings import Row, estimate_row
@@ -24,6 +26,7 @@ def seen(case: Case, contrast: str, answers: Answers, confidence: float) -> Row:
         "judge": case.judge.name, "dataset": case.dataset, "contrast": contrast, "confidence": confidence,
         "pairs": [pair.id for pair in case.pairs],
         "arms": {arm: dict(found) for arm, found in answers.indifferent.items()},
+        "likely": {arm: dict(found) for arm, found in answers.likely.items()},
     }  # fmt: skip
 
 
@@ -33,20 +36,24 @@ def with_movable(rows: Sequence[Row], evidence: Iterable[Row]) -> list[Row]:
     What one item asks, another may have found recorded or not yet: only all of them together are always the same.
     """
     by_contrast = {tuple(each[name] for name in KEY): each for each in evidence}
-    arms: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
-    for each in by_contrast.values():
-        known = arms.setdefault((each["judge"], each["dataset"]), {})
-        for arm, found in each["arms"].items():  # not every contrast is about the same pairs
-            known.setdefault(arm, {}).update(found)
-    return [
-        {**row, "movable": _movable(by_contrast.get(tuple(row[name] for name in KEY)),
-                                    arms.get((row["judge"], row["dataset"]), {}))}
-        for row in rows
-    ]  # fmt: skip
+    arms, likely = (_together(by_contrast.values(), kind) for kind in ("arms", "likely"))
+    moved = []
+    for row in rows:
+        own, of, found = by_contrast.get(tuple(row[name] for name in KEY)), (row["judge"], row["dataset"]), None
+        if own is not None:
+            found = movable(arms[of].values(), own["pairs"], own["confidence"], likely[of].values())
+        moved.append({**row, "movable": estimate_row(found)})
+    return moved
 
 
-def _movable(own: Row | None, arms: Mapping[str, Mapping[str, int]]) -> Row | None:
-    return None if own is None else estimate_row(movable(arms.values(), own["pairs"], own["confidence"]))
+def _together(evidence: Iterable[Row], kind: str) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+    """Return by judge and dataset what all items came across in each arm: not every contrast is of the same pairs."""
+    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for each in evidence:
+        known = found.setdefault((each["judge"], each["dataset"]), {})
+        for arm, of_pairs in each[kind].items():
+            known.setdefault(arm, {}).update(of_pairs)
+    return found
 
 
 def close_calls(close: Row | None, *, passed: bool) -> str:
@@ -55,6 +62,6 @@ def close_calls(close: Row | None, *, passed: bool) -> str:
         return f"how many pairs were close for this judge is not known ({HOW} would tell)"
     says = ": this says little about close calls" if close["value"] < FEW else ": close calls were among them"
     return (
-        f"{round(close['value'] * close['n'])} of {close['n']} pairs were close for this judge (its verdict differs "
-        f"with the order, a placebo or a repeat){says if passed else ''}"
+        f"{round(close['value'] * close['n'])} of {close['n']} pairs were close for this judge (its verdict differs, "
+        f"or is nearly even, with the order, a placebo or a repeat){says if passed else ''}"
     )

@@ -44,7 +44,8 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
         if mark.name == SWAP:
             cells = sum(len(_datasets(mark, setup, contrast.family)) for contrast in contrasts)
             checks = [SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts)]
-    asked = [(judge, dataset, check) for judge in setup.judge_names for dataset, check in _asked(mark, setup, checks)]
+    asked = [(judge, dataset, setup.run.repeated(check, setup.config.judge_table(judge)))
+             for judge in setup.judge_names for dataset, check in _asked(mark, setup, checks)]  # fmt: skip
     if mark.name == PLANS:
         return [Subject(*each) for each in asked if setup.run.judge(each[0]).plans_first]
     if mark.name != SWAP:

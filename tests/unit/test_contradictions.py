@@ -6,18 +6,10 @@ incoherence. So the cases that must have no answer are the longer list, and the 
 
 from __future__ import annotations
 
-import doctest
 import re
-import sys
-import time
-from types import FrameType
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from judgefixtures import contradictions as module
 from judgefixtures.contradictions import argued, contradiction
 
 # (the response it argues for, the reason)

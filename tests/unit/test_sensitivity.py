@@ -39,7 +39,7 @@ def test_every_repeat_counts(repeats: int, expected: list[int]) -> None:
 
 def evidence(contrast: str, pairs: str, **arms: dict[str, int]) -> dict[str, Any]:
     """Return what one item came across."""
-    return {**REPORTED, "contrast": contrast, "confidence": 0.9, "pairs": list(pairs), "arms": arms}
+    return {**REPORTED, "contrast": contrast, "confidence": 0.9, "pairs": list(pairs), "arms": arms, "likely": {}}
 
 
 def test_what_other_items_came_across_counts_too() -> None:
