@@ -194,6 +194,8 @@ class JudgeTable(_Table):
     @property
     def template_name(self) -> str:
         """The template's name or path: the verdict format's own unless the table names one."""
+        if self.mode == "pointwise":
+            return self.template or {"json": "pointwise", "brackets": "pointwise-brackets"}[self.verdict]
         return self.template or {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
 
     @property

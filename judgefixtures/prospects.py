@@ -64,7 +64,8 @@ def _shares(found: Sequence[SwapPower | None], name: str) -> str:
 def _cost(run: Run, compared: Sequence[Subject], n: int) -> Cost:
     """Return what n pairs of everything would cost both judges at most, nothing recorded."""
     total = Cost(0, 0, 0, 0.0)
-    arms = {(judge, each.dataset, arm): each for each in compared for judge in each.judges for arm in each.check.arms}
+    arms = {(judge, each.dataset, arm): each for each in compared for judge in each.judges
+            for arm in run.judge(judge).asks(each.check.arms)}  # fmt: skip
     for (judge, _, (condition, _)), each in arms.items():
         who, pairs = run.judge(judge), run.about(each).at_most
         total += _scaled(most_of(who.table, [who.longest_prompt(pair, condition) for pair in pairs]), pairs, n)
@@ -84,7 +85,7 @@ def _flips(run: Run, baseline: str, datasets: Sequence[str]) -> float | None:
         arms: tuple[Arm, Arm] = ((NO_CUE, 0), (NO_CUE, 1))
         judge, pairs = run.judge(baseline), run.pairs(baseline, dataset)
         try:
-            first, again = (run.recorded(judge, dataset, arm, pairs, {}) for arm in arms)
+            first, again = (run.recorded_verdicts(judge, dataset, arm, pairs, {}) for arm in arms)
         except JudgeFixturesError:
             continue
         both = [(first[pair].verdict, again[pair].verdict) for pair in first if pair in again]
