@@ -214,13 +214,14 @@ def _joined(both: Sequence[Rating], content_type: str, text: Callable[[Rating], 
     said = []
     for number, rating in enumerate(both, 1):
         score: float | InvalidKind | None = rating.score.invalid if rating.score.value is None else rating.score.value
-        said.append(f"{content_type} {number} ({score}): {_ended(text(rating).strip())}")
+        words = text(rating).strip()
+        said.append(f"{content_type} {number} ({score}){f': {_ended(words)}' if words else '.'}")
     return " ".join(said)
 
 
 def _ended(text: str) -> str:
     """Return a text that ends as a sentence does: what comes behind it is another's."""
-    return text if text.endswith((".", "!", "?", ".'", '."', ".)")) else f"{text or '-'}."
+    return text if text.endswith((".", "!", "?", ".'", '."', ".)")) else f"{text}."
 
 
 def _added(a: Usage, b: Usage) -> Usage:
