@@ -6,6 +6,7 @@ these answers, so that the choice biases no VSR: benchmarks/closest.py shows it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,18 @@ def closest_first(choices: Iterable[tuple[Choice, Choice]]) -> list[int]:
     """
     distances = [2 if None in both else int(both[0] == both[1] != 0) for both in choices]
     return sorted(range(len(distances)), key=distances.__getitem__)  # sorted leaves equals in their order
+
+
+def nearest_first(scores: Iterable[tuple[float, float] | None]) -> list[int]:
+    """Return the places of pairs, closest first, by how far the scores of their responses are apart, as given if equal.
+
+    Those without two scores come last. To a judge that scores one response at a time both orders are the same.
+
+    >>> nearest_first([(7, 4), (6, 6), None, (5, 6), (6, 5)])
+    [1, 3, 4, 0, 2]
+    """
+    distances = [math.inf if both is None else round(abs(both[0] - both[1]), 9) for both in scores]
+    return sorted(range(len(distances)), key=distances.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +172,10 @@ class Closest:
                 f"in {self._file(judge, dataset)}. Choose the others, too: {command} --judge-record missing"
             )
         own, other = screen(pool)
-        ranked = closest_first((a.chosen, b.chosen) for a, b in zip(own, other, strict=True))
+        if any(judgment.reply.scores for judgment in own):
+            ranked = nearest_first(judgment.reply.scores for judgment in own)
+        else:
+            ranked = closest_first((a.chosen, b.chosen) for a, b in zip(own, other, strict=True))
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
         if offline:
             self._note(f"{dataset}: the closest pairs for {judge} are not frozen, and follow from its recordings: "

@@ -198,7 +198,9 @@ class JudgeTable(_Table):
 
     @property
     def template_name(self) -> str:
-        """The template's name or path: the verdict format's own unless the table names one; it offers what counts."""
+        """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
+        if self.mode == "pointwise":
+            return self.template or {"json": "pointwise", "brackets": "pointwise-brackets"}[self.verdict]
         own = {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
         return self.template or (f"{own}-ties" if self.counts_ties else own)
 

@@ -93,6 +93,11 @@ class Contrast:
         return self.id.replace("-no-cue", "")
 
     @property
+    def is_of_orders(self) -> bool:
+        """Whether it is about what the order of the responses does."""
+        return self.family in ("position", "four-cell")
+
+    @property
     def arms(self) -> tuple[tuple[Condition, int], tuple[Condition, int]]:
         """Condition and repeat of arm x and of arm y."""
         return ((self.x, 0), (self.y, self.repeat))

@@ -63,6 +63,34 @@ class Cue:
         # Not str.format: a user's sentence may hold braces of its own.
         return self.sentence.replace("{content_type}", content_type).replace("{number}", str(number))
 
+    def render_alone(self, content_type: str) -> str:
+        """Return the sentence for a response that is shown by itself, so that it needs no number.
+
+        A word with {number} behind it, as {content_type} mostly is, becomes "the response", in the sentence's own
+        place; a {number} that stands otherwise is 1.
+
+        >>> family("recency", FAMILIES)[0].render_alone("Story")
+        'The story was written recently (in 2025).'
+        >>> Cue("brand", "ours", "We wrote {content_type} {number} (no. {number}).").render_alone("Reply")
+        'We wrote the reply (no. 1).'
+        """
+        sentence = NUMBERED.sub(lambda named: _alone(named, content_type), self.sentence)
+        return sentence.replace("{content_type}", content_type).replace("{number}", "1")
+
+
+# What has a number behind it: the content type, or a word, with "the" before it or without.
+NUMBERED = re.compile(r"(?P<the>\b[Tt]he )?(?P<name>\{content_type\}|\b[^\W\d_]+) \{number\}")
+BEGINS = re.compile(r"(?:\A|[.!?:]\s)\s*\Z")  # what a sentence begins after
+
+
+def _alone(named: re.Match[str], content_type: str) -> str:
+    """Return what a numbered response is called where it is the only one."""
+    name = content_type if named["name"] == "{content_type}" else named["name"]
+    if not name[:2].isupper():  # "SQL query" stays as it is
+        name = name[:1].lower() + name[1:]
+    article = "The" if BEGINS.search(named.string[: named.start()]) else "the"
+    return f"{article} {name}"
+
 
 def family(name: str, families: Families) -> tuple[Cue, ...]:
     """Return the cues of a family in their declared order. Raises JudgeFixturesError where it cannot be used.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from judgefixtures.asking import Asker
 from judgefixtures.checks import ContrastCheck, SwapCheck
-from judgefixtures.checks.check import Need, Subject
+from judgefixtures.checks.check import Case, Need, Subject
 from judgefixtures.checks.control import ARMS, OFF, control_dataset
 from judgefixtures.closest import SCREENING, About
 from judgefixtures.costs import MARGIN, Cost, money, most_of
@@ -26,6 +28,7 @@ SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at le
 
 def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines of the preflight for what would be checked."""
+    subjects = [each for each in subjects if not _excuse(run, each)]
     designs = [_design(run, each) for each in subjects if isinstance(each.check, ContrastCheck)]
     costs = _costs(run, subjects)
     lines = ["preflight"]
@@ -36,6 +39,14 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
               for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
     return lines + [f"  {line}" for line in _totals(costs)]
+
+
+def _excuse(run: Run, subject: Subject) -> str:
+    """Return why nothing is asked for the sake of a check, empty where something is."""
+    judge, baseline = run.judge(subject.judge), subject.baseline
+    pairs = run.about(subject).at_most
+    case = Case(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
+    return subject.check.excuse(case)
 
 
 def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
@@ -60,7 +71,7 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
         lines.append(f"swap: {judge} against {baseline}")
         lines += aligned([SWAP_HEADER, *(_swap_cells(run, subject, costs) for subject in compared)])
         asked = {(who, each.dataset, arm) for each in compared for who in each.judges
-                 for arm in (*each.check.arms, *_planning(run, who))}  # fmt: skip
+                 for arm in _asked(run, who, each.check.arms)}  # fmt: skip
         lines += prospects(run, compared, sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0)))
     if candidates:
         lines.append("at least: fewer pairs never pass; if equal: judges that never differ pass from there on")
@@ -72,7 +83,7 @@ def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
     assert isinstance(check, SwapCheck)
     n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
     can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
-    asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in (*check.arms, *_planning(run, judge))}
+    asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in _asked(run, judge, check.arms)}
     cost = sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0))
     return (subject.dataset, check.name, str(n), str(cost.calls), money(cost.usd), str(fewest.any), str(fewest.equal),
             can)  # fmt: skip
@@ -137,7 +148,7 @@ def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
              if judge in about.undecided]  # fmt: skip
     arms += [(judge, dataset, About(pairs), ARMS) for judge, dataset, pairs in _controlled(run, subjects)]
     for judge, dataset, about, of_check in arms:
-        for arm in (*_planning(run, judge), *of_check):
+        for arm in _asked(run, judge, of_check):
             key = (judge, dataset, arm)
             asked[key] = asked[key] | about if key in asked else about
     recordings = _Recordings(run)
@@ -153,9 +164,10 @@ def _totals(costs: Costs) -> list[str]:
             for judge, cost in totals.items()]  # fmt: skip
 
 
-def _planning(run: Run, judge: str) -> Sequence[Arm]:
-    """Return the arm in which a judge's model is asked for plans, where it is."""
-    return ((PLAN, 0),) if run.judge(judge).planner is not None else ()
+def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    """Return what a judge's model is asked for the sake of some arms: for plans first, where it writes them."""
+    who = run.judge(judge)
+    return (*(((PLAN, 0),) if who.planner is not None else ()), *who.asks(arms))
 
 
 @dataclass(slots=True)
@@ -176,7 +188,8 @@ class _Recordings:
             known = self.run.recorded(planner, dataset, arm, pairs, {})
             # Pairs of one question have one plan.
             return most_of(planner.table, {planner.about(pair): None for pair in pairs if pair.id not in known})
-        recorded = self.run.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
+        asker: Asker[Any] = judge.rater or judge
+        recorded = self.run.recorded(asker, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
 
         def prompts(some: Sequence[Pair]) -> list[str]:
             return [judge.longest_prompt(pair, condition) for pair in some if pair.id not in recorded]

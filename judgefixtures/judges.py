@@ -6,10 +6,10 @@ A judge knows how to be asked and what its answers mean. It does not know pairs'
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 
 from judgefixtures.asking import FIRST_WAIT, Asker, CutOffError
 from judgefixtures.config import JudgeTable, judge_table
@@ -19,10 +19,12 @@ from judgefixtures.plans import EXECUTION_MARK, Plan, execution_prompt, executio
 from judgefixtures.probabilities import Probability
 from judgefixtures.prompts import Template, load_system_prompt, load_template, presented
 from judgefixtures.providers import Answer, FatalJudgeError, Provider, Usage, know_credentials, load_provider
+from judgefixtures.ratings import Rater, Rating, compare, rating_arms
+from judgefixtures.scores import Score
 from judgefixtures.strategies import Planner, planning_identity, strategy_of
 from judgefixtures.verdicts import Verdict, parse_verdict
 
-__all__ = ["FIRST_WAIT", "CutOffError", "FatalJudgeError", "Judge", "Planner", "Reply", "load_judge"]
+__all__ = ["FIRST_WAIT", "CutOffError", "FatalJudgeError", "Judge", "Planner", "Rater", "Reply", "load_judge"]
 
 CHARACTERS_A_TOKEN = 4  # about, as for all estimates before a call
 
@@ -50,6 +52,16 @@ class Reply:
         """Why there is no verdict, or None."""
         return self.verdict.invalid
 
+    @classmethod
+    def of_scores(cls, first: Rating, second: Rating, pair: Pair, *, counts_ties: bool) -> Self:
+        """Return what the ratings of a pair's responses amount to, that of what stood first before the other."""
+        found = compare(first, second, pair.content_type, counts_ties=counts_ties)
+        return cls(
+            found.verdict, found.detail, first.served_model or second.served_model,
+            first.fingerprint or second.fingerprint, found.usage, first.retries + second.retries,
+            first.wasted + second.wasted, scores=found.scores,
+        )  # fmt: skip
+
 
 class Judge(Asker[Reply]):
     """One judge, ready to be asked. Its identity is all that can change an answer."""
@@ -58,6 +70,9 @@ class Judge(Asker[Reply]):
         super().__init__(name, table, provider)
         self.template = template
         self.strategy = strategy_of(name, table, self.pace)
+        self.rater: Rater | None = None  # who is asked in place of the judge, where it scores one response at a time
+        if table.mode == "pointwise":
+            self.rater = Rater(name, table, template, provider, self.pace, lambda: self.identity)
 
     def __repr__(self) -> str:
         return f"<Judge {self.name}: {self.table.provider} {self.table.model or self.table.target}>"
@@ -73,7 +88,18 @@ class Judge(Asker[Reply]):
             "strategy": table.strategy,
             **self._told,
             **planning_identity(table),
+            **self._outcomes,
         }
+
+    @property
+    def _outcomes(self) -> dict[str, Any]:
+        """What a verdict is made of, as part of the identity: empty for a choice of one of two that is never a tie."""
+        table, scores = self.table, {}
+        if table.mode == "pointwise":
+            scores = {"mode": table.mode, "scale": list(table.scale)}
+        ties = "half" if table.counts_ties else "invalid"
+        usual = "half" if table.mode == "pointwise" else "invalid"
+        return scores | ({} if ties == usual else {"ties": ties})
 
     @property
     def _told(self) -> dict[str, Any]:
@@ -96,8 +122,11 @@ class Judge(Asker[Reply]):
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
         """Return the prompt for a pair in a condition; with a PlanJudge strategy, with the plan to carry out.
 
-        A plan that the judge's model has to write must be given (`await judge.plan(pair)` makes one): ValueError.
+        A plan that the judge's model has to write must be given (`await judge.plan(pair)` makes one): ValueError. Of
+        a judge that scores it is the prompt for the one response that the condition shows.
         """
+        if self.rater is not None:
+            return self.rater.prompt(pair, condition)
         shown, placement = presented(pair, condition), self.table.cue_placement
         if not self.plans_first:
             return self.template.render(shown, condition, placement)
@@ -114,6 +143,10 @@ class Judge(Asker[Reply]):
         plan = heuristic_plan(pair)
         longest = plan.text.ljust(CHARACTERS_A_TOKEN * self.table.plan_max_output_tokens, "x")
         return self.prompt(pair, condition, replace(plan, text=longest))
+
+    def asks(self, arms: Sequence[tuple[Condition, int]]) -> tuple[tuple[Condition, int], ...]:
+        """Return what the model is asked for the sake of some arms, each once: of a judge that scores, the scores."""
+        return tuple(dict.fromkeys(arms)) if self.rater is None else rating_arms(arms)
 
     async def plan(self, pair: Pair) -> Plan | None:
         """Return the plan for a pair, to be used in every condition; None where the strategy is "direct".
@@ -134,8 +167,26 @@ class Judge(Asker[Reply]):
         A verdict that cannot be read is an invalid Verdict with its kind, never an exception. With a PlanJudge
         strategy the prompt is the task that a plan is made for first, unless it holds a plan already: then the plan
         sees whatever the prompt holds. For a plan without cues and responses, use `plan(pair)` and `prompt(...)`.
+        A judge that scores gives none: ValueError.
         """
+        if self.rater is not None:
+            raise ValueError(
+                f"judge {self.name!r} scores one response at a time (mode = 'pointwise'), and gives no verdict on two: "
+                "ask for the score of each with `await judge.score(prompt)`"
+            )
         return (await self.ask(await self._with_plan(prompt))).verdict
+
+    async def score(self, prompt: str) -> Score:
+        """Return the score for a prompt that shows one response, as `verdict` does for one that shows two.
+
+        A judge of pairs gives none: ValueError.
+        """
+        if self.rater is None:
+            raise ValueError(
+                f"judge {self.name!r} chooses one of two responses (mode = 'pairwise'), and gives no scores: ask for "
+                "its verdict with `await judge.verdict(prompt)`, or set mode = 'pointwise'"
+            )
+        return (await self.rater.ask(prompt)).score
 
     async def _with_plan(self, prompt: str) -> str:
         if EXECUTION_MARK in prompt:
@@ -152,7 +203,8 @@ class Judge(Asker[Reply]):
     def _stated(self, answer: Answer) -> tuple[Verdict, str]:
         """Return the verdict that an answer states, or the invalid one that it is, with what is to be said of it."""
         if answer.invalid is None:
-            verdict = parse_verdict(answer.text, self.table.verdict, ties=self.table.counts_ties)
+            ties: Literal["half", "invalid"] = "half" if self.table.counts_ties else "invalid"
+            verdict = parse_verdict(answer.text, self.table.verdict, ties=ties)
             return _with_reasoning(verdict, answer.reasoning), answer.detail
         if answer.unless_whole:
             whole, note = self._stated(replace(answer, invalid=None, detail=answer.unless_whole))
@@ -174,7 +226,9 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
     if not isinstance(table, JudgeTable):
         table = judge_table(table, f"[judges.{name}]")
     know_credentials(table)
-    template = load_template(table.template_name, table.cue_placement, table.cue_after, table.templates or {})
+    template = load_template(
+        table.template_name, table.cue_placement, table.cue_after, table.templates or {}, table.mode
+    )
     if table.system_prompt:
         table = table.saying(load_system_prompt(table.system_prompt))
     return Judge(name, table, template, load_provider(table))

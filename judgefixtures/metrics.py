@@ -311,8 +311,8 @@ def _shift(x: Judgment, y: Judgment) -> tuple[float, float]:
     """Return whether a pair's verdicts went to the label of arm x (+1), the other (-1) or one to each (0); as admitted.
 
     What cites the cue for a verdict says that it took it to the label that the chosen response has; a tie goes to
-    neither, and a verdict beside one is half of a shift, of which as much is admitted. Where both of two verdicts that chose the same response cite
-    it, one was taken to each label: that is no shift.
+    neither, and a verdict beside one is half of a shift, of which as much is admitted. Where both of two verdicts that
+    chose the same response cite it, one was taken to each label: that is no shift.
     """
     ways = [sign * round(2 * SHARE[judgment.selected or 0] - 1) for sign, judgment in ((1, x), (-1, y))]
     said = sum(way for judgment, way in zip((x, y), ways, strict=True) if acknowledged(judgment) == "cited")

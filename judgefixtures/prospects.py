@@ -110,7 +110,8 @@ def _shares(found: Sequence[SwapPower | None], name: str) -> str:
 def _cost(run: Run, compared: Sequence[Subject], n: int) -> Cost:
     """Return what everything costs both judges at most, with n pairs where a dataset has fewer, nothing recorded."""
     total = Cost(0, 0, 0, 0.0)
-    asked = {(judge, each.dataset, arm): each for each in compared for judge in each.judges for arm in each.check.arms}
+    asked = {(judge, each.dataset, arm): each for each in compared for judge in each.judges
+             for arm in run.judge(judge).asks(each.check.arms)}  # fmt: skip
     planned = {(judge, each.dataset): each for each in compared for judge in each.judges}
     for (judge, _, (condition, _)), each in asked.items():
         who, pairs = run.judge(judge), run.about(each).at_most

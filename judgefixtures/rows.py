@@ -36,6 +36,8 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
             "output_tokens": usage.output_tokens,
             "reasoning_tokens": usage.reasoning_tokens,
         },
+        **({} if reply.scores is None else {"scores": list(reply.scores)}),
+        **({"tie": True} if judgment.verdict.tie else {}),
         **planned,
     }
 

@@ -54,12 +54,13 @@ from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, arm_name, contrast
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
-from judgefixtures.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.judgments import Arm, Judgment, Planned, ask_all, judgments, recorded
 from judgefixtures.metrics import choices as choices_of
 from judgefixtures.pairs import Pair, sampled
 from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
+from judgefixtures.ratings import Rater, Rating, both_ratings, check_names
 from judgefixtures.retirements import retirement
 from judgefixtures.rows import judgment_row, plan_text_row, served_rows
 from judgefixtures.samples import Samples
@@ -246,7 +247,10 @@ class Run:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
         if name not in self._judges:
             self.config.check_judge_files(name)
-            self._judges[name] = load_judge(self.config.judge_table(name), name)
+            judge = load_judge(self.config.judge_table(name), name)
+            if judge.rater is not None:
+                check_names(self.config.cues)
+            self._judges[name] = judge
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -459,7 +463,7 @@ class Run:
         """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
         key = (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
         if key not in self._seen_before:
-            replies = self._looked_up(judge, dataset, arm, pairs, plans)
+            replies = self._verdicts(judge, dataset, arm, pairs, plans, self._looked_up)
             self._seen_before[key] = tuple(
                 Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies
             )
@@ -567,8 +571,22 @@ class Run:
         plans = self._plans(judge, pairs, asking)
         if not arms:
             return Answers((), plans)
-        replies = self._collect(judge, judge, pairs, pairs, arms, plans, asking)
+        if judge.rater is not None:
+            replies = self._scored(judge, judge.rater, pairs, arms, asking)
+        else:
+            replies = self._collect(judge, judge, pairs, pairs, arms, plans, asking)
         return Answers(tuple(judgments(pairs, arms, replies, plans)), plans)
+
+    def _scored(
+        self, judge: Judge, rater: Rater, pairs: Sequence[Pair], arms: Sequence[Arm], asking: Asking
+    ) -> list[tuple[Reply, ...]]:
+        """Return what the scores of every arm's responses amount to: each score is asked for once."""
+        asked = judge.asks(arms)
+        ratings = self._collect(rater, judge, pairs, pairs, asked, {}, asking)
+        scored = {(condition.name, repeat, pair.id): rating
+                  for (condition, repeat), arm in zip(asked, ratings, strict=True)
+                  for pair, rating in zip(pairs, arm, strict=True)}  # fmt: skip
+        return [tuple(_replies(judge, scored, pairs, arm).values()) for arm in arms]
 
     def _plans(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> dict[str, Planned]:
         """Return the plans for some pairs by pair id: made or replayed once per run, for all of its checks."""
@@ -642,12 +660,31 @@ class Run:
             finally:
                 ledger = asking.ledger
                 ledger.judges[judge.name] = judge.identity
-                self._warn_of_retirement(judge, ledger)
+                self._warn_of_retirement(judge, asked.shutdown_date or judge.shutdown_date, ledger)
                 self._warn_of_cache(judge, list(cassettes.values()), asking)
                 ledger.retries += asked.retries - retries
                 if meter.total.calls:
                     ledger.spend(judge.name, meter.total)
                 self._note(judge, pairs, arms, list(cassettes.values()), asking)
+
+    def recorded_verdicts(
+        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
+    ) -> Mapping[str, Reply]:
+        """Return a judge's verdicts as `recorded` has its answers: those of one that scores are made of two each."""
+        return self._verdicts(judge, dataset, arm, pairs, plans, self.recorded)
+
+    def _verdicts(
+        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned],
+        look_up: Callable[..., Mapping[str, Any]],
+    ) -> Mapping[str, Reply]:  # fmt: skip
+        """Return what a look-up of recordings finds of a judge's verdicts in an arm, by pair id."""
+        if judge.rater is None:
+            return look_up(judge, dataset, arm, pairs, plans)
+        scored: dict[tuple[str, int, str], Rating] = {}
+        for condition, repeat in judge.asks([arm]):
+            found = look_up(judge.rater, dataset, (condition, repeat), pairs, plans)
+            scored |= {(condition.name, repeat, pair): rating for pair, rating in found.items()}
+        return _replies(judge, scored, pairs, arm)
 
     def recorded(
         self, judge: Asker[R], dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
@@ -733,9 +770,9 @@ class Run:
                 for path in cassette.set_aside:
                     self.note(f"a recording of another judge was set aside as {path}")
 
-    def _warn_of_retirement(self, judge: Judge, ledger: Ledger) -> None:
+    def _warn_of_retirement(self, judge: Judge, announced: str | None, ledger: Ledger) -> None:
         model = judge.table.model
-        if model and (warning := retirement(model, datetime.date.today(), judge.shutdown_date)):
+        if model and (warning := retirement(model, datetime.date.today(), announced)):
             ledger.warn(f"judge {judge.name}: {warning}")
 
     def _warn_of_cache(self, judge: Judge, cassettes: Sequence[Cassette], asking: Asking) -> None:
@@ -773,6 +810,15 @@ class Run:
                 )
             if regraded := cassette.regraded(pairs):
                 self.note(f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording")
+
+
+def _replies(
+    judge: Judge, scored: Mapping[tuple[str, int, str], Rating], pairs: Sequence[Pair], arm: Arm
+) -> dict[str, Reply]:
+    """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
+    ties = judge.table.counts_ties
+    found = {pair.id: (pair, both) for pair in pairs if (both := both_ratings(scored, pair, *arm)) is not None}
+    return {name: Reply.of_scores(*both, pair, counts_ties=ties) for name, (pair, both) in found.items()}
 
 
 def _controlled(finding: Finding, controls: Sequence[Control]) -> Finding:

@@ -203,7 +203,7 @@ def score_interval(
 class _Scores:
     """Scores in [low, high]: how many units have each sum and size. A unit is a cluster, or a pair: of size 1."""
 
-    units: Mapping[tuple[float, float], int]
+    units: Mapping[tuple[float, int], int]
     low: float
     high: float
 

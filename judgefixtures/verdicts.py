@@ -13,26 +13,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from judgefixtures.texts import encodable
 
-__all__ = ["MAX_CHARACTERS", "MAX_OBJECTS", "InvalidKind", "Verdict", "parse_verdict"]
+__all__ = ["MAX_CHARACTERS", "MAX_OBJECTS", "Form", "InvalidKind", "Stated", "Verdict", "parse_verdict", "read"]
 
 Choice: TypeAlias = Literal[1, 2]
 
 InvalidKind: TypeAlias = Literal[
     # given by the parser
     "empty",  # no text, or none after the thinking
-    "no-json",  # no readable object with selected_response
+    "no-json",  # no readable object with selected_response, or with score
     "truncated",  # the text ends inside an object
-    "conflict",  # it states more than one verdict
-    "not-a-choice",  # selected_response is neither 1 nor 2
+    "conflict",  # it states more than one verdict, or score
+    "not-a-choice",  # selected_response is neither 1 nor 2, or score not a number of the scale
     "tie",  # it calls the pair a tie
-    "no-token",  # no [[A]], [[B]] or [[C]]
+    "no-token",  # no [[A]], [[B]] or [[C]], or no [[7]]
     "too-long",  # beyond MAX_CHARACTERS or MAX_OBJECTS
     # given by the providers
     "refusal",  # the judge declined
@@ -89,14 +89,15 @@ def parse_verdict(
     text: str,
     format: Literal["json", "brackets"] = "json",  # noqa: A002 (public)
     *,
-    ties: bool = False,
+    ties: Literal["half", "invalid"] = "invalid",
 ) -> Verdict:
     """Return the verdict that a judge's text states, or an invalid one with its kind.
 
     `text` is the whole answer, thinking included. In `json` it states its verdict in objects
     `{"selected_response": 1 | 2, "reason": str}`: the whole text is read first, then what follows the last
     `</think>`, then a code fence, then all objects in the text, which must agree. In `brackets` the last
-    of `[[A]]` (1), `[[B]]` (2) and `[[C]]` (a tie) counts. A tie is invalid unless `ties` says that it counts.
+    of `[[A]]` (1), `[[B]]` (2) and `[[C]]` (a tie) counts. With `ties` "half" a tie, which 0 states as well, is one
+    that counts; else it is invalid.
     No text raises; an unknown `format` raises ValueError. Time is linear in the length of the text.
     Source: the answers asked for in arXiv 2509.26072, Appendix A, and in MT-Bench (arXiv 2306.05685).
 
@@ -105,11 +106,53 @@ def parse_verdict(
     >>> parse_verdict("Sure: {'selected_response': '1', 'reason': 'shorter'}").repaired
     ('prose', 'syntax', 'value')
     >>> tie = '{"selected_response": "tie", "reason": "equal"}'
-    >>> parse_verdict(tie).invalid, parse_verdict(tie, ties=True).outcome
+    >>> parse_verdict(tie).invalid, parse_verdict(tie, ties="half").outcome
     ('tie', 0.5)
     >>> parse_verdict("A is right, B is not. [[A]]", "brackets").selected_response
     1
     """
+    stated = read(text, format, COUNTING_TIES if ties == "half" else CHOICES)
+    if ties == "half" and stated.invalid == "tie":
+        return Verdict(None, stated.reason, None, stated.repaired, stated.reasoning, tie=True)
+    return Verdict(stated.value, stated.reason, stated.invalid, stated.repaired, stated.reasoning)  # type: ignore[arg-type]
+
+
+# --- what verdicts and scores have in common --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a text states, whatever it was asked for: a value with its reason, or the kind of its failure.
+
+    The other fields are as those of `Verdict`.
+    """
+
+    value: int | Decimal | None
+    reason: str
+    invalid: InvalidKind | None = None
+    repaired: tuple[str, ...] = ()
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a value is stated: under which key of an object or as which token in brackets, and what it can be.
+
+    `value` makes a value, or the kind of a failure, of what stands under the key, and `is_plain` tells whether that
+    is as it was asked for. `unread` finds values among what could not be read, and `token` those in brackets, in its
+    first group; `in_brackets` makes of that what `value` makes of a key's.
+    """
+
+    key: str
+    value: Callable[[object], int | Decimal | InvalidKind]
+    is_plain: Callable[[object], bool]
+    unread: re.Pattern[str]
+    token: re.Pattern[str]
+    in_brackets: Callable[[str], tuple[int | Decimal | InvalidKind, str]]
+
+
+def read(text: str, format: Literal["json", "brackets"], form: Form) -> Stated:  # noqa: A002 (as parse_verdict's)
+    """Return what a judge's whole text states in a form, or an invalid one with its kind. No text raises."""
     if format not in ("json", "brackets"):
         raise ValueError(f'unknown verdict format {format!r}: use "json" or "brackets"')
     if len(text) > MAX_CHARACTERS:
@@ -118,22 +161,22 @@ def parse_verdict(
     bare = text.strip("\ufeff").strip()
     if not bare:
         return _invalid("empty")
-    verdict = _read_brackets(bare) if format == "brackets" else _read_json(bare)
-    verdict = replace(verdict, reason=encodable(verdict.reason))  # an escape in JSON may hold half of a surrogate pair
-    if ties and verdict.invalid == "tie":
-        verdict = replace(verdict, invalid=None, tie=True)
-    return verdict if bare == text or format == "brackets" else _mended(verdict, "syntax")
+    if format == "brackets":
+        return _read_brackets(bare, form)
+    stated = _read_json(bare, form)
+    stated = replace(stated, reason=encodable(stated.reason))  # an escape in JSON may hold half of a surrogate pair
+    return stated if bare == text else _mended(stated, "syntax")
 
 
-def _invalid(kind: InvalidKind, reason: str = "") -> Verdict:
-    return Verdict(None, reason, kind)
+def _invalid(kind: InvalidKind, reason: str = "") -> Stated:
+    return Stated(None, reason, kind)
 
 
-def _mended(verdict: Verdict, *repairs: str) -> Verdict:
-    """Return the verdict with repairs noted, each once; where it is invalid, nothing was repaired."""
-    if verdict.invalid:
-        return verdict
-    return replace(verdict, repaired=tuple(dict.fromkeys((*repairs, *verdict.repaired))))
+def _mended(stated: Stated, *repairs: str) -> Stated:
+    """Return what is stated with repairs noted, each once; where it is invalid, nothing was repaired."""
+    if stated.invalid:
+        return stated
+    return replace(stated, repaired=tuple(dict.fromkeys((*repairs, *stated.repaired))))
 
 
 def _split_thinking(text: str) -> tuple[str, str]:
@@ -146,42 +189,38 @@ def _split_thinking(text: str) -> tuple[str, str]:
 
 # --- brackets ---------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r"\[\[(\s*+[ABC]\s*+)]]", re.IGNORECASE | re.ASCII)
-_LETTERS: dict[str, Choice | None] = {"A": 1, "B": 2, "C": None}
 
-
-def _read_brackets(text: str) -> Verdict:
+def _read_brackets(text: str, form: Form) -> Stated:
     reasoning, answer = _split_thinking(text)
     if not answer:
         return replace(_invalid("empty"), reasoning=reasoning)
-    tokens = list(_TOKEN.finditer(answer))
+    tokens = list(form.token.finditer(answer))
     if not tokens:
         return replace(_invalid("no-token"), reasoning=reasoning)
     token = tokens[-1]  # judges name both while they explain
     reason = answer[: token.start()].strip() or answer[token.end() :].strip()
-    letter = token[1].strip().upper()
-    choice = _LETTERS[letter]
-    verdict = Verdict(choice, reason) if choice else _invalid("tie", reason)
-    return replace(verdict if token[1] == letter else _mended(verdict, "syntax"), reasoning=reasoning)
+    value, plain = form.in_brackets(token[1])
+    stated = _invalid(value, reason) if isinstance(value, str) else Stated(value, reason)
+    return replace(stated if token[1] == plain else _mended(stated, "syntax"), reasoning=reasoning)
 
 
 # --- json: from the text to its objects -------------------------------------------------------------------
 
 
-def _read_json(text: str) -> Verdict:
-    if whole := _read_value(text):
+def _read_json(text: str, form: Form) -> Stated:
+    if whole := _read_value(text, form):
         return whole
     reasoning, answer = _split_thinking(text)
-    verdict = _read_answer(answer) if answer else _invalid("empty")
-    return replace(verdict, reasoning=reasoning)
+    stated = _read_answer(answer, form) if answer else _invalid("empty")
+    return replace(stated, reasoning=reasoning)
 
 
-def _read_answer(answer: str) -> Verdict:
-    if whole := _read_value(answer):
+def _read_answer(answer: str, form: Form) -> Stated:
+    if whole := _read_value(answer, form):
         return whole
     if fenced := _unfenced(answer):
-        return _mended(_read_value(fenced) or _scan(fenced), "fence")
-    return _scan(answer)
+        return _mended(_read_value(fenced, form) or _scan(fenced, form), "fence")
+    return _scan(answer, form)
 
 
 def _unfenced(text: str) -> str | None:
@@ -211,15 +250,10 @@ _STRING = "|".join(
 _OPENING = re.compile(r"\{\s*+(?=[\"'“‘]|\Z)")  # a brace that JSON, not prose or LaTeX, could have written
 _STRUCTURE = re.compile(rf"{_STRING}|[{{}}\"]|{_BEGINS_WORD}['“‘]", re.DOTALL)
 
-# A verdict among what could not be read. It is never taken, but it can contradict.
-_UNREAD = re.compile(
-    r"[\"'“]selected[\s_]*+response[\"'”]\s*+:\s*+[\"'“]?+\s*+([12])\s*+(?=[\"'”,}]|\Z)", re.IGNORECASE
-)
 
-
-def _scan(text: str) -> Verdict:
+def _scan(text: str, form: Form) -> Stated:
     """Return what all objects in the text agree on."""
-    found: list[Verdict] = []
+    found: list[Stated] = []
     unread: list[str] = []
     position = 0
     for start, end in _spans(text):
@@ -227,17 +261,18 @@ def _scan(text: str) -> Verdict:
             return _invalid("truncated")
         if len(unread) == MAX_OBJECTS:
             return _invalid("too-long")
-        verdict = _read_object(text[start:end])
-        if verdict:
-            found.append(verdict)
-        unread.append(text[position : start if verdict else end])
+        stated = _read_object(text[start:end], form)
+        if stated:
+            found.append(stated)
+        unread.append(text[position : start if stated else end])
         position = end
     unread.append(text[position:])
-    verdict = _agreed(found)
-    others = _UNREAD.findall(" ".join(unread))
-    if verdict.selected_response and any(int(other) != verdict.selected_response for other in others):
+    agreed = _agreed(found)
+    others = (form.value(other) for other in form.unread.findall(" ".join(unread)))
+    is_statement = agreed.value is not None or agreed.invalid == "tie"
+    if is_statement and any(not isinstance(other, str) and other != agreed.value for other in others):
         return _invalid("conflict")
-    return _mended(verdict, "prose") if any(unread) else verdict
+    return _mended(agreed, "prose") if any(unread) else agreed
 
 
 def _spans(text: str) -> Iterator[tuple[int, int | None]]:
@@ -263,17 +298,17 @@ def _object_end(text: str, start: int) -> int | None:
     return None
 
 
-def _agreed(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the last of the verdicts if they all say the same.
+def _agreed(found: Iterable[Stated]) -> Stated:
+    """Return the last of what objects state if they all say the same.
 
     A tie is a statement, and contradicts a choice. What is not a choice is none: a format that is echoed
     before the answer says `"selected_response": "1 or 2"`.
     """
-    stated = [verdict for verdict in verdicts if verdict.invalid != "no-json"]
-    stated = [verdict for verdict in stated if verdict.invalid != "not-a-choice"] or stated
+    stated = [each for each in found if each.invalid != "no-json"]
+    stated = [each for each in stated if each.invalid != "not-a-choice"] or stated
     if not stated:
         return _invalid("no-json")
-    if len({(verdict.selected_response, verdict.invalid) for verdict in stated}) > 1:
+    if len({(each.value, each.invalid) for each in stated}) > 1:
         return _invalid("conflict")
     return stated[-1]
 
@@ -296,15 +331,8 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_Object, parse_float=Decimal, stri
 # Not JSON, a number with too many digits, an exponent beyond Decimal's, nesting too deep.
 _UNREADABLE = (ValueError, ArithmeticError, RecursionError)
 
-# What a string may say instead of 1 or 2, in lower case and with single spaces.
-_WORDS: dict[str, Choice | Literal["tie"]] = {
-    **dict.fromkeys(("1", "response 1", "story 1"), 1),
-    **dict.fromkeys(("2", "response 2", "story 2"), 2),
-    **dict.fromkeys(("tie", "a tie", "tied", "draw", "a draw", "equal"), "tie"),
-}
 
-
-def _read_value(text: str) -> Verdict | None:
+def _read_value(text: str, form: Form) -> Stated | None:
     """Return what `text` states as one strict JSON value; None if it is not one."""
     try:
         value = _STRICT.decode(text)
@@ -312,43 +340,43 @@ def _read_value(text: str) -> Verdict | None:
         return None
     match value:
         case _Object():
-            return _stated(value)
+            return _stated(value, form)
         case list():
-            return _mended(_agreed(_stated(item) for item in value if isinstance(item, _Object)), "array")
+            return _mended(_agreed(_stated(item, form) for item in value if isinstance(item, _Object)), "array")
         case str():
-            return _mended(_read_value(value) or _invalid("no-json"), "syntax")
+            return _mended(_read_value(value, form) or _invalid("no-json"), "syntax")
     return _invalid("no-json")
 
 
-def _read_object(text: str) -> Verdict | None:
+def _read_object(text: str, form: Form) -> Stated | None:
     """Return what `text`, from brace to brace, states; None if no repair makes it JSON."""
-    if verdict := _read_value(text):
-        return verdict
+    if stated := _read_value(text, form):
+        return stated
     try:
         value = _LENIENT.decode(_repaired(text))
     except _UNREADABLE:
         return None
-    return _mended(_stated(value), "syntax")
+    return _mended(_stated(value, form), "syntax")
 
 
-def _stated(value: _Object) -> Verdict:
-    choices, reasons = _entries(value, "selected_response"), _entries(value, "reason")
-    if not choices:
+def _stated(value: _Object, form: Form) -> Stated:
+    values, reasons = _entries(value, form.key), _entries(value, "reason")
+    if not values:
         return _invalid("no-json")
-    if len(choices) > 1 or len(reasons) > 1:
+    if len(values) > 1 or len(reasons) > 1:
         return _invalid("conflict")
-    choice_key, stated = choices[0]
+    key, written = values[0]
     reason_key, reason = reasons[0] if reasons else ("reason", None)
-    choice = _choice(stated)
+    found = form.value(written)
     words = reason if isinstance(reason, str) else "" if reason is None else _compact(reason)
-    if isinstance(choice, str):
-        return _invalid(choice, words)
+    if isinstance(found, str):
+        return _invalid(found, words)
     repairs = {
-        "key": (choice_key, reason_key) != ("selected_response", "reason"),
-        "value": not isinstance(stated, int),
+        "key": (key, reason_key) != (form.key, "reason"),
+        "value": not form.is_plain(written),
         "reason": not isinstance(reason, str),
     }
-    return Verdict(choice, words, repaired=tuple(name for name, needed in repairs.items() if needed))
+    return Stated(found, words, repaired=tuple(name for name, needed in repairs.items() if needed))
 
 
 def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
@@ -359,17 +387,6 @@ def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
 
 def _folded(key: str) -> str:
     return "".join(key.lower().replace("_", " ").split())
-
-
-def _choice(value: object) -> Choice | Literal["tie", "not-a-choice"]:
-    match value:
-        case bool():  # True == 1 in Python, and in Python only
-            return "not-a-choice"
-        case int() | Decimal():
-            return 1 if value == 1 else 2 if value == 2 else "not-a-choice"
-        case str():
-            return _WORDS.get(" ".join(value.lower().split()), "not-a-choice")
-    return "not-a-choice"
 
 
 def _compact(value: object) -> str:
@@ -399,3 +416,47 @@ def _repaired(text: str) -> str:
 def _json_string(quoted: str) -> str:
     inside = _ESCAPE.sub(lambda part: part["json"] or part["quote"] or "\\" + part[0], quoted[1:-1])
     return f'"{inside}"'
+
+
+# --- choices ----------------------------------------------------------------------------------------------
+
+# A verdict among what could not be read. It is never taken, but it can contradict.
+_UNREAD = re.compile(
+    r"[\"'“]selected[\s_]*+response[\"'”]\s*+:\s*+[\"'“]?+\s*+([12])\s*+(?=[\"'”,}]|\Z)", re.IGNORECASE
+)
+
+# What a string may say instead of 1 or 2, in lower case and with single spaces.
+_WORDS: dict[str, Choice | Literal["tie"]] = {
+    **dict.fromkeys(("1", "response 1", "story 1"), 1),
+    **dict.fromkeys(("2", "response 2", "story 2"), 2),
+    **dict.fromkeys(("tie", "a tie", "tied", "draw", "a draw", "equal"), "tie"),
+}
+
+_TOKEN = re.compile(r"\[\[(\s*+[ABC]\s*+)]]", re.IGNORECASE | re.ASCII)
+_LETTERS: dict[str, Choice | Literal["tie"]] = {"A": 1, "B": 2, "C": "tie"}
+
+
+def _choice(value: object) -> Choice | Literal["tie", "not-a-choice"]:
+    match value:
+        case bool():  # True == 1 in Python, and in Python only
+            return "not-a-choice"
+        case int() | Decimal():
+            return 1 if value == 1 else 2 if value == 2 else "not-a-choice"
+        case str():
+            return _WORDS.get(" ".join(value.lower().split()), "not-a-choice")
+    return "not-a-choice"
+
+
+def _choice_or_tie(value: object) -> Choice | Literal["tie", "not-a-choice"]:
+    """Return as `_choice`, where 0 was offered for a tie."""
+    zero = value == 0 if isinstance(value, int | Decimal) else isinstance(value, str) and value.strip() == "0"
+    return "tie" if zero and not isinstance(value, bool) else _choice(value)
+
+
+def _letter(token: str) -> tuple[Choice | Literal["tie"], str]:
+    letter = token.strip().upper()
+    return _LETTERS[letter], letter
+
+
+CHOICES = Form("selected_response", _choice, lambda value: isinstance(value, int), _UNREAD, _TOKEN, _letter)
+COUNTING_TIES = replace(CHOICES, value=_choice_or_tie)

@@ -72,7 +72,7 @@ class AccuracyCheck:
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both orders."""
         gate, (own, other) = gate_of(self, case), answers[0].arms
-        measured = accuracy(own, other, gate.confidence)
+        measured = accuracy(own, other if case.judge.rater is None else None, gate.confidence)  # one score, no order
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
         return Finding(

@@ -142,7 +142,7 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AboutContrast:
-    """What the checks of a contrast of one judge have in common: its names, and that nothing excuses from it."""
+    """What the checks of a contrast of one judge have in common: its names, and what excuses from it."""
 
     contrast: Contrast
 
@@ -156,9 +156,11 @@ class AboutContrast:
         """The contrast's family."""
         return self.contrast.family
 
-    def excuse(self, case: Case) -> str:  # noqa: ARG002
-        """Nothing excuses a judge from a contrast."""
-        return ""
+    def excuse(self, case: Case) -> str:
+        """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""
+        if case.judge.rater is None or not self.contrast.is_of_orders:
+            return ""
+        return f"{case.judge.name} scores one response at a time: it sees no order"
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """None, unless a check says otherwise."""

@@ -58,9 +58,10 @@ class ContrastCheck(AboutContrast):
         return tuple((condition, first + repeat) for repeat in range(self.repeats)
                      for condition, first in self.contrast.arms)  # fmt: skip
 
-    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
-        """All there are: they tell how many pairs are close for the judge."""
-        return indifferent_arms(case.repeats, case.config.cues)
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
+        """All there are: they tell how many pairs are close for the judge. To one that scores, both orders are one."""
+        arms = indifferent_arms(case.repeats, case.config.cues)
+        return arms if judge.rater is None else tuple(arm for arm in arms if arm[0].order == "12")
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even a judge that never moves can PASS."""

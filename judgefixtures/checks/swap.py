@@ -191,8 +191,10 @@ class SwapCheck:
 
     def _price(self, case: Case) -> Row:
         """Return what another pair would cost at most, of both judges: more pairs would settle what is open."""
-        asked = [(pair, condition) for pair in case.pairs for condition, _ in self.arms]
-        costs = [most_of(who.table, (who.longest_prompt(*each) for each in asked)) for who in case.judges]
+        costs = [
+            most_of(who.table, (who.longest_prompt(pair, arm) for pair in case.pairs for arm, _ in who.asks(self.arms)))
+            for who in case.judges
+        ]
         usd = sum(costs, Cost(0, 0, 0, 0.0)).usd
         return {
             "judge": case.judge.name, "dataset": case.dataset, "contrast": self.contrast.id if self.contrast else None,

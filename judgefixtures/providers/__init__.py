@@ -14,12 +14,14 @@ from typing import Any, Protocol
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.probabilities import Token
+from judgefixtures.scores import is_whole
 from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
 from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
 
 __all__ = ["PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
-           "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "sent_as"]  # fmt: skip
+           "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "schema_of",
+           "sent_as"]  # fmt: skip
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -176,6 +178,19 @@ VERDICT_SCHEMA: dict[str, Any] = {
     "required": ["selected_response", "reason"],
     "additionalProperties": False,
 }
+
+
+def schema_of(table: JudgeTable) -> dict[str, Any]:
+    """Return the JSON schema of what a judge is to answer: a choice, with 0 for a tie that counts, or a score."""
+    key, value = "selected_response", VERDICT_SCHEMA["properties"]["selected_response"]
+    if table.mode == "pointwise":
+        lowest, highest = table.scale
+        kind = "integer" if is_whole(table.scale) else "number"
+        key, value = "score", {"type": kind, "minimum": lowest, "maximum": highest}
+    elif table.counts_ties:
+        value = {"type": "integer", "enum": [0, 1, 2]}
+    properties = {key: value, "reason": VERDICT_SCHEMA["properties"]["reason"]}
+    return VERDICT_SCHEMA | {"properties": properties, "required": list(properties)}
 
 
 # Who answers, by the `provider` of a judge's table: imported when a judge of it is made.

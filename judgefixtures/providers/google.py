@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import JudgeTable
-from judgefixtures.providers import PLACEHOLDER_KEY, VERDICT_SCHEMA, Answer, RetryableError, Usage, api_key
+from judgefixtures.providers import PLACEHOLDER_KEY, Answer, RetryableError, Usage, api_key, schema_of
 from judgefixtures.providers.wire import (
     Wire,
     as_table,
@@ -141,7 +141,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     if asked and "thinking_config" not in dropped:
         sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
     if table.verdict == "json" and table.response_format != "none":
-        sent |= {"response_mime_type": "application/json", "response_json_schema": VERDICT_SCHEMA}
+        sent |= {"response_mime_type": "application/json", "response_json_schema": schema_of(table)}
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 

@@ -11,12 +11,12 @@ from judgefixtures.config import JudgeTable
 from judgefixtures.providers import (
     LIMITS,
     PLACEHOLDER_KEY,
-    VERDICT_SCHEMA,
     Answer,
     RetryableError,
     UnsupportedError,
     Usage,
     api_key,
+    schema_of,
 )
 from judgefixtures.providers.wire import (
     Wire,
@@ -165,7 +165,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     if table.reasoning_effort is not None:
         sent["reasoning_effort"] = table.reasoning_effort
     if table.verdict == "json" and table.response_format != "none":
-        sent["response_format"] = _response_format(table.response_format)
+        sent["response_format"] = _response_format(table.response_format, schema_of(table))
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
@@ -179,10 +179,10 @@ def one_limit(asked: dict[str, Any], refused: frozenset[str]) -> tuple[dict[str,
     return {name: value for name, value in asked.items() if name not in unsaid}, unsaid
 
 
-def _response_format(kind: str) -> dict[str, Any]:
+def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     if kind == "json_object":  # llama.cpp takes the schema here and makes a grammar of it
-        return {"type": "json_object", "schema": VERDICT_SCHEMA}
-    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": VERDICT_SCHEMA}}
+        return {"type": "json_object", "schema": schema}
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
 def read(wire: Wire, model: str) -> Answer:

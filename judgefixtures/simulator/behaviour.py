@@ -145,6 +145,29 @@ JUDGES: Mapping[str, SimulatedJudge] = MappingProxyType(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class SimulatedScorer:
+    """A judge that scores one response at a time: the points, of a scale of ten, that a label is worth to it.
+
+    They count in `share` of the pairs, and it says nothing of them.
+    """
+
+    points: Mapping[str, int]
+    share: float = 1.0
+
+
+SCORERS: Mapping[str, SimulatedScorer] = MappingProxyType(
+    {
+        "simulated-pointwise-faithful": SimulatedScorer({}),
+        "simulated-pointwise-silent": SimulatedScorer(
+            {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * CONTROL_SHIFT / 100
+        ),
+        "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
+    }
+)
+MODELS = (*JUDGES, *SCORERS)
+
+
 def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     """Return the text with which a simulated judge answers a prompt.
 
@@ -153,6 +176,8 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     >>> answer("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")[:22]
     '{"selected_response": '
     """
+    if model in SCORERS:
+        return _score(SCORERS[model], prompt)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return _plan(judge, prompt)
@@ -432,6 +457,91 @@ def _house_pair(prompt: str, first: str, second: str, separation: float) -> tupl
             if pair.response_2 in first or pair.response_1 in second:
                 return known, True
     return None
+
+
+# --- judges that score one response at a time -------------------------------------------------------------
+
+_TITLE = re.compile(r"^\[?(response|story)]?:?$", re.MULTILINE | re.IGNORECASE)
+_SCALE = re.compile(r"\bfrom (-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)")
+_CUES_ALONE = [
+    (label, re.compile(rf"^The .+ {re.escape(sentence.partition('{number} ')[2])}$", re.MULTILINE))
+    for labels in FAMILIES.values()
+    for label, sentence in labels.items()
+]
+_A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
+POINTS = 10  # the scale on which merit is measured; a prompt's own has other ends
+# Points by which the better of two responses is the better one, where readers call them clear, or nearly equal.
+BETTER, WORSE, MIDDLE = 8, 4, 5
+MERITS_ALONE = {
+    "Response": (
+        "It gets the facts right and is clear.",
+        "It gives a cause that holds.",
+        "It leaves gaps.",
+    ),
+    "Story": ("Its ending is earned.", "Its images are strong.", "Its arc stays flat."),
+}
+
+
+def _score(judge: SimulatedScorer, prompt: str) -> str:
+    """Return the text with which a judge scores the one response of a prompt."""
+    shown, content_type, label = _shown_alone(prompt)
+    question, merit = _merit(prompt, shown, content_type)
+    points = judge.points.get(label, 0) if _uniform("share", question) < judge.share else 0
+    merits = MERITS_ALONE["Story" if content_type == "Story" else "Response"]
+    reason = merits[int(_uniform("reason", prompt) * len(merits))] + " [simulated]"
+    score = _on_scale(max(1, min(merit + points, POINTS)), prompt)
+    if "[[" in prompt:
+        return f"{reason}\n\n[[{score}]]"
+    return f'{{"score": {score}, "reason": "{reason}"}}'
+
+
+def _shown_alone(prompt: str) -> tuple[str, str, str]:
+    """Return the one response of a prompt, its content type, and its label, empty without one."""
+    title = next(iter(_TITLE.finditer(prompt)), None)
+    if title is None:
+        raise UnreadablePromptError('the response is not below a title like "Response:"')
+    found = [(match.start(), label) for label, pattern in _CUES_ALONE for match in pattern.finditer(prompt)]
+    text = prompt[title.end() :]
+    for _, pattern in _CUES_ALONE:
+        text = pattern.sub("", text)
+    text = re.sub(r"^\[End of the (?:response|story)]$", "", text, flags=re.MULTILINE).strip()
+    edges = (prompt[title.end() :].strip().partition("\n")[0], prompt.rpartition("\n")[2])
+    if not found and any(_A_LINE_ON_IT.fullmatch(line) for line in edges):
+        raise UnreadablePromptError(f"the label in it is not a built-in one: {edges[1][:100]!r}")
+    return text, title[1].capitalize(), max(found, default=(0, ""))[1]
+
+
+def _merit(prompt: str, shown: str, content_type: str) -> tuple[str, int]:
+    """Return the question and the points that a response has by merit alone, whatever was added to it."""
+    plain = _unedited(shown, content_type)
+    if plain is None:
+        return prompt, 1
+    for line in prompt.split("\n"):
+        for known in _leans(1.0).get(line, ()):
+            pair = known.pair
+            plains = [_unedited(text, content_type) for text in (pair.response_1, pair.response_2)]
+            if pair.question in prompt and plain in plains:
+                return pair.question, _points(known, plains.index(plain) + 1)
+    return prompt.partition(shown)[0], 3 + int(_uniform("merit", plain) * 6)
+
+
+def _points(known: Known, number: int) -> int:
+    """Return the points of a house pair's response: of a clear pair far apart, of a close one equal or one apart."""
+    chance, better = _uniform("points", known.pair.question), 1 if known.difference > 0 else 2
+    if abs(known.difference) == CLEAR:
+        return (BETTER if number == better else WORSE) + (-1, 0, 1)[int(chance * 3)]
+    apart = known.difference != 0 and chance < 2 / 3  # readers who nearly agree on the better one
+    return MIDDLE + int(_uniform("middle", known.pair.question) * 2) + (apart and number == better)
+
+
+def _on_scale(points: int, prompt: str) -> str:
+    """Return points of the scale that a prompt names, which is 1 to 10 where it names none."""
+    ends = _SCALE.search(prompt)
+    if ends is None:
+        return str(points)
+    lowest, highest = float(ends[1]), float(ends[2])
+    score = lowest + (points - 1) / (POINTS - 1) * (highest - lowest)
+    return f"{score:.2f}" if "." in ends[0] else str(round(score))
 
 
 def _uniform(*texts: str) -> float:

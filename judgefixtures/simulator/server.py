@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from judgefixtures.simulator.behaviour import JUDGES, UnreadablePromptError, answer
+from judgefixtures.simulator.behaviour import MODELS, UnreadablePromptError, answer
 
 GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
 
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in JUDGES]})
+        self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -114,8 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _openai(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], request["messages"][-1]["content"]
-        if model not in JUDGES:
-            message = f"The simulated judge `{model}` does not exist; there are {', '.join(JUDGES)}."
+        if model not in MODELS:
+            message = f"The simulated judge `{model}` does not exist; there are {', '.join(MODELS)}."
             self._send(404, {"error": {"message": message, "code": "model_not_found", "param": None}})
             return
         text = self.server.answer(model, prompt)
@@ -131,8 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _gemini(self, model: str, request: dict[str, Any]) -> None:
         prompt = "".join(part["text"] for part in request["contents"][-1]["parts"])
-        if model not in JUDGES:
-            message = f"models/{model} is not a simulated judge; there are {', '.join(JUDGES)}."
+        if model not in MODELS:
+            message = f"models/{model} is not a simulated judge; there are {', '.join(MODELS)}."
             self._send(404, {"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
             return
         text = self.server.answer(model, prompt)

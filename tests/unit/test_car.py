@@ -94,7 +94,7 @@ def test_related_pairs_are_clusters() -> None:
     (({(1, 0): 3}, 0.8, 0.5), "alpha must lie between 0 and 0.5"),
     (({(3, 0): 3}, 0.8), r"each -1, 0 or 1 .*, got \(3, 0\)"),
     (({(1, 0): 3, (1, -1): 1}, 0.8), r"not the contrary of each other, got \(1, -1\)"),
-    (({(0.5, 0): 3}, 0.8), r"got \(0.5, 0\)"),
+    (({(0.25, 0): 3}, 0.8), r"got \(0.25, 0\)"),
     (({1: 3}, 0.8), "got 1"),
     (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
     (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),

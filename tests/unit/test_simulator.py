@@ -21,7 +21,7 @@ from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, acknowledged, measure
 from judgefixtures.pairs import Pair, swapped
 from judgefixtures.prompts import Placement, Template, load_template
-from judgefixtures.simulator.behaviour import JUDGES, UnreadablePromptError, answer
+from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, answer
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.statistics import Status
@@ -419,7 +419,7 @@ def test_an_unknown_model_is_fatal(provider: str) -> None:
 
 def test_an_unknown_model_has_no_behaviour() -> None:
     """Only the judges named simulated-... answer; another name is a KeyError."""
-    assert all(name.startswith("simulated-") for name in JUDGES)
+    assert all(name.startswith("simulated-") for name in MODELS)
     with pytest.raises(KeyError):
         answer("gpt-4o", "Which is better?")
 
@@ -458,7 +458,7 @@ def test_list_of_models() -> None:
     with serving() as server:
         ((status, body),) = talk(server, ("GET", "/v1/models", None))
     assert status == 200
-    assert [model["id"] for model in body["data"]] == list(JUDGES)
+    assert [model["id"] for model in body["data"]] == list(MODELS)
 
 
 @pytest.mark.parametrize("body", ["", "no json", "[]", "null", "{}", '{"model": "simulated-faithful", "messages": []}'])
@@ -506,7 +506,7 @@ def test_an_open_connection_is_not_answered_after_the_block() -> None:
     """What was connected during the block is not served after it either."""
     with serving() as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
-        assert listed(connection) == list(JUDGES)
+        assert listed(connection) == list(MODELS)
     try:
         with pytest.raises((http.client.HTTPException, OSError)):
             listed(connection)
