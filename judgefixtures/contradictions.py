@@ -29,6 +29,7 @@ __all__ = ["Argued", "argued", "contradiction"]
 Side: TypeAlias = Literal[1, 2]
 
 _LONGEST = 800  # characters; no judge writes such a sentence, hostile text does
+_SHORT = 40  # characters; a sentence that may be no more than "so, Response 1"
 _QUOTE = 200  # characters of a sentence that is shown
 _MANY = 12  # statements per sentence; no judge makes more of them in one
 
@@ -163,7 +164,7 @@ _FOR_A_RESPONSE = re.compile(
         (
             rf"(?:\b{_I}{_HOW}|\A(?=chose|sel|pick|pref)){_CHOOSE} (?P<chosen>{_N})",
             rf"\b{_I}{_HOW}(?:find|found|consider|judge|deem) (?P<found>{_N}) (?:to be )?"
-            rf"{_WHICH}{_GOOD}(?=[.,;]|\Z| overall)",
+            rf"{_WHICH}(?:{_GOOD}|more {_QUALITY})(?=[.,;]|\Z| overall)",
             rf"\b{_I}{_HOW}(?:rate|rated|rank|ranked|score|scored) (?P<rated>{_N}) (?:\w+ )?higher\b",
             r"\b(?:my|our|the) (?!first|initial|previous|original|early|second|last|worst|least)(?:\w+ )?"
             rf"(?:choice|pick|preference|vote|verdict|decision|selection|winner) {_HOW}"
@@ -187,7 +188,7 @@ _AND_NO_LESS = re.compile(
     rf"|strongly|instead|(?:to|over|than|more than|rather than) (?:{_N}|the other)|in (?:this|my|the)|on balance"
     r"|(?:even )?though|although|despite|is)(?!\w)"
 )
-_LEADS_TO_NAME = re.compile(  # what a match of the above begins with, so that most sentences are not tried
+_LEADS_TO_NAME = re.compile(  # words of the above; where none is in a sentence that is not short, it is not tried
     r"\b(?:i|we|my|our|choice|pick|preference|vote|verdict|decision|winner|better|best|superior|stronger|preferred"
     r"|preferable|winning|chosen|chose|selected?|picked|worse|worst|inferior|weaker|losing|prize|edge|nod|win|advantage|answer)\b"
 )
@@ -202,7 +203,8 @@ _OF_A_QUALITY = re.compile(r"\b(?:more|less) [\w ]+\Z|\bas (?!good|strong)[\w ]+
 # What may follow where the whole is ranked; "better written" and "better at jokes" say nothing of the whole.
 _OF_ALL = re.compile(
     r"\Z|[.,;:!)]| -|\s(?:overall|because|since|as (?!a\b|an\b)|due to|thanks to|here|and|of the two|by (?:far|a|all)"
-    r"|given|in (?:this|every|all|general|my|our)\b|at (?:this|following|answering|executing)"
+    r"|given|where it (?:counts|matters)"
+    r"|on (?:every|each|all|both) \w+|in (?:this|every|all|general|my|our)\b|at (?:this|following|answering|executing)"
     r"|for (?:me|this|the (?:given|following|above|stated)?\s?(?:instruction|question|task|prompt|following reasons)"
     rf"|these|several|two|three|many|its|the (?:user|purpose)))\b|\s(?:(?:and more|[a-z-]+) ){{0,2}}?{_THING}\b"
 )
@@ -507,29 +509,48 @@ def _statements(plain: str, number: int) -> list[_Statement]:
 
 def _words(plain: str) -> Iterator[_Words]:
     """Yield the words in a plain sentence that rank the responses, or credit one of them with a merit."""
-    if "①" not in plain and "②" not in plain:
-        return
+    if "①" in plain or "②" in plain:
+        yield from _rankings_of(plain)
+        yield from _rankings_for(plain)
+        yield from _merits_of(plain)
+
+
+def _rankings_of(plain: str) -> Iterator[_Words]:
+    """Yield what is said of a response in comparison: "① is better", "making it the stronger answer"."""
     for match in _OF_A_RESPONSE.finditer(plain):
         bad = bool(match["bad"] or match["bad_too"] or match["loses"])
         extent = _extent(plain, match, match["about"])
         if extent != "else" and _is_subject(plain, match.start()):
             yield _Words(match["about"], bad, extent == "whole", True, match.start(), match.end())
-    for match in _FOR_A_RESPONSE.finditer(plain) if _LEADS_TO_NAME.search(plain) or len(plain) < 40 else ():
+    for match in _MAKES.finditer(plain):
+        about = match["about"] or _clause_subject(plain, match.start())
+        extent = _extent(plain, match, about)
+        if about and extent != "else":
+            yield _Words(about, bool(match["bad"]), extent == "whole", True, match.start(), match.end())
+
+
+def _rankings_for(plain: str) -> Iterator[_Words]:
+    """Yield where a response is named as the choice: "I choose ①", "the better response is ①", "verdict: ①"."""
+    if len(plain) > _SHORT and not _LEADS_TO_NAME.search(plain):
+        return
+    for match in _FOR_A_RESPONSE.finditer(plain):
         name = next(key for key in _NAMES_IT if match[key])
         whole = name in ("found", "rated", "label", "alone") or _AND_NO_LESS.match(plain, match.end(name))
         if whole and _stands_alone(plain, match.start(name)):
             yield _Words(match[name], bool(match["bad"] or match["bad_too"]), True, True, match.start(), match.end())
-    for match in _MAKES.finditer(plain):
-        about = match["about"] or next(
-            (m[1] for m in reversed([*_CLAUSE_SUBJECT.finditer(plain, 0, match.start())])), ""
-        )
-        extent = _extent(plain, match, about)
-        if about and extent != "else":
-            yield _Words(about, bool(match["bad"]), extent == "whole", True, match.start(), match.end())
+
+
+def _merits_of(plain: str) -> Iterator[_Words]:
+    """Yield where a response is said to do what was asked, to do it better, or to fail."""
     for match in _MERIT.finditer(plain):
         if _is_subject(plain, match.start()) and not _NO_MERIT.search(plain, match.end()):
             bad, excels = bool(match["bad"]), bool(match["excels"])
             yield _Words(match["about"], bad, False, excels, match.start(), match.end())
+
+
+def _clause_subject(plain: str, end: int) -> str:
+    """Return what "it" refers to at `end`: the last name that begins a clause; "" where none does."""
+    return next((match[1] for match in reversed([*_CLAUSE_SUBJECT.finditer(plain, 0, end)])), "")
 
 
 _NAMES_IT = ("chosen", "found", "rated", "mine", "better", "worse", "goes", "label", "alone", "than")
