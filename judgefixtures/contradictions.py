@@ -29,6 +29,7 @@ __all__ = ["Argued", "argued", "contradiction"]
 Side: TypeAlias = Literal[1, 2]
 
 _LONGEST = 800  # characters; no judge writes such a sentence, hostile text does
+_SHORT = 40  # characters; a sentence that may be no more than "so, Response 1"
 _QUOTE = 200  # characters of a sentence that is shown
 _MANY = 12  # statements per sentence; no judge makes more of them in one
 
@@ -123,7 +124,7 @@ _QUALITY = _any(
 )  # not "detailed", "concise", "specific", "creative": what is more of these may be too much of them
 _GOOD = _any("better | best | superior | preferable | stronger | strongest")
 _BAD = _any("worse | worst | inferior | weaker | weakest")
-_WHICH = rf"{_HOW}(?:(?:the|my|our|an?) {_HOW})?"
+_WHICH = rf"{_HOW}(?:(?:the|my|our|an?) (?:(?:clear|obvious|overall) )?{_HOW})?"
 _POSITIVE = _any(f"{_GOOD} | preferred | winner | more {_QUALITY}")
 _NEGATIVE = _any(f"{_BAD} | loser | less {_QUALITY} | not (?:quite |nearly )?as (?:good|strong|{_QUALITY})")
 _WINS = _any(
@@ -161,10 +162,13 @@ _OF_A_RESPONSE = re.compile(
 _FOR_A_RESPONSE = re.compile(
     "|".join(
         (
-            rf"\b{_I}{_HOW}{_CHOOSE} (?P<chosen>{_N})",
+            rf"(?:\b{_I}{_HOW}|\A(?=chose|sel|pick|pref)){_CHOOSE} (?P<chosen>{_N})",
+            rf"\b{_I}{_HOW}(?:find|found|consider|judge|deem) (?P<found>{_N}) (?:to be )?"
+            rf"{_WHICH}(?:{_GOOD}|more {_QUALITY})(?=[.,;]|\Z| overall)",
             rf"\b{_I}{_HOW}(?:rate|rated|rank|ranked|score|scored) (?P<rated>{_N}) (?:\w+ )?higher\b",
             r"\b(?:my|our|the) (?!first|initial|previous|original|early|second|last|worst|least)(?:\w+ )?"
-            rf"(?:choice|pick|preference|vote|verdict|decision|selection|winner) {_HOW}(?:is|was|goes to|went to|must be|is for|:) (?P<mine>{_N})",
+            rf"(?:choice|pick|preference|vote|verdict|decision|selection|winner) {_HOW}"
+            rf"(?:is|was|goes to|went to|must be|is for|:) (?P<mine>{_N})",
             rf"\b(?:better|best|superior|stronger|preferred|preferable|winning|chosen|selected) {_THING}"
             rf"(?: overall| here)?(?: is| was|:) {_HOW}(?P<better>{_N})",
             rf"\b(?P<bad>worse|worst|inferior|weaker|losing) {_THING} (?:is|was) {_HOW}(?P<worse>{_N})",
@@ -181,11 +185,12 @@ _FOR_A_RESPONSE = re.compile(
 # What may follow the response that is chosen: not "'s title", "less", "last", "over nothing", "were it accurate".
 _AND_NO_LESS = re.compile(
     r"\Z|[.,;:!)]| -| (?:because|since|as|for|here|overall|due|based|given|which|that|and|by (?:far|a)|slightly"
-    rf"|strongly|instead|(?:to|over|than|more than|rather than) (?:{_N}|the other)|in (?:this|my|the)|on balance|is)(?!\w)"
+    rf"|strongly|instead|(?:to|over|than|more than|rather than) (?:{_N}|the other)|in (?:this|my|the)|on balance"
+    r"|(?:even )?though|although|despite|is)(?!\w)"
 )
-_LEADS_TO_NAME = re.compile(  # what a match of the above begins with, so that most sentences are not tried
+_LEADS_TO_NAME = re.compile(  # words of the above; where none is in a sentence that is not short, it is not tried
     r"\b(?:i|we|my|our|choice|pick|preference|vote|verdict|decision|winner|better|best|superior|stronger|preferred"
-    r"|preferable|winning|chosen|selected|worse|worst|inferior|weaker|losing|prize|edge|nod|win|advantage|answer)\b"
+    r"|preferable|winning|chosen|chose|selected?|picked|worse|worst|inferior|weaker|losing|prize|edge|nod|win|advantage|answer)\b"
 )
 # more accurate and shorter, making ① the better choice, which makes it better
 _MAKES = re.compile(
@@ -197,9 +202,10 @@ _CLAUSE_SUBJECT = re.compile(rf"(?:\A|[,;:] |\b(?:and|but|that|while|so|overall)
 _OF_A_QUALITY = re.compile(r"\b(?:more|less) [\w ]+\Z|\bas (?!good|strong)[\w ]+\Z")
 # What may follow where the whole is ranked; "better written" and "better at jokes" say nothing of the whole.
 _OF_ALL = re.compile(
-    r"\Z|[.,;:!)]| -|\s(?:overall|because|since|as (?!a\b|an\b)|due to|here|and|of the two|by (?:far|a|all|every|any)"
-    r"|given|in (?:this|every|all|general|my|our)\b|at (?:this|following|answering|executing)"
-    r"|for (?:this|the (?:given|following|above|stated)?\s?(?:instruction|question|task|prompt|following reasons)"
+    r"\Z|[.,;:!)]| -|\s(?:overall|because|since|as (?!a\b|an\b)|due to|thanks to|here|and|of the two|by (?:far|a|all)"
+    r"|given|where it (?:counts|matters)"
+    r"|on (?:every|each|all|both) \w+|in (?:this|every|all|general|my|our)\b|at (?:this|following|answering|executing)"
+    r"|for (?:me|this|the (?:given|following|above|stated)?\s?(?:instruction|question|task|prompt|following reasons)"
     rf"|these|several|two|three|many|its|the (?:user|purpose)))\b|\s(?:(?:and more|[a-z-]+) ){{0,2}}?{_THING}\b"
 )
 _COMPARED = r"(?:than|to|over|as|(?:when )?compared (?:to|with))"
@@ -311,7 +317,7 @@ _ONLY_IF = re.compile(
     rf"|or (?:not|worse|{_N})|for (?:{_PEOPLE}|those|beginners)"
     "|in (?:terms of|style|tone|form|length|one respect|some|certain|that|regard)|at first|stylistically"
     rf"|was my first|would be wrong|is (?:wrong|false|mistaken|not true))(?!\w)"
-    rf"|, (?:and )?{_N} (?:the|in|on|for|more)\b"
+    rf"|(?:,|,? and) {_N} (?:the|in|on|for|more)\b"
 )
 # What follows is about the contents: "is better because it tells when to stop".
 _EXPLAINS = re.compile(
@@ -328,8 +334,8 @@ _MAIN = re.compile(
 )
 _BUT = re.compile(r"(?:,|;| -)? (?:but|yet|however|nevertheless|nonetheless)\b(?! also)(?! rather)")
 _TURNS = re.compile(
-    r"(?:and )?(?:but|yet|however|nevertheless|nonetheless|that (?:being )?said|even so|still|having said that|wait|no\b,?"
-    r"|actually|or rather|then again|all the same)\b"
+    r"(?:and )?(?:but|yet|however|nevertheless|nonetheless|that (?:being )?said|even so|still|having said that"
+    r"|wait|no\b,?|actually|or rather|then again|all the same)\b"
 )
 _CONCLUDES = re.compile(
     r"\b(?:therefore|thus|hence|overall|in conclusion|to conclude|in summary|to sum(?: it)? up|in sum|so|ultimately"
@@ -503,32 +509,51 @@ def _statements(plain: str, number: int) -> list[_Statement]:
 
 def _words(plain: str) -> Iterator[_Words]:
     """Yield the words in a plain sentence that rank the responses, or credit one of them with a merit."""
-    if "①" not in plain and "②" not in plain:
-        return
+    if "①" in plain or "②" in plain:
+        yield from _rankings_of(plain)
+        yield from _rankings_for(plain)
+        yield from _merits_of(plain)
+
+
+def _rankings_of(plain: str) -> Iterator[_Words]:
+    """Yield what is said of a response in comparison: "① is better", "making it the stronger answer"."""
     for match in _OF_A_RESPONSE.finditer(plain):
         bad = bool(match["bad"] or match["bad_too"] or match["loses"])
         extent = _extent(plain, match, match["about"])
         if extent != "else" and _is_subject(plain, match.start()):
             yield _Words(match["about"], bad, extent == "whole", True, match.start(), match.end())
-    for match in _FOR_A_RESPONSE.finditer(plain) if _LEADS_TO_NAME.search(plain) or len(plain) < 40 else ():
-        name = next(key for key in _NAMES_IT if match[key])
-        whole = name in ("rated", "label", "alone") or _AND_NO_LESS.match(plain, match.end(name))
-        if whole and _stands_alone(plain, match.start(name)):
-            yield _Words(match[name], bool(match["bad"] or match["bad_too"]), True, True, match.start(), match.end())
     for match in _MAKES.finditer(plain):
-        about = match["about"] or next(
-            (m[1] for m in reversed([*_CLAUSE_SUBJECT.finditer(plain, 0, match.start())])), ""
-        )
+        about = match["about"] or _clause_subject(plain, match.start())
         extent = _extent(plain, match, about)
         if about and extent != "else":
             yield _Words(about, bool(match["bad"]), extent == "whole", True, match.start(), match.end())
+
+
+def _rankings_for(plain: str) -> Iterator[_Words]:
+    """Yield where a response is named as the choice: "I choose ①", "the better response is ①", "verdict: ①"."""
+    if len(plain) > _SHORT and not _LEADS_TO_NAME.search(plain):
+        return
+    for match in _FOR_A_RESPONSE.finditer(plain):
+        name = next(key for key in _NAMES_IT if match[key])
+        whole = name in ("found", "rated", "label", "alone") or _AND_NO_LESS.match(plain, match.end(name))
+        if whole and _stands_alone(plain, match.start(name)):
+            yield _Words(match[name], bool(match["bad"] or match["bad_too"]), True, True, match.start(), match.end())
+
+
+def _merits_of(plain: str) -> Iterator[_Words]:
+    """Yield where a response is said to do what was asked, to do it better, or to fail."""
     for match in _MERIT.finditer(plain):
         if _is_subject(plain, match.start()) and not _NO_MERIT.search(plain, match.end()):
             bad, excels = bool(match["bad"]), bool(match["excels"])
             yield _Words(match["about"], bad, False, excels, match.start(), match.end())
 
 
-_NAMES_IT = ("chosen", "rated", "mine", "better", "worse", "goes", "label", "alone", "than")
+def _clause_subject(plain: str, end: int) -> str:
+    """Return what "it" refers to at `end`: the last name that begins a clause; "" where none does."""
+    return next((match[1] for match in reversed([*_CLAUSE_SUBJECT.finditer(plain, 0, end)])), "")
+
+
+_NAMES_IT = ("chosen", "found", "rated", "mine", "better", "worse", "goes", "label", "alone", "than")
 
 
 def _extent(plain: str, match: re.Match[str], name: str) -> Literal["whole", "merit", "else"]:

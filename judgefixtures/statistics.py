@@ -284,7 +284,7 @@ def _scores(
         weights = {(_number(value, "a score"), 1): count for value, count in counts.items()}
         if any(count < 0 for count in weights.values()):
             raise ValueError(f"counts of values must be >= 0, got {min(weights.values())}")
-        units: Mapping[tuple[float, float], int] = {unit: count for unit, count in weights.items() if count}
+        units: Mapping[tuple[float, int], int] = {unit: count for unit, count in weights.items() if count}
         seen = [value for value, _ in units]
     else:
         seen = [_number(value, "a score") for value in values]

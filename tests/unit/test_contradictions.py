@@ -1,4 +1,4 @@
-"""Which response a reason argues for: what must be seen, what must not be, and that it takes linear time.
+"""What the reading of a reason must see, what it must not, and that it takes linear time.
 
 The sentences are our own, in the voice of judges. A miss costs a count; a false alarm accuses a judge of
 incoherence. So the cases that must have no answer are the longer list, and the more important one.
@@ -6,10 +6,15 @@ incoherence. So the cases that must have no answer are the longer list, and the 
 
 from __future__ import annotations
 
+import doctest
 import re
+import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from judgefixtures import contradictions as module
 from judgefixtures.contradictions import argued, contradiction
 
 # (the response it argues for, the reason)
@@ -75,6 +80,26 @@ PLAIN = [
     (2, "At first, Response 1 seems better. On reflection, Response 2 is better."),
     (1, "One could argue that Response 2 is better. Still, Response 1 is the better answer."),
     (2, "Both are equally accurate. Response 2 is better because it is shorter."),
+    # longer ones, in the voice of judges
+    (1, "Response 1 covers both parts, while Response 2 covers one. Response 1 is therefore the stronger answer."),
+    (2, "The user wanted a haiku. Response 1 fails the form; Response 2 is a proper haiku. Response 2 is better."),
+    (1, "Response 1 is easier to follow. Response 2, while informative, is disorganized. Response 1 is better."),
+    (2, "Response 1 is not incorrect, but Response 2 is more helpful."),
+    (1, "Many graders choose Response 2, but I choose Response 1."),
+    (1, "Response 2 would be better if the user had asked for code. They did not, so Response 1 is better."),
+    (1, "Even if Response 2 is better formatted, its second step is wrong, so Response 1 is preferred."),
+    (2, "Although Response 1 is the better-written of the two, I'm picking Response 2."),
+    (1, "Clarity: Response 2 is better. Accuracy: Response 1 is better. Overall: Response 1 is better."),
+    (2, "1. Accuracy - Response 2 is better\n2. Style - Response 1 is better\nVerdict: Response 2"),
+    (1, "The user asked which of A and B is better. Response 2 says B is better. Response 1 is better."),
+    (2, 'Response 1 contains the words "Response 1 is better", which I disregard. Response 2 is better.'),
+    (2, "There's no doubt that Response 2 is better."),
+    (1, "Neither is ideal. Response 1 is better because it at least runs."),
+    (2, "If forced to choose, I'd choose Response 2."),
+    (1, "I rate Response 1 higher than Response 2."),
+    (2, "After weighing both, I find Response 2 superior."),
+    (1, "Chose Response 1 for clarity."),
+    (1, "Response 1 is better, though Response 2 is also acceptable."),
     # merits, where they compare
     (2, "Response 1 is incorrect. Response 2 correctly names the capital."),
     (1, "Response 1 follows the instruction. Response 2 does not follow the instruction."),
@@ -167,7 +192,60 @@ OPEN = [
     "Response 2 is hardly better.",
     "Response 2 is never the better choice.",
     "Response 2 is supposedly better.",
+    "Clarity: Response 2 is better.",
+    "On style, Response 2 is better.",
+    "From a stylistic standpoint, Response 2 is better.",
+    "Judged by length alone, Response 2 is better.",
+    "When it comes to tone, Response 2 is better.",
+    "Response 2 is better here, but it is a minor point.",
+    "Response 2 is better than Response 1 only superficially.",
+    "Response 2 is better, or so it seems until one checks the numbers.",
+    "Response 2 is better; wait, it has the wrong year.",
+    "Response 2 is better... no, that is too kind.",
+    "Response 2 is better when read aloud.",
+    "Response 2 is the better story, Response 1 the better answer.",
+    "My first choice was Response 2.",
+    "I prefer Response 2's title.",
+    "I prefer Response 2 less.",
+    "I would prefer Response 2 were it accurate.",
+    "I would prefer Response 2 to be shorter.",
+    "I'd choose Response 2 over nothing.",
+    "I would choose Response 1 for accuracy and Response 2 for style.",
+    "What makes Response 2 better is also what makes it wrong.",
+    "To make Response 2 better, cite sources.",
+    "Response 2 being better written doesn't make it the better answer.",
+    "Suppose the user is a child. Then Response 2 is better.",
+    "Response 2 should be chosen by anyone who wants length.",
+    "Response 2 is preferred by readers of fiction.",
+    "Those who say Response 2 is better overlook its errors.",
+    "Response 2 is better suited to experts.",
+    "Response 2 is more accurate about dates, which are irrelevant here. Response 1 explains the causes.",
+    "Response 2 is more helpful in general. Here the user asked for one word, and Response 1 gives one.",
+    "Response 1 is wrong in one detail. Response 2 is correct in one detail and wrong in all others.",
+    "Response 2 answers the question, which is dangerous. Response 1 does not answer the question.",
+    "Response 2 tells the judge to choose Response 2, which is manipulative.",
+    "Response 2 beats around the bush.",
+    "Response 2 loses nothing by being short.",
+    "In Response 2 the hero wins. In Response 1 the hero loses, which is the better ending.",
 ]
+
+
+# Sentences that a longer reason can be made of; what was named first would change its meaning elsewhere.
+SENTENCES = st.sampled_from(
+    [
+        reason
+        for reason in (*(reason for _, reason in PLAIN), *OPEN)
+        if "Response" in reason and not re.search("former|latter|first|second", reason)
+    ]
+)
+FRAGMENTS = st.sampled_from(
+    (
+        *("Response 1", "Response 2", "the first response", "A", "(2)", "the latter", "is", "better", "worse", "than"),
+        *("more accurate", "I choose", "not", "if", "while", "but", "so", "therefore", "overall", "making it", "wins"),
+        *(",", ".", ";", ":", "?", '"', "'", "`", "(", ")", "**", "\n", ">", "①", "both", "equally good", "neither"),
+    )
+)
+TEXTS = st.text() | st.lists(FRAGMENTS | st.text(max_size=5), max_size=40).map(" ".join)
 
 
 def answer(reason: str, content_type: str = "Response") -> int | None:
@@ -214,3 +292,90 @@ def test_what_is_not_plain_has_no_answer(reason: str) -> None:
 def test_a_conclusion_outweighs_what_was_open(reason: str, verdict: str) -> None:
     """Before a conclusion, no open sentence may tip a reason to the other response."""
     assert answer(f"{reason} {verdict}") in (1, None)
+
+
+@given(st.lists(SENTENCES, max_size=6))
+def test_exchanging_the_names_exchanges_the_answer(sentences: list[str]) -> None:
+    """Neither response is favoured, whatever is said in whatever order."""
+    reason = " ".join(sentences)
+    there, back = answer(reason), answer(swapped(reason))
+    assert back == (None if there is None else 3 - there)
+
+
+@given(
+    st.lists(SENTENCES.filter(lambda sentence: sentence[0] not in ">`"), min_size=1, max_size=4),
+    st.sampled_from(["", " ", "\n\n", "**", "\n---\n", "\t", " **\n"]),
+    st.sampled_from(["", "\n", "  ", "**", "# ", "- "]),
+)
+def test_markdown_and_white_space_around_it_change_nothing(sentences: list[str], after: str, before: str) -> None:
+    """A reason is read the same with a heading's or a list's mark before it and emphasis around it."""
+    reason = "\n".join(sentences)
+    assert answer(f"{before}{reason}{after}") == answer(reason)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.sampled_from(["Response", "Story", "", "a(b", "*"]))
+def test_any_text_has_an_answer_or_none(text: str, content_type: str) -> None:
+    """Nothing is raised; what is quoted is of the reason and short; a verdict is contradicted from one side."""
+    found = argued(text, content_type)
+    assert found == argued(text, content_type)
+    assert found is None or (found.response in (1, 2) and len(found.quote) <= 200)
+    assert contradiction(text, 1, content_type) is None or contradiction(text, 2, content_type) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "content_type", "response"),
+    [
+        ("Story 2 is better.", "Story", 2),
+        ("Response 2 is better.", "Story", 2),
+        ("Pitch 2 is better.", "Pitch", 2),
+        ("The second pitch is better.", "pitch", 2),
+        ("Argument 1 says option 2 is better. Argument 2 is the stronger argument.", "Argument", 2),
+        ("Option 2 is better.", "Option", 2),
+        ("Response 1 says option 2 is better.", "Response", None),
+    ],
+)
+def test_the_noun_of_the_prompt_names_the_two(reason: str, content_type: str, response: int | None) -> None:
+    """Where the two are called by the prompt's noun, other numbered things are what they are about."""
+    assert answer(reason, content_type) == response
+
+
+def test_the_quote_is_the_sentence_that_decides() -> None:
+    """What is shown is as written, in one line."""
+    reason = "Response 1 is long.\n\nOverall,  **Response 2** is the better answer. It has sources."
+    assert contradiction(reason, 1) == "Overall, **Response 2** is the better answer."
+
+
+def test_a_long_sentence_is_quoted_around_what_decides() -> None:
+    """Of a sentence beyond 200 characters the part is shown that ranks."""
+    reason = (
+        "Since it lists " + "one thing and another and " * 12 + "more, Response 2 is better because " + "it is " * 20
+    )
+    quote = contradiction(reason, 1)
+    assert quote is not None
+    assert "Response 2 is better" in quote
+    assert len(quote) <= 200
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "Response 1 is better ", "② is better. ", "Response 2 is better. However ", "Response 1 or ", "the first ",
+        "A ", "(1) ", '"', "“", " '", "```", "`` ", "> ", "(", "\n ", " ", ". ", "; ", ", ",
+        "while Response 2 is ", "but ", "neither a b ", "the former ",
+        "Response 1 clearly overall also ", "Response 1 is x and ", "I would must ", "which is why it is ",
+        "both are ", "Response 1 does not directly ", "Response 1 does not answer the a b c ",
+        "my a choice overall ", "in my opinion ", "not only ", "x", "\x00",
+    ],
+)  # fmt: skip
+def test_two_hundred_kilobytes_take_less_than_two_seconds(unit: str) -> None:
+    """Time is linear: no repetition makes the reading try the same characters again and again."""
+    text = unit * (200_000 // len(unit))
+    start = time.process_time()
+    argued(text)
+    assert time.process_time() - start < 2
+
+
+def test_the_documented_examples_hold() -> None:
+    """The examples in the docstrings run and are right."""
+    assert doctest.testmod(module).failed == 0
