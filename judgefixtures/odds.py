@@ -265,7 +265,7 @@ class _Mean:
         squares = math.fsum(residual**2 for residual in residuals) + 2 * pseudo**2
         count = units.count
         # The unbiased third moment: the plain one is too near to 0 in few pairs, of which an exponential's errors at 30
-        # pairs would be .061 in place of .057. One or two pairs have none.
+        # pairs would be .062 in place of .058. One or two pairs have none.
         cubes = math.fsum(residual**3 for residual in residuals) if count > 2 else 0.0
         lean = cubes * count**2 / max((count - 1) * (count - 2), 1) / squares**1.5
         error = math.sqrt(squares * (count + 2) / (count + 1)) / pairs
