@@ -60,7 +60,7 @@ def bounded(draw: st.DrawFn) -> list[Shift]:
 
 def exact(values: Iterable[float]) -> list[Shift]:
     """Shifts that are known."""
-    return [Shift(value, value, value) for value in map(float, values)]
+    return [Shift.known(value) for value in map(float, values)]
 
 
 # --- one pair ---------------------------------------------------------------------------------------------------
