@@ -49,7 +49,7 @@ Rng = np.random.Generator
 
 def exact(values: Sequence[float] | Numbers) -> list[Shift]:
     """Return shifts that are known."""
-    return [Shift(value, value, value) for value in map(float, values)]
+    return [Shift.known(value) for value in map(float, values)]
 
 
 # --- pairs needed ------------------------------------------------------------------------------------------------

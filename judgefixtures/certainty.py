@@ -120,7 +120,7 @@ def _of_scores(
     points = []
     for (x, *_), (y, *_) in pairs:
         moved = _points(x, y, outcome) / (high - low)
-        points.append(Shift(moved, moved, moved))
+        points.append(Shift.known(moved))
     if not points:
         return Certainty(0, 0)
     labels = clusters_of(x[0].pair for x, _ in pairs)

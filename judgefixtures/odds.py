@@ -53,8 +53,8 @@ class Shift:
     `value` is what it is taken to be: with everything that is only bounded at the bound nearest to even chances.
     Raises ValueError where these three are not finite and in order.
 
-    >>> Shift(0.5, 0.5, 0.5).is_bound
-    False
+    >>> Shift.known(0.5)
+    Shift(low=0.5, high=0.5, value=0.5)
     """
 
     low: float
@@ -64,6 +64,11 @@ class Shift:
     def __post_init__(self) -> None:
         if not -math.inf < self.low <= self.value <= self.high < math.inf:
             raise ValueError(f"a shift must be finite, with low <= value <= high, got {self!r}")
+
+    @classmethod
+    def known(cls, value: float) -> Shift:
+        """Return a shift that is not only bounded."""
+        return cls(value, value, value)
 
     @property
     def is_bound(self) -> bool:
@@ -136,8 +141,6 @@ def share_log_odds(k: float, n: int) -> float:
     (2.4, 0.0)
     """
     k, _, n = check_counts(k, 0, n, ("k", "0"), halves=True)
-    if not (n >= 1 and 0 <= k <= n):
-        raise ValueError(f"counts must be 0 <= k <= n with n >= 1, got {k} of {n}")
     return math.log((k + 0.5) / (n - k + 0.5))
 
 
@@ -155,7 +158,7 @@ def log_odds_shift(
     shift, chance may show hardly any of them, and Student's limit is then too near.
     Source: Hall 1992, building on Johnson 1978; bounds: Horowitz and Manski 2000; the choice: docs/statistics.md.
 
-    >>> estimate = log_odds_shift([Shift(each, each, each) for each in (0.5, 0.75, 1.0, 0.75) * 10])
+    >>> estimate = log_odds_shift([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10])
     >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2)
     (0.75, 0.69, 0.81)
     """
@@ -172,7 +175,7 @@ def mean_shift(
     the unit: a share of repeats is one score, its binomial error is part of how scores differ from pair to pair.
     Raises ValueError for no shifts, one beyond -1..1 and labels that do not fit. Source: Tango 1998.
 
-    >>> estimate = mean_shift([Shift(each, each, each) for each in [-0.5] * 6 + [0.0] * 94])
+    >>> estimate = mean_shift([Shift.known(each) for each in [-0.5] * 6 + [0.0] * 94])
     >>> round(estimate.low, 5), round(estimate.high, 5)
     (-0.05592, -0.00287)
     """
@@ -195,7 +198,7 @@ def gate_log_odds(
     Raises ValueError as `log_odds_shift`, for a ratio not above 1 and for an alpha outside (0, 0.5).
     Source: as there; error rates in docs/statistics.md.
 
-    >>> gate_log_odds([Shift(each, each, each) for each in (0.5, 0.75, 1.0, 0.75) * 10], 1.5).message
+    >>> gate_log_odds([Shift.known(each) for each in (0.5, 0.75, 1.0, 0.75) * 10], 1.5).message
     'log-odds shift +0.75, 90% CI [.694, .806], odds ratio 2.1 [2.0, 2.2], tolerance ratio 1.5: FAIL'
     """
     if not 1 < ratio < math.inf:
@@ -204,8 +207,8 @@ def gate_log_odds(
     limit, related = math.log(ratio), totals([each.value for each in shifts], clusters) if shifts else None
     lows, highs = _means(shifts, clusters)
     estimate = _estimate(shifts, lows, highs, 1 - 2 * alpha)
-    p_pass = max(highs.p_reaching(limit), lows.reversed().p_reaching(limit))
-    p_fail = lows.p_within(limit) if estimate.value >= 0 else highs.reversed().p_within(limit)
+    p_pass = max(highs.p_at_least(limit), lows.reversed().p_at_least(limit))
+    p_fail = lows.p_at_most(limit) if estimate.value >= 0 else highs.reversed().p_at_most(limit)
     if not decides(related):
         p_pass = p_fail = 1.0
     status = _three_way(p_pass, p_fail, alpha)
@@ -266,7 +269,7 @@ class _Mean:
         squares = math.fsum(residual**2 for residual in residuals) + 2 * pseudo**2
         count = units.count
         # The unbiased third moment: the plain one is too near to 0 in few pairs, of which an exponential's errors at 30
-        # pairs would be .061 in place of .057. One or two pairs have none.
+        # pairs would be .062 in place of .058. One or two pairs have none.
         cubes = math.fsum(residual**3 for residual in residuals) if count > 2 else 0.0
         lean = cubes * count**2 / max((count - 1) * (count - 2), 1) / squares**1.5
         error = math.sqrt(squares * (count + 2) / (count + 1)) / pairs
@@ -276,16 +279,16 @@ class _Mean:
         """Return the same of scores whose signs are turned."""
         return _Mean(-self.mean, self.error, -self.lean, self.freedom, self.pairs)
 
-    def p_within(self, mean: float) -> float:
+    def p_at_most(self, mean: float) -> float:
         """Return the p-value against "the true mean is at most `mean`": the larger one of Student's t and of Hall's."""
         from scipy.special import stdtr
 
         student = (self.mean - mean) / self.error
         return float(stdtr(self.freedom, -min(student, _halls(student, self.lean))))
 
-    def p_reaching(self, mean: float) -> float:
+    def p_at_least(self, mean: float) -> float:
         """Return the p-value against "the true mean is at least `mean`"."""
-        return self.reversed().p_within(-mean)
+        return self.reversed().p_at_most(-mean)
 
     def lowest(self, confidence: float) -> float:
         """Return the smallest mean that a two-sided interval holds."""
@@ -316,7 +319,7 @@ def _estimate(shifts: Sequence[Shift], lows: _Mean, highs: _Mean, confidence: fl
 def _halls(student: float, lean: float) -> float:
     """Return Student's t without the skewness that it has where scores are skewed; grows with it. Source: Hall 1992.
 
-    The first three terms are Johnson's; the cubic one makes the function grow everywhere, so that it has an inverse.
+    All but the cubic term are Johnson's; with that one the function grows everywhere, so that it has an inverse.
     """
     return student + lean * student**2 / 3 + lean**2 * student**3 / 27 + lean / 6
 

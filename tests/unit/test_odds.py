@@ -6,7 +6,7 @@ import importlib.util
 import math
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,9 +58,9 @@ def bounded(draw: st.DrawFn) -> list[Shift]:
     return [Shift(value - below, value + above, value) for value, (below, above) in triples]
 
 
-def exact(values: Sequence[float]) -> list[Shift]:
+def exact(values: Iterable[float]) -> list[Shift]:
     """Shifts that are known."""
-    return [Shift(value, value, value) for value in values]
+    return [Shift.known(value) for value in map(float, values)]
 
 
 # --- one pair ---------------------------------------------------------------------------------------------------
@@ -178,7 +178,8 @@ def test_an_interval_has_a_width_around_its_value(values: list[float]) -> None:
     """Also of a single pair, and where all are equal."""
     found = log_odds_shift(exact(values))
     assert found.low < found.value < found.high
-    assert (found.n, found.value) == (len(values), pytest.approx(float(np.mean(values)), abs=1e-9))
+    assert found.n == len(values)
+    assert found.value == pytest.approx(float(np.mean(values)), abs=1e-9)
     same = log_odds_shift(exact([0.25] * len(values)))
     assert same.low < 0.25 - 0.5 / len(values) < 0.25 + 0.5 / len(values) < same.high
 
@@ -317,9 +318,10 @@ def test_needed_pairs_are_those_of_other_means() -> None:
     values = 0.2 + stats.norm.ppf((np.arange(40) + 0.5) / 40)
     found = gate_log_odds(exact(values), 1.5)
     other = pairs_for_mean(mean_interval((values / 4).tolist(), bound=2.0, pseudo=0.25), math.log(1.5) / 4)
-    assert (found.status, found.needed_pairs) == (INCONCLUSIVE, pytest.approx(other, rel=0.1))
     rng, needed = np.random.default_rng(1), found.needed_pairs
+    assert found.status is INCONCLUSIVE
     assert needed is not None
+    assert needed == pytest.approx(other, rel=0.15)  # which moves the mean a little towards 0
     passed = [gate_log_odds(exact(rng.normal(0.2, 1, needed)), 1.5).status for _ in range(300)].count(PASS) / 300
     assert passed == pytest.approx(0.8, abs=0.07)
 
