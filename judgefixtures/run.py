@@ -42,7 +42,7 @@ from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, arm_name, contrast
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
-from judgefixtures.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.judgments import Arm, Judgment, Planned, ask_all, judgments, recorded
 from judgefixtures.metrics import choices as choices_of
 from judgefixtures.pairs import Pair
@@ -691,6 +691,21 @@ class Run:
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
             self.note(f"{judge.name} on {asking.dataset}: {count} answers: {doubt}")
+        if judge.table.logprobs:
+            self._note_probabilities(judge, [reply for arm in replies for reply in arm if isinstance(reply, Reply)],
+                                     asking)  # fmt: skip
+
+    def _note_probabilities(self, judge: Judge, replies: Sequence[Reply], asking: Asking) -> None:
+        """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
+        valid = [reply for reply in replies if reply.invalid is None]
+        without = sum(reply.probability is None for reply in valid)
+        if valid and without == len(valid):
+            model = judge.table.model or judge.table.target
+            self.note(f"judge {judge.name}: {model} gives no token probabilities: its verdicts are judged alone")
+        elif without:
+            self.note(
+                f"judge {judge.name} on {asking.dataset}: {without} of {len(valid)} answers came without probabilities"
+            )
 
     def _note_leftovers(
         self, dataset: str, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool
