@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -28,12 +29,16 @@ class Planted:
         listed = self.others or {self.text: self.chance, **{word.encode(): p for word, p in FILLERS.items()}}
         return dict(sorted(listed.items(), key=lambda item: -item[1]))
 
+    def likeliest(self, count: int) -> list[tuple[bytes, float]]:
+        """Return what a server lists that lists so many."""
+        return list(self.alternatives.items())[:count]
+
 
 def pieces(text: str, cuts: Sequence[int]) -> list[bytes]:
     """Return a text's bytes cut in places: whatever a tokenizer makes of it."""
     whole = text.encode()
     marks = sorted({0, len(whole), *(cut % (len(whole) + 1) for cut in cuts)})
-    return [whole[start:end] for start, end in zip(marks, marks[1:], strict=False)]
+    return [whole[start:end] for start, end in itertools.pairwise(marks)]
 
 
 def planted(tokens: Sequence[bytes], at: int, verdicts: Mapping[str, float]) -> list[Planted]:
@@ -55,7 +60,7 @@ def openai_body(text: str, tokens: Sequence[Planted], count: int, **more: Any) -
     """Return a chat completion that lists the `count` likeliest tokens in each place."""
     body = chat(text, usage={"prompt_tokens": 100, "completion_tokens": 20}, **more)
     listed = [{**_openai(token.text, token.chance),
-               "top_logprobs": [_openai(*each) for each in list(token.alternatives.items())[:count]]}
+               "top_logprobs": [_openai(*each) for each in token.likeliest(count)]}
               for token in tokens]  # fmt: skip
     body["choices"][0]["logprobs"] = {"content": listed, "refusal": None}
     return body
@@ -66,7 +71,7 @@ def google_body(text: str, tokens: Sequence[Planted], count: int) -> dict[str, A
     body = gemini(text, usageMetadata={"promptTokenCount": 100, "candidatesTokenCount": 20})
     body["candidates"][0] |= {"avgLogprobs": -0.1, "logprobsResult": {
         "chosenCandidates": [_google(token.text, token.chance) for token in tokens],
-        "topCandidates": [{"candidates": [_google(*each) for each in list(token.alternatives.items())[:count]]}
+        "topCandidates": [{"candidates": [_google(*each) for each in token.likeliest(count)]}
                           for token in tokens],
     }}  # fmt: skip
     return body
