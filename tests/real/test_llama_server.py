@@ -34,6 +34,8 @@ model = "tiny-random"
 base_url = "http://127.0.0.1:{port}/v1"
 response_format = "json_object"
 logprobs = true
+top_logprobs = 3        # the server takes seconds per answer for each of them
+timeout = 300
 temperature = 1.0       # at 0 a random model repeats itself for ever
 max_output_tokens = 1500
 [judges.strict]

@@ -19,6 +19,8 @@ from support.server import SDKS, Answer, Asked, good, google_problem, problem, s
 
 from judgefixtures.cassettes.replay import scrubbed
 from judgefixtures.cassettes.thinning import thinned
+from judgefixtures.checks import Case
+from judgefixtures.config import build_config
 from judgefixtures.contrasts import NO_CUE
 from judgefixtures.judges import FatalJudgeError, load_judge
 from judgefixtures.judgments import Judgment
@@ -27,7 +29,9 @@ from judgefixtures.providers import Answer as Read
 from judgefixtures.providers import google, openai
 from judgefixtures.providers.wire import Wire
 from judgefixtures.rows import judgment_row
+from judgefixtures.run import Ledger, Run, RunOptions
 from judgefixtures.secrets import know
+from judgefixtures.simulator.behaviour import latent
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.verdicts import Verdict, parse_verdict
@@ -396,7 +400,7 @@ def answering(asked: Asked) -> Answer:
     settings = asked.body.get("generationConfig", asked.body)
     if not (settings.get("logprobs") or settings.get("responseLogprobs")):
         return good(asked.sdk)
-    share = 0.9 - 0.1 * asked.number
+    share = 0.9 - 0.08 * asked.number
     return said(asked.sdk, 1, {"1": share * 0.95, "2": (1 - share) * 0.95})
 
 
@@ -413,7 +417,7 @@ def test_recorded_and_replayed_to_the_same_numbers(sdk: str, tmp_path: Path) -> 
     else:
         settings = first["generationConfig"]
         assert (settings["responseLogprobs"], settings["logprobs"]) == (True, 7)
-    assert [found_by(judgment) for judgment in live] == pytest.approx([0.9, 0.8, 0.7, 0.6], abs=1e-9)
+    assert [found_by(judgment) for judgment in live] == pytest.approx([0.9, 0.82, 0.74, 0.66], abs=1e-9)
     replayed = run(a_judge(sdk, server.url, **LOGPROBS, top_logprobs=7), tmp_path, PAIRS, mode="none")
     assert [judgment.reply.probability for judgment in replayed] == [judgment.reply.probability for judgment in live]
     assert judge.identity["parameters"] | {"logprobs": True, "top_logprobs": 7} == judge.identity["parameters"]
@@ -582,8 +586,6 @@ def test_an_outage_is_no_refusal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sdk", SDKS)
 def test_the_simulated_judge_tells_what_it_is(sdk: str, notation: str) -> None:
     """Over both wires, in both notations, its probability is the one that its latent log odds say."""
-    from judgefixtures.simulator.behaviour import latent
-
     for pair in load_pairs(Source("house-close"))[:5]:
         with simulating() as server:
             judge = a_judge(sdk, server.url, model="simulated-unsure", verdict=notation, **LOGPROBS)
@@ -604,3 +606,37 @@ def test_other_simulated_judges_ignore_the_question() -> None:
         reply = ask(judge, judge.prompt(load_pairs(Source("house-close"))[0], NO_CUE))
     assert reply.probability is None
     assert reply.verdict.invalid is None
+
+
+# --- a run --------------------------------------------------------------------------------------------------
+
+
+@over_the_wire
+@pytest.mark.parametrize(("silent", "note"), [
+    (lambda _number: False, ""),
+    (lambda _number: True, "judge mine: gpt-4o gives no token probabilities: its verdicts are judged alone"),
+    (lambda number: number == 3, "judge mine on few: 2 of 20 answers came without probabilities"),
+])  # fmt: skip
+def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path: Path) -> None:
+    """Whether a server refuses or ignores the question, one note per judge; the same in a replay, of the same rows."""
+    pairs = [{"id": pair.id, "question": pair.question, "response_1": "One", "response_2": "Other"}
+             for pair in some_pairs(10)]  # fmt: skip
+    (tmp_path / "few.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    with serving(by=lambda asked: good(asked.sdk) if silent(asked.number) else answering(asked)) as server:
+        config = build_config({
+            "control": False, "datasets": {"few": {"path": str(tmp_path / "few.jsonl")}},
+            "judges": {"mine": table("openai", server.url, **LOGPROBS)},
+        })  # fmt: skip
+        kept = []
+        for mode in ("missing", "none"):
+            options = RunOptions(record=mode, force=True, keep_judgments=True)
+            with Run(config, tmp_path / "cassettes", options) as live:
+                ledger, judge = Ledger(), live.judge("mine")
+                for name in ("recency-new-old", "recency-new-old"):
+                    live.check(live.named(name), Case(judge, "few", live.pairs("mine", "few"), config), ledger)
+            assert [each for each in live.notes if "probabilit" in each] == ([note] if note else [])
+            kept.append(ledger.judgments)
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 40
+    told = [row for row in kept[0] if "probability" in row]
+    assert len(told) == {"": 40, "judge mine:": 0}.get(note[:11], 36)
