@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from judgefixtures.cassettes.replay import drop_answer, keep_answer, replaying, was_played
+from judgefixtures.cassettes.thinning import spells_secret
 from judgefixtures.config import UNSET, JudgeTable
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import (
+    LOGPROBS,
     Answer,
     FatalJudgeError,
     Provider,
@@ -31,6 +33,7 @@ from judgefixtures.providers import (
     api_key,
     sent_as,
 )
+from judgefixtures.providers.wire import refused_logprobs
 from judgefixtures.secrets import masked, redacted
 from judgefixtures.texts import encodable
 
@@ -133,6 +136,7 @@ class Asker(ABC, Generic[R]):
             "max_output_tokens": table.max_output_tokens,
             "response_format": table.response_format if table.verdict == "json" else "none",
             **{key: value for key in optional if (value := getattr(table, key)) is not None},
+            **({"logprobs": True, "top_logprobs": table.top_logprobs} if table.logprobs else {}),
         }
 
     @property
@@ -168,9 +172,15 @@ class Asker(ABC, Generic[R]):
         return None
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
-        """Leave out what a recorded identity left out, where this judge may drop parameters at all."""
-        if identity and self.table.drop_unsupported and not self.probed:
-            self._provider.dropped = frozenset(map(str, identity.get("dropped") or ()))
+        """Leave out what a recorded identity left out, where this judge may: token probabilities always."""
+        if identity and not self.probed:
+            left_out = frozenset(map(str, identity.get("dropped") or ()))
+            self._provider.dropped = left_out if self.table.drop_unsupported else left_out & self._spared
+
+    @property
+    def _spared(self) -> frozenset[str]:
+        """What is dropped without leave, since a verdict counts without it: token probabilities that were asked for."""
+        return LOGPROBS & self._provider.sent if self.table.logprobs else frozenset()
 
     async def close(self) -> None:
         """Close the judge's connections; it can be asked again."""
@@ -185,8 +195,8 @@ class Asker(ABC, Generic[R]):
     async def probe(self, prompt: str) -> R:
         """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
 
-        A rejected parameter is dropped where the judge's table allows it; otherwise the error names it. An answer
-        that is cut off is not recorded and raises CutOffError: the remedy is another judge.
+        A rejected parameter is dropped where the judge's table allows it, token probabilities always; otherwise the
+        error names it. An answer that is cut off is not recorded and raises CutOffError: the remedy is another judge.
         """
         self._probing = True
         try:
@@ -195,7 +205,7 @@ class Asker(ABC, Generic[R]):
                     return await self._probed(prompt)
                 except UnsupportedError as error:
                     named = sent_as(error.parameter) & self._provider.sent
-                    if not self.table.drop_unsupported or not named:
+                    if not named or not (self.table.drop_unsupported or named <= LOGPROBS):
                         raise
                     self._provider.dropped = self.dropped | named
         finally:
@@ -231,32 +241,55 @@ class Asker(ABC, Generic[R]):
         )
 
     async def _probed(self, prompt: str) -> R:
+        failure: RetryableError | None
         try:
             return await self.ask(prompt, attempts=min(2, self.table.max_attempts), tentative=True)
         except _GaveUpError as error:
-            failure, formats = error.failure, frozenset({"response_format"})
+            failure = error.failure
             if failure.status in SAT_OUT:
                 raise
-            if not (failure.status or 0) >= 500 or self.table.provider != "openai" or not formats & self._provider.sent:
-                return await self.ask(prompt, after=failure)
-        return await self._without_format(prompt, formats, failure)
+        suspects = self._suspects if (failure.status or 0) >= 500 else ()
+        if "logprobs" in suspects and (refusal := refused_logprobs({}, str(failure), self._said(failure))) is not None:
+            raise refusal
+        for suspect in suspects:
+            failure = await self._fault_without(prompt, sent_as(suspect), failure)
+            if failure is None:
+                with contextlib.suppress(_GaveUpError):  # it may have been an outage that is over
+                    return await self.ask(prompt, attempts=1)
+                raise self._fails_on(suspect)
+        return await self.ask(prompt, after=failure)
 
-    async def _without_format(self, prompt: str, formats: frozenset[str], failure: RetryableError) -> R:
-        """Ask without response_format: some servers answer 500 to a kind of it that they do not know."""
+    @property
+    def _suspects(self) -> tuple[str, ...]:
+        """The parameters to which some servers answer 500 where they do not know them, or not this kind of them."""
+        names = ("logprobs", "response_format") if self.table.provider == "openai" else ("logprobs",)
+        return tuple(name for name in names if sent_as(name) & self._provider.sent)
+
+    async def _fault_without(
+        self, prompt: str, names: frozenset[str], failure: RetryableError | None
+    ) -> RetryableError | None:
+        """Ask once without some parameters, recording nothing; return the failure that remains, None for none."""
         before = self._provider.dropped
-        self._provider.dropped = before | formats
+        self._provider.dropped = before | names
         try:
             await self.ask(prompt, attempts=1, keep=False, after=failure)
-        except FatalJudgeError as error:
+        except _GaveUpError as error:
+            return error.failure
+        except FatalJudgeError:
+            return failure
+        finally:
             self._provider.dropped = before
-            return await self.ask(prompt, after=getattr(error, "failure", None))
-        self._provider.dropped = before
-        with contextlib.suppress(_GaveUpError):  # it may have been an outage that is over
-            return await self.ask(prompt, attempts=1)
-        raise UnsupportedError(
-            f"judge {self.name!r}: the server fails on response_format = {self.table.response_format!r} and answers "
-            'without it: set response_format = "json_object" or "none", or drop_unsupported = true.',
-            "response_format",
+        return None
+
+    def _fails_on(self, parameter: str) -> UnsupportedError:
+        remedy = {
+            "logprobs": "leave logprobs out of the judge's table",
+            "response_format": 'set response_format = "json_object" or "none", or drop_unsupported = true',
+        }[parameter]
+        return UnsupportedError(
+            f"judge {self.name!r}: the server fails on {parameter} = {getattr(self.table, parameter)!r} and answers "
+            f"without it: {remedy}.",
+            parameter,
         )
 
     async def ask(
@@ -340,6 +373,7 @@ class Asker(ABC, Generic[R]):
             text=redacted(answer.text),
             detail=masked(answer.detail),
             reasoning=redacted(answer.reasoning),
+            tokens=() if spells_secret([token.text for token in answer.tokens]) else answer.tokens,
         )
 
     def _gave_up(self, failure: RetryableError, patience: _Patience, wasted: int) -> R:

@@ -16,7 +16,7 @@ from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import EXECUTION_MARK, Plan, execution_prompt, execution_text, heuristic_plan
-from judgefixtures.probabilities import Probability
+from judgefixtures.probabilities import Probability, probability
 from judgefixtures.prompts import Template, load_system_prompt, load_template, presented
 from judgefixtures.providers import Answer, FatalJudgeError, Provider, Usage, know_credentials, load_provider
 from judgefixtures.ratings import Rater, Rating, compare, rating_arms
@@ -198,7 +198,16 @@ class Judge(Asker[Reply]):
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:
         """Return the verdict that an answer states, or the invalid one that it is."""
         verdict, detail = self._stated(answer)
-        return Reply(verdict, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+        return Reply(verdict, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted,
+                     self._probability(verdict, answer))  # fmt: skip
+
+    def _probability(self, verdict: Verdict, answer: Answer) -> Probability | None:
+        """Return how sure the judge was of a valid verdict, where it is asked for that and tells it."""
+        if not self.table.logprobs or verdict.invalid is not None:
+            return None
+        if answer.probability is not None or not answer.tokens:
+            return answer.probability
+        return probability(answer.tokens, answer.text, verdict, self.table.verdict, self.table.counts_ties)
 
     def _stated(self, answer: Answer) -> tuple[Verdict, str]:
         """Return the verdict that an answer states, or the invalid one that it is, with what is to be said of it."""

@@ -10,6 +10,7 @@ from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import acknowledged
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
+from judgefixtures.probabilities import Probability
 
 
 def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
@@ -39,7 +40,14 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
         **({} if reply.scores is None else {"scores": list(reply.scores)}),
         **({"tie": True} if judgment.verdict.tie else {}),
         **planned,
+        **({"tie": True} if judgment.verdict.tie else {}),
+        **({} if reply.probability is None else {"probability": _probability_of(reply.probability)}),
     }
+
+
+def _probability_of(probability: Probability) -> Row:
+    low, high = probability.bounds
+    return {"value": probability.value, "low": low, "high": high, "elsewhere": probability.elsewhere}
 
 
 def _plan_of(plan: Plan) -> Row:

@@ -798,6 +798,21 @@ class Run:
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):
             self.note(f"{judge.name} on {asking.dataset}: {count} answers: {doubt}")
+        if judge.table.logprobs:
+            self._note_probabilities(judge, [reply for arm in replies for reply in arm if isinstance(reply, Reply)],
+                                     asking)  # fmt: skip
+
+    def _note_probabilities(self, judge: Judge, replies: Sequence[Reply], asking: Asking) -> None:
+        """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
+        valid = [reply for reply in replies if reply.invalid is None]
+        without = sum(reply.probability is None for reply in valid)
+        if valid and without == len(valid):
+            model = judge.table.model or judge.table.target
+            self.note(f"judge {judge.name}: {model} gives no token probabilities: its verdicts are judged alone")
+        elif without:
+            self.note(
+                f"judge {judge.name} on {asking.dataset}: {without} of {len(valid)} answers came without probabilities"
+            )
 
     def _note_leftovers(
         self, dataset: str, pairs: Sequence[Pair], cassettes: Sequence[Cassette], *, whole: bool

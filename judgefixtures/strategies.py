@@ -68,6 +68,7 @@ class Planner(Asker[Written]):
             "max_output_tokens": table.plan_max_output_tokens,
             "response_format": "none",
             "system_prompt": None,  # it speaks of verdicts
+            "logprobs": False,  # a plan is not a choice between two
         }
         table = table.model_copy(update=changes).saying("")
         super().__init__(name, table, load_provider(table), pace)

@@ -13,13 +13,13 @@ from typing import Any, Protocol
 
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.probabilities import Token
+from judgefixtures.probabilities import Probability, Token
 from judgefixtures.scores import is_whole
 from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
 from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
 
-__all__ = ["PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
+__all__ = ["LOGPROBS", "PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
            "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "schema_of",
            "sent_as"]  # fmt: skip
 
@@ -96,7 +96,8 @@ class Answer:
     """What a provider returned for one prompt: text, or why there is none, and what it says of itself.
 
     With `unless_whole` the answer is valid all the same where its text states a whole verdict; it says why it may not.
-    `tokens` are those of the text with their probabilities, where the server was asked for them and told them.
+    `tokens` are those of the text with their probabilities, where the server was asked for them and told them;
+    `probability` is what a function of the user's says of its verdict itself.
     """
 
     text: str
@@ -109,6 +110,7 @@ class Answer:
     unless_whole: str = ""
     quota: Quota | None = None
     tokens: tuple[Token, ...] = ()
+    probability: Probability | None = None
 
 
 class Provider(Protocol):
@@ -137,12 +139,14 @@ class Provider(Protocol):
 _FORMAT = frozenset({"response_format", "response_mime_type", "response_json_schema"})
 _THINKING = frozenset({"reasoning_effort", "thinking_config"})
 LIMITS = ("max_tokens", "max_completion_tokens")  # OpenAI's older and newer name for one limit
+LOGPROBS = frozenset({"logprobs", "top_logprobs", "response_logprobs"})  # a verdict counts without them, too
 # What a rejected parameter is sent as, by any provider: a gateway passes on what the model behind it calls it. By the
 # name in the error, without case and separators.
 _SENT_AS = {
     **dict.fromkeys(("responseformat", "responsejsonschema", "responsemimetype", "responseschema"), _FORMAT),
     **dict.fromkeys(("thinkingconfig", "thinkingbudget", "thinkinglevel", "reasoningeffort"), _THINKING),
     **{name.replace("_", ""): frozenset(LIMITS) for name in LIMITS},
+    **{name.replace("_", ""): LOGPROBS for name in LOGPROBS},
     **{name.replace("_", ""): frozenset({name}) for name in ("temperature", "seed", "max_output_tokens")},
 }  # fmt: skip
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.config import JudgeTable
+from judgefixtures.probabilities import Token
 from judgefixtures.providers import PLACEHOLDER_KEY, Answer, RetryableError, Usage, api_key, schema_of
 from judgefixtures.providers.wire import (
     Wire,
@@ -18,6 +20,8 @@ from judgefixtures.providers.wire import (
     status_in,
     text_or_none,
     tokens,
+    told,
+    told_token,
     understood,
     without_switches,
 )
@@ -140,6 +144,8 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     asked = {name: value for name, value in thinking.items() if value is not None and name not in dropped}
     if asked and "thinking_config" not in dropped:
         sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
+    if table.logprobs:
+        sent |= {"response_logprobs": True, "logprobs": table.top_logprobs}
     if table.verdict == "json" and table.response_format != "none":
         sent |= {"response_mime_type": "application/json", "response_json_schema": schema_of(table)}
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
@@ -177,7 +183,7 @@ def read(wire: Wire, model: str) -> Answer:
         raise RetryableError("an answer without text", invalid="empty")
     if invalid == "filtered" and finish not in WITHHELD:
         about["unless_whole"] = f"the finish reason {finish[:60]} is not known; the answer is whole and was counted"
-    return Answer(text, invalid, detail, reasoning, **about)
+    return Answer(text, invalid, detail, reasoning, tokens=_tokens_of(candidate), **about)
 
 
 def _fault(finish: str) -> tuple[InvalidKind | None, str]:
@@ -194,6 +200,16 @@ def _texts(candidate: dict[str, Any]) -> tuple[str, str]:
     kinds = [(bool(part.get("thought")), str(part.get("text") or "")) for part in parts]
     return ("".join(text for thought, text in kinds if not thought),
             "".join(text for thought, text in kinds if thought))  # fmt: skip
+
+
+def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
+    """Return a candidate's tokens with their probabilities, thoughts included; none where one cannot be read."""
+    result = as_table(candidate.get("logprobsResult"))
+    chosen, top = result.get("chosenCandidates"), result.get("topCandidates") or ()
+    if not isinstance(chosen, list) or not isinstance(top, list | tuple) or (top and len(top) != len(chosen)):
+        return ()
+    lists = [as_table(place).get("candidates") for place in top] or [None] * len(chosen)
+    return told(told_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True))
 
 
 def _usage(usage: Any) -> Usage:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.cassettes.replay import drop_answer, find_with
 from judgefixtures.config import JudgeTable
+from judgefixtures.probabilities import Token
 from judgefixtures.providers import (
     LIMITS,
     PLACEHOLDER_KEY,
@@ -29,6 +31,8 @@ from judgefixtures.providers.wire import (
     status_in,
     text_or_none,
     tokens,
+    told,
+    told_token,
     understood,
     without_switches,
 )
@@ -166,6 +170,8 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         sent["reasoning_effort"] = table.reasoning_effort
     if table.verdict == "json" and table.response_format != "none":
         sent["response_format"] = _response_format(table.response_format, schema_of(table))
+    if table.logprobs:
+        sent |= {"logprobs": True, "top_logprobs": table.top_logprobs}
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
@@ -213,6 +219,7 @@ def read(wire: Wire, model: str) -> Answer:
         served_model=text_or_none(body.get("model")),
         fingerprint=text_or_none(body.get("system_fingerprint")),
         usage=_usage(body.get("usage")),
+        tokens=_tokens_of(choice),
     )
 
 
@@ -248,6 +255,14 @@ def _text(content: Any, kind: str = "text") -> str:
     if isinstance(content, list):  # parts, as some gateways send them
         return "".join(str(part.get(kind) or "") for part in content if isinstance(part, dict))
     return content if isinstance(content, str) and kind == "text" else ""
+
+
+def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
+    """Return the tokens of a choice with their probabilities; none where one of them cannot be read."""
+    content = as_table(choice.get("logprobs")).get("content")
+    if not isinstance(content, list):
+        return ()
+    return told(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
 
 
 def _usage(usage: Any) -> Usage:

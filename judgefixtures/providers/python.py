@@ -1,4 +1,7 @@
-"""A judge of the user's own code: callable(prompt: str) -> str, sync or async, with whatever HTTP client it uses."""
+"""A judge of the user's own code: callable(prompt: str) -> str, sync or async, with whatever HTTP client it uses.
+
+With `logprobs = true` it may return how sure it was beside the text.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from typing import Any
 from judgefixtures.cassettes.replay import check_call, is_recorded
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.probabilities import ROUNDING, stated_probability
 from judgefixtures.providers import Answer, FatalJudgeError, RefusedError, RetryableError
 from judgefixtures.providers.wire import Wire, _causes, error_answer, error_object
 from judgefixtures.secrets import masked
@@ -32,6 +36,7 @@ class PythonProvider:
 
     def __init__(self, table: JudgeTable) -> None:
         self._target = str(table.target)
+        self._logprobs, self._ties = table.logprobs, table.counts_ties
         self._function: Callable[[str], Any] | None = None
         self._threads: ThreadPoolExecutor | None = None
         self.dropped: frozenset[str] = frozenset()
@@ -42,11 +47,11 @@ class PythonProvider:
         return frozenset()
 
     async def complete(self, prompt: str) -> Answer:
-        """Return the function's text; raises RetryableError or FatalJudgeError for what it raises."""
+        """Return the function's answer; raises RetryableError or FatalJudgeError for what it raises."""
         if self._function is None:
             self._function = resolve(self._target)
         try:
-            text = await self._call(self._function, prompt)
+            returned = await self._call(self._function, prompt)
         except (JudgeFixturesError, RetryableError):
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as error:
@@ -55,12 +60,31 @@ class PythonProvider:
             check_call()
             return _classified(error, self._target)
         check_call()
-        if not isinstance(text, str):
+        if isinstance(returned, str):
+            return Answer(returned)
+        if self._logprobs and isinstance(returned, Mapping):
+            return self._with_probability(returned)
+        raise FatalJudgeError(
+            f"{self._target} returned {type(returned).__name__}, not the judge's text (str): return what the model "
+            'wrote, unread; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}.'
+        )
+
+    def _with_probability(self, returned: Mapping[Any, Any]) -> Answer:
+        text, stated = returned.get("text"), returned.get("probabilities")
+        if not isinstance(text, str) or returned.keys() != {"text", "probabilities"}:
             raise FatalJudgeError(
-                f"{self._target} returned {type(text).__name__}, not the judge's text (str): return what the model "
-                "wrote, unread."
+                f'{self._target} returned a mapping with {sorted(map(str, returned))}: return {{"text": what the model '
+                'wrote, "probabilities": {"1": p, "2": q}}, or the text alone.'
             )
-        return Answer(text)
+        first, second, tie = _chances(stated)
+        if first is None or second is None or tie is None or first + second + tie > 1 + ROUNDING:
+            raise FatalJudgeError(
+                f'{self._target} returned the probabilities {stated!r}: return {{"1": p, "2": q}}, or those with '
+                '"tie": t, each above 0 and below 1 and together no more than 1 (what is missing is neither '
+                "verdict); where one of them is not known, return the text alone."
+            )
+        # A tie that is no verdict is elsewhere.
+        return Answer(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
     async def _call(self, function: Callable[[str], Any], prompt: str) -> Any:
         if inspect.iscoroutinefunction(function):
@@ -82,6 +106,23 @@ class PythonProvider:
 
     def forget(self) -> None:
         """Nothing either."""
+
+
+def _chances(stated: object) -> tuple[float | None, float | None, float | None]:
+    """Return the probabilities of response 1, response 2 and a tie; None for one that is not between 0 and 1."""
+    if not isinstance(stated, Mapping) or stated.keys() - {"1", "2", "tie"}:
+        return None, None, None
+    first, second = (_chance(stated.get(name)) for name in ("1", "2"))
+    return first, second, _chance(stated["tie"]) if stated.get("tie") else 0.0
+
+
+def _chance(value: object) -> float | None:
+    """Return a probability; None for what is none, or would be an infinite log-odds."""
+    try:
+        number = float(value)  # type: ignore[arg-type]  # a number of numpy's, too
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if not isinstance(value, str | bool) and 0 < number < 1 else None
 
 
 def resolve(target: str) -> Callable[[str], Any]:

@@ -10,12 +10,13 @@ import asyncio
 import contextlib
 import email.utils
 import json
+import math
 import os
 import re
 import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,9 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from judgefixtures.cassettes.replay import is_this_machine, was_played
+from judgefixtures.probabilities import UNTOLD, Token, token_bytes
 from judgefixtures.providers import (
+    LOGPROBS,
     Answer,
     FatalJudgeError,
     Quota,
@@ -172,6 +175,46 @@ def text_or_none(value: Any) -> str | None:
 def tokens(value: Any) -> int | None:
     """Return a count of tokens, or None for anything that is none."""
     return value if type(value) is int and value >= 0 else None
+
+
+def told(found: Iterable[Token | None]) -> tuple[Token, ...]:
+    """Return the tokens that a server tells the probabilities of: all of them or, where one cannot be read, none."""
+    every = tuple(found)
+    return tuple(token for token in every if token is not None) if None not in every else ()
+
+
+ROUNDED = 1e-3  # a log-probability above 0 by no more than this was rounded
+
+
+def told_token(entry: Any, alternatives: Any, key: str) -> Token | None:
+    """Return a token and what might have stood in its place, as a server lists them; None for anything else.
+
+    Log-probabilities stand under `key`. Of two tokens with the same bytes either may have been meant: their
+    probabilities are added, unless it is one token that is listed twice.
+    """
+    if not isinstance(alternatives, list | None):
+        return None
+    own, listed = _told(entry, key), [_told(each, key) for each in alternatives or ()]
+    if own is None or None in listed:
+        return None
+    together: dict[bytes, float] = {}
+    for text, logprob in dict.fromkeys(each for each in listed if each is not None and each[1] > UNTOLD):
+        together[text] = _added(together[text], logprob) if text in together else logprob
+    return Token(*own, together)
+
+
+def _told(entry: Any, key: str) -> tuple[bytes, float] | None:
+    """Return the bytes of a token (some servers list them, others only their text) and its log-probability."""
+    fields = as_table(entry)
+    token, logprob = token_bytes(fields.get("token"), fields.get("bytes")), fields.get(key)
+    if token is None or isinstance(logprob, bool) or not isinstance(logprob, int | float) or not logprob <= ROUNDED:
+        return None
+    return token, float(max(logprob, UNTOLD))
+
+
+def _added(one: float, other: float) -> float:
+    """Return the logarithm of the sum of two probabilities."""
+    return max(one, other) + math.log1p(math.exp(-abs(one - other)))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -339,6 +382,8 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     said = f"HTTP {status}: {masked(message)[:400]}" if message else f"HTTP {status}"
     if kind := _item_fault(status, error, message):
         return Answer("", kind, said)
+    if status in (400, 403, 422, 501) and (refusal := refused_logprobs(error, message, said)) is not None:
+        raise refusal
     if remedy := _fatal_remedy(status, error, message, model):
         raise FatalJudgeError(f"{said} -- {remedy}")
     if status in (400, 422):
@@ -351,6 +396,39 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     if status in RETRIED or status >= 500:
         raise RetryableError(said, retry_after=retry_after(headers, error, message), status=status)
     raise FatalJudgeError(f"{said} -- the request cannot succeed as it is.")
+
+
+_TOO_MANY = re.compile(
+    r"too (?:large|big|high|many)|at (?:most|least)|(?:less|greater|more) than|exceed|\brange\b|above|maximum|\bmax\b"
+    r"|must be (?:[<>≤]|between)|between \d", re.IGNORECASE
+)  # fmt: skip
+_AT_MOST = re.compile(
+    r"(?:<=|≤|at most|equal to|max(?:imum)?(?: allowed)?(?: value)?(?: of| is|:)?|between \d+ and) *(\d+)"
+    r"|\[\d+, ?(\d+)\]", re.IGNORECASE
+)  # fmt: skip
+
+
+def refused_logprobs(error: Mapping[str, Any], message: str, said: str) -> FatalJudgeError | None:
+    """Return what an error means that rejects token probabilities; None for any other error.
+
+    A model that gives none is an UnsupportedError; one that gives fewer than are asked for can be asked for fewer.
+
+    >>> refused_logprobs({}, "Logprobs is not enabled for models/gemini-2.5-pro", "HTTP 400").parameter
+    'logprobs'
+    >>> str(refused_logprobs({}, "top_logprobs must be <= 5", "HTTP 400")).rpartition(": ")[2]
+    "set top_logprobs = 5 in the judge's table."
+    """
+    if sent_as(rejected_parameter(error, message)) != LOGPROBS:
+        return None
+    if not _TOO_MANY.search(message):
+        return UnsupportedError(
+            f"{said} -- the model gives no token probabilities: leave logprobs out of the judge's table.", "logprobs"
+        )
+    found = _AT_MOST.search(message)
+    at_most = f"top_logprobs = {found[1] or found[2]}" if found else "top_logprobs to a number that it takes"
+    return FatalJudgeError(
+        f"{said} -- the server lists fewer tokens in a place than it is asked for: set {at_most} in the judge's table."
+    )
 
 
 _TOO_LARGE = re.compile(
@@ -429,6 +507,7 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
 _TOPICS = [
     (name, re.compile(words, re.IGNORECASE))
     for name, words in (
+        ("logprobs", r"log[_ ]?prob"),
         (
             "response_format",
             r"response[_ ]?(?:format|mime|json|schema)|json mode|\bschema\b|grammar|guided|"

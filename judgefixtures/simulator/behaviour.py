@@ -96,6 +96,8 @@ class SimulatedJudge:
     obeys: bool = False
     # By how much a label moves the latent difference of a pair; None: verdicts go by rates, not by chance.
     effect: float | None = None
+    # By how much the labels new and expert move it; None: likewise. The verdict is the likelier one, not a draw.
+    sureness: float | None = None
 
 
 def _faithful(_labels: Labels, _content_type: str) -> tuple[int, bool]:
@@ -139,6 +141,7 @@ JUDGES: Mapping[str, SimulatedJudge] = MappingProxyType(
         "simulated-verbose": SimulatedJudge(_faithful, prefers_length=True),
         "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
         "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
+        "simulated-unsure": SimulatedJudge(_faithful, sureness=0.5),
         "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
         "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
     }
@@ -186,6 +189,8 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     draw, first = _uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
     if judge.effect is not None:
         first = prefers_first(seen.difference, seen.labels, judge.effect, draw)
+    if judge.sureness is not None:
+        first = _unsure(seen, judge.sureness) >= 0
     choice = _weakness(judge, seen) or (1 if first else 2)
     if judge.noise and draw < judge.noise:
         choice = 3 - choice
@@ -198,14 +203,40 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
 def prefers_first(difference: float, labels: Labels, effect: float, draw: float) -> bool:
     """Return whether a judge with a latent cue effect chooses the first response, given a draw from [0, 1).
 
-    Logistic: a label that is expected to win adds the effect to the latent difference of its pair.
+    A label that is expected to win adds the effect to the latent difference of its pair.
 
     >>> prefers_first(0.0, ("new", "old"), 0.8, draw=0.6), prefers_first(0.0, ("old", "new"), 0.8, draw=0.6)
     (True, False)
     """
+    return draw < 1 / (1 + math.exp(-_swayed(difference, labels, effect)))
+
+
+def _swayed(difference: float, labels: Labels, effect: float) -> float:
     first, second = (STRENGTH.get(label, 0) for label in labels)
-    latent = difference + effect * ((first > second) - (first < second))
-    return draw < 1 / (1 + math.exp(-latent))
+    return difference + effect * ((first > second) - (first < second))
+
+
+def _unsure(seen: Seen, effect: float) -> float:
+    """Return the log odds of the first response: how strong the pair's content is, and an effect of new and expert."""
+    favoured = [label in ("new", "expert") for label in seen.labels]
+    # A clear pair's difference is that of its gold; of others the lean is told apart more finely than by votes.
+    clear = abs(seen.difference) >= CLEAR
+    strength = seen.difference if clear else math.log((1 - seen.lean) / seen.lean)
+    return strength + effect * (favoured[0] - favoured[1])
+
+
+def latent(model: str, prompt: str) -> float | None:
+    """Return the log odds with which a simulated judge chooses the first response; None of one without a latent one.
+
+    >>> latent("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")
+    """
+    judge = JUDGES[model]
+    if prompt.startswith(PLANNING_MARK):
+        return None
+    seen = read(prompt, judge.separation)
+    if judge.sureness is not None:
+        return _unsure(seen, judge.sureness)
+    return None if judge.effect is None else _swayed(seen.difference, seen.labels, judge.effect)
 
 
 def _weakness(judge: SimulatedJudge, seen: Seen) -> int | None:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from judgefixtures.simulator.behaviour import MODELS, UnreadablePromptError, answer
+from judgefixtures.simulator.behaviour import MODELS, UnreadablePromptError, answer, latent
+from judgefixtures.simulator.sureness import SaidToken, said_tokens
 
 GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
 
@@ -119,12 +120,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"message": message, "code": "model_not_found", "param": None}})
             return
         text = self.server.answer(model, prompt)
+        choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        if request.get("logprobs") and (tokens := _said(model, prompt, text, request.get("top_logprobs") or 0)):
+            choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
         self._send(
             200,
             {
                 "model": model,
                 "system_fingerprint": "simulated",
-                "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+                "choices": [choice],
                 "usage": _tokens(prompt, text, "prompt_tokens", "completion_tokens"),
             },
         )
@@ -137,11 +141,19 @@ class _Handler(BaseHTTPRequestHandler):
             return
         text = self.server.answer(model, prompt)
         content = {"parts": [{"text": text}], "role": "model"}
+        candidate = {"content": content, "finishReason": "STOP", "index": 0}
+        settings = request.get("generationConfig") or {}
+        if settings.get("responseLogprobs") and (tokens := _said(model, prompt, text, settings.get("logprobs") or 0)):
+            candidate["logprobsResult"] = {
+                "chosenCandidates": [_google_token(token.text, token.logprob) for token in tokens],
+                "topCandidates": [{"candidates": [_google_token(*each) for each in token.likeliest]}
+                                  for token in tokens],
+            }  # fmt: skip
         usage = _tokens(prompt, text, "promptTokenCount", "candidatesTokenCount")
         self._send(
             200,
             {
-                "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+                "candidates": [candidate],
                 "usageMetadata": usage,
                 "modelVersion": model,
             },
@@ -157,6 +169,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
         """Say nothing: a request a line would bury the output of the run."""
+
+
+def _said(model: str, prompt: str, text: str, count: int) -> list[SaidToken]:
+    """Return the tokens of an answer; none of a judge that does not choose by a latent probability."""
+    log_odds = latent(model, prompt)
+    return [] if log_odds is None else said_tokens(text, log_odds, count)
+
+
+def _openai_token(text: str, logprob: float) -> dict[str, Any]:
+    return {"token": text, "bytes": list(text.encode()), "logprob": logprob}
+
+
+def _with_likeliest(token: SaidToken) -> dict[str, Any]:
+    likeliest = [_openai_token(*each) for each in token.likeliest]
+    return {**_openai_token(token.text, token.logprob), "top_logprobs": likeliest}
+
+
+def _google_token(text: str, logprob: float) -> dict[str, Any]:
+    return {"token": text, "logProbability": logprob}
 
 
 def _tokens(prompt: str, text: str, prompt_key: str, answer_key: str) -> dict[str, int]:

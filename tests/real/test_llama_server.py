@@ -33,6 +33,9 @@ provider = "openai"
 model = "tiny-random"
 base_url = "http://127.0.0.1:{port}/v1"
 response_format = "json_object"
+logprobs = true
+top_logprobs = 3        # the server takes seconds per answer for each of them
+timeout = 300
 temperature = 1.0       # at 0 a random model repeats itself for ever
 max_output_tokens = 1500
 [judges.strict]
@@ -97,13 +100,20 @@ def run(project, *options):
 
 
 def test_real_verdicts_are_recorded_and_replayed(project):
-    """Grammar-constrained JSON of a real server becomes verdicts, and a replay gives the same report."""
+    """Grammar-constrained JSON becomes verdicts with probabilities behind them, and a replay gives the same report."""
     recorded = run(project, "--judge-record=missing", "--judge-report=first")
     assert "recorded: tiny: 8 calls" in recorded.stdout, recorded.stdout
     rows = [json.loads(line) for line in (project / "first" / "judgments.jsonl").read_text().splitlines()]
     assert len(rows) == 8
     assert all((row["selected_response"] is None) != (row["invalid"] is None) for row in rows)
     assert any(row["selected_response"] for row in rows)
+    for row in rows:
+        assert ("probability" in row) == (row["invalid"] is None)
+    found = [row["probability"] for row in rows if "probability" in row]
+    assert all(0 <= each["low"] <= each["value"] <= each["high"] <= 1 for each in found)
+    assert all(0 <= each["elsewhere"] < 1 for each in found)
+    assert len({each["value"] for each in found}) > 1
+    assert "token probabilities" not in recorded.stdout
     run(project, "--judge-report=second")
     for name in ("report.json", "judgments.jsonl"):
         assert (project / "first" / name).read_bytes() == (project / "second" / name).read_bytes()

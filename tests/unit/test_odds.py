@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import random
-import sys
 from collections.abc import Iterable, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
+from support.benchmarks import benchmark
 
 from judgefixtures.odds import (
     LARGEST,
@@ -352,19 +348,6 @@ def test_odds_are_said_in_words(value: float, low: float, high: float, words: st
 # --- how often it errs ------------------------------------------------------------------------------------------
 
 
-@cache
-def benchmark() -> Any:
-    """Return benchmarks/probabilities.py: the scenarios."""
-    path = Path(__file__).parents[2] / "benchmarks" / "probabilities.py"
-    spec = importlib.util.spec_from_file_location("probabilities_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize(
     "name",
     ["normal, sd 1", "exponential, tail away from 0", "exponential, tail towards 0", "a tenth of the pairs carries it",
@@ -372,13 +355,13 @@ def benchmark() -> Any:
 )  # fmt: skip
 def test_the_gate_errs_as_seldom_as_it_says(name: str) -> None:
     """Of judges exactly at the tolerance about one in twenty passes, as many fail: 30 pairs, 1,000 runs."""
-    scenario = benchmark().unrelated(benchmark().SCENARIOS[name])
-    assert max(benchmark().errors(scenario, 30, 1.5, 1000)) <= 0.065
+    scenario = benchmark("probabilities").unrelated(benchmark("probabilities").SCENARIOS[name])
+    assert max(benchmark("probabilities").errors(scenario, 30, 1.5, 1000)) <= 0.065
 
 
 def test_students_t_alone_would_not_do() -> None:
     """Where a tenth of the pairs carries the shift it passes nearly every fifth judge that is at the tolerance."""
-    module = benchmark()
+    module = benchmark("probabilities")
     rng, margin = np.random.default_rng(0), math.log(1.5)
     drawn = [module.carried_by(0.1)(rng, margin, 30) for _ in range(500)]
     passed = {name: np.mean([says(values, margin)[0] for values in drawn]) for name, says in module.METHODS.items()}
@@ -389,7 +372,7 @@ def test_students_t_alone_would_not_do() -> None:
 
 def test_probabilities_take_fewer_pairs() -> None:
     """On clear pairs verdicts need at least three times as many to see an effect."""
-    module = benchmark()
+    module = benchmark("probabilities")
     verdicts = module.by_verdicts(module.CLEAR, 0.8, 200, True)
     probabilities, _ = module.by_probabilities(module.CLEAR, 0.8, 200)
     assert verdicts >= 3 * probabilities
@@ -398,6 +381,6 @@ def test_probabilities_take_fewer_pairs() -> None:
 @pytest.mark.parametrize("ties", [0.05, 0.4])
 def test_ties_keep_the_level(ties: float) -> None:
     """Scores with ties err at the tolerance as verdicts do."""
-    passed, failed, covered = benchmark().tie_errors(ties, 100, 500)
+    passed, failed, covered = benchmark("probabilities").tie_errors(ties, 100, 500)
     assert max(passed, failed) <= 0.09
     assert covered >= 0.86

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import socket
 import ssl
 import sys
@@ -316,6 +317,58 @@ def test_a_wrong_target_is_told(tmp_path: Path, target: str, words: str, monkeyp
         ask(load_judge({"provider": "python", "target": target}, "ours"))
     assert f"target = {target!r}" in str(caught.value)
     assert words.format(folder=tmp_path) in str(caught.value)
+
+
+# --- how sure it was ----------------------------------------------------------------------------------------
+
+
+def probability(judge: Judge) -> Any:
+    """Ask once; return the probability behind the verdict."""
+    return finished(judge, judge.ask("Which?")).probability
+
+
+@pytest.mark.parametrize(("stated", "ties", "expected"), [
+    ({"1": 0.6, "2": 0.2}, "invalid", (math.log(3), 0.2, 0.0)),
+    ({"1": 0.25, "2": 0.25, "tie": 0.25}, "invalid", (0.0, 0.5, 0.0)),
+    ({"1": 0.25, "2": 0.25, "tie": 0.25}, "half", (0.0, 0.25, 1 / 3)),
+    ({"1": 0.5, "2": 0.5, "tie": 0}, "half", (0.0, 0.0, 0.0)),
+])  # fmt: skip
+def test_a_function_says_how_sure_it_was(
+    judging: Callable[..., Judge], stated: Any, ties: str, expected: tuple[float, ...]
+) -> None:
+    """A mapping with text and probabilities is the answer and how likely each verdict was; a text alone is as ever."""
+    judge = judging(lambda _prompt: {"text": VERDICT, "probabilities": stated}, logprobs=True, ties=ties)
+    assert ask(judge).selected_response == 1
+    found = probability(judge)
+    assert (found.log_odds, found.elsewhere, found.tie) == pytest.approx(expected)
+    assert probability(judging(lambda _prompt: VERDICT, logprobs=True)) is None
+    assert "parameters" not in judge.identity
+
+
+@pytest.mark.parametrize("stated", [
+    None, [0.5, 0.5], {}, {"1": 0.5}, {"1": 1.0, "2": 0.5}, {"1": 0.5, "2": 0}, {"1": 0.7, "2": 0.7},
+    {"1": "0.5", "2": 0.5}, {"1": True, "2": 0.5}, {"1": float("nan"), "2": 0.5}, {"1": -0.1, "2": 0.5},
+    {1: 0.5, 2: 0.5}, {"1": 0.5, "2": 0.2, "t": 0.1}, {"1": 0.5, "2": 0.2, "tie": 2}, {"1": 0.5, "2": 0.4, "tie": 0.3},
+], ids=repr)  # fmt: skip
+def test_what_is_no_probability_is_told(judging: Callable[..., Judge], stated: Any) -> None:
+    """Probabilities that say nothing, or would be certainties, end the run with what to return."""
+    judge = judging(lambda _prompt: {"text": VERDICT, "probabilities": stated}, logprobs=True)
+    with pytest.raises(FatalJudgeError, match=r'return \{"1": p, "2": q\}.*return the text alone'):
+        ask(judge)
+
+
+@pytest.mark.parametrize(("returned", "more", "words"), [
+    ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}}, {}, r"returned dict, not .* with logprobs = true"),
+    (None, {}, r"returned NoneType, not the judge's text .* with logprobs = true"),
+    (5, {"logprobs": True}, "returned int, not the judge's text"),
+    ({"text": VERDICT}, {"logprobs": True}, "returned a mapping with"),
+    ({"text": None, "probabilities": {"1": 0.5, "2": 0.4}}, {"logprobs": True}, "returned a mapping with"),
+    ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}, "x": 1}, {"logprobs": True}, "returned a mapping with"),
+])  # fmt: skip
+def test_what_is_no_answer_is_told(judging: Callable[..., Judge], returned: Any, more: Any, words: str) -> None:
+    """Anything but a text, or a mapping where probabilities are wanted, is a mistake that is named."""
+    with pytest.raises(FatalJudgeError, match=words):
+        ask(judging(lambda _prompt: returned, **more))
 
 
 # --- in a run ---------------------------------------------------------------------------------------------

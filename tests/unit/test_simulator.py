@@ -21,7 +21,7 @@ from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, acknowledged, measure
 from judgefixtures.pairs import Pair, swapped
 from judgefixtures.prompts import Placement, Template, load_template
-from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, answer
+from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, answer, latent
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.statistics import Status
@@ -290,6 +290,25 @@ def test_only_the_noisy_judge_is_noisy(model: str) -> None:
 def test_close_pairs_show_what_clear_ones_hide(dataset: str, least: float, most: float) -> None:
     """A judge that labels sway by .8 in log odds is a FAIL in most runs on close pairs, in hardly any on clear ones."""
     assert least <= benchmark("sensitivity").shares(dataset, 0.8, 100)[Status.FAIL] <= most
+
+
+def test_the_unsure_judge_says_how_sure_it_is() -> None:
+    """Its verdict is the likelier one; new and expert add .5 log odds, whatever the pair; a swap of places negates."""
+    for dataset in ("house-close", "house-close-stories", "house-qa"):
+        for pair in house(dataset)[:30]:
+            odds = {labels: log_odds(pair, CONDITIONS[labels]) for labels in ("new-old", "old-new", "human-llm")}
+            plain = log_odds(pair, NO_CUE)
+            assert odds == pytest.approx({"new-old": plain + 0.5, "old-new": plain - 0.5, "human-llm": plain})
+            assert log_odds(swapped(pair), NO_CUE) == pytest.approx(-plain)
+            assert said("simulated-unsure", pair, NO_CUE).selected_response == (1 if plain > 0 else 2)
+            assert (plain > 4) == (pair.gold == 1) or dataset != "house-qa"
+
+
+def log_odds(pair: Pair, condition: Condition) -> float:
+    """Return the log odds with which the unsure judge chooses what stands first."""
+    found = latent("simulated-unsure", template_named("silent-judge").render(pair, condition, "after"))
+    assert found is not None
+    return found
 
 
 def test_the_swayed_judge_goes_by_chance() -> None:

@@ -1,0 +1,118 @@
+"""Token probabilities in a recorded answer: the alternatives of a token stay where a verdict may stand.
+
+A server lists up to twenty alternatives for every token of a reason, a hundred times its text. What is read from a
+thinned answer is what is read from the whole one; an answer without token probabilities stays byte for byte.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from judgefixtures.cassettes.files import dump
+from judgefixtures.probabilities import VERDICT_MAY_END, token_bytes
+from judgefixtures.secrets import redacted
+
+OPENAI = ("content", "refusal")  # lists of tokens in a choice's `logprobs`, each token with its `top_logprobs`
+CHOSEN, TOP = "chosenCandidates", "topCandidates"  # in a Gemini candidate's `logprobsResult`: side by side
+
+
+def thinned(body: bytes) -> bytes:
+    """Return an answer's body with the alternatives of those tokens alone that may hold a verdict.
+
+    >>> thinned(b'{"choices": [{"logprobs": {"content": [{"token": "so", "logprob": -1, "top_logprobs": []}]}}]}')
+    b'{"choices":[{"logprobs":{"content":[{"token":"so","logprob":-1}]}}]}'
+    """
+    if (found := _read(body)) is None:
+        return body
+    changed = False
+    for logprobs in _held(found, "choices", "logprobs"):
+        for name in OPENAI:
+            if (spelled := _spelled(logprobs.get(name))) is not None:
+                places = _places(spelled)
+                logprobs[name] = [_bare(entry, at in places) for at, entry in enumerate(logprobs[name])]
+                changed = True
+    for result in _held(found, "candidates", "logprobsResult"):
+        if (spelled := _spelled(result.get(CHOSEN))) is not None:
+            places = _places(spelled)
+            result[CHOSEN] = [_bare(entry) for entry in result[CHOSEN]]
+            if isinstance(top := result.get(TOP), list):
+                result[TOP] = [_bare_list(each) if at in places else {} for at, each in enumerate(top)]
+            changed = True
+    return dump(found) if changed else body
+
+
+def unspelled(body: bytes) -> bytes:
+    """Return an answer's body without token probabilities where its tokens, put together, spell a secret."""
+    if (found := _read(body)) is None:
+        return body
+    changed = False
+    for holder, name, lists in (("choices", "logprobs", OPENAI), ("candidates", "logprobsResult", (CHOSEN,))):
+        for logprobs in _held(found, holder, name):
+            if any(spells_secret(_spelled(logprobs.get(each)) or ()) for each in lists):
+                logprobs.clear()
+                changed = True
+    return dump(found) if changed else body
+
+
+def spells_secret(tokens: Sequence[bytes]) -> bool:
+    """Tell whether tokens, put together, hold a known secret: none of them alone need show it."""
+    text = b"".join(tokens).decode("utf-8", "replace")
+    return redacted(text) != text
+
+
+def _read(body: bytes) -> Any:
+    """Return the JSON of a body that speaks of token probabilities, or None."""
+    if b"ogprobs" not in body:
+        return None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _held(found: Any, holder: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield what each choice or candidate of an answer holds under a name, where that is an object."""
+    each = found.get(holder) if isinstance(found, dict) else None
+    for choice in each if isinstance(each, list) else ():
+        if isinstance(choice, dict) and isinstance(choice.get(name), dict):
+            yield choice[name]
+
+
+def _spelled(entries: Any) -> list[bytes] | None:
+    """Return the bytes of each token of a list; None where there are none, or one that is not a token."""
+    if not isinstance(entries, list) or not entries:
+        return None
+    spelled = [token_bytes(entry.get("token"), entry.get("bytes")) if isinstance(entry, dict) else None
+               for entry in entries]  # fmt: skip
+    return None if None in spelled else [each for each in spelled if each is not None]
+
+
+def _places(spelled: Sequence[bytes]) -> set[int]:
+    """Return the numbers of the tokens that hold a character which may be a verdict, in either format."""
+    ends = list(itertools.accumulate(map(len, spelled)))
+    return {bisect_right(ends, found.end() - 1) for found in VERDICT_MAY_END.finditer(b"".join(spelled))}
+
+
+def _bare(entry: Any, with_others: bool = False) -> Any:
+    """Return what is read of a token: no bytes that its text tells, and its alternatives where they are wanted."""
+    if not isinstance(entry, dict):
+        return entry
+    text, listed = entry.get("token"), entry.get("bytes")
+    told = listed is None or token_bytes(text, listed) == token_bytes(text, None)
+    left_out = {"top_logprobs", "tokenId", *(["bytes"] if told else [])}
+    bare = {name: value for name, value in entry.items() if name not in left_out}
+    if with_others and "top_logprobs" in entry:
+        others = entry["top_logprobs"]
+        bare["top_logprobs"] = [_bare(each) for each in others] if isinstance(others, list) else others
+    return bare
+
+
+def _bare_list(top: Any) -> Any:
+    """Return a place of Gemini's list of alternatives with what is read of each."""
+    if not isinstance(top, Mapping) or not isinstance(top.get("candidates"), list):
+        return top
+    return {"candidates": [_bare(each) for each in top["candidates"]]}

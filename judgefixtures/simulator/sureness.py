@@ -1,0 +1,73 @@
+"""The tokens of a simulated answer: those of its verdict as likely as the judge finds each response.
+
+No tokenizer is at work: words, signs and numbers are tokens, and what stands beside a verdict is made up.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+ELSEWHERE = 0.01  # the probability of anything but a verdict where one is due, halved from token to token
+PLAIN = -0.01  # the log-probability of a token that states nothing
+_TOKEN = re.compile(r" ?\w+| ?[^\w\s]+|\s+")
+_VERDICT = {
+    "json": (re.compile(r'(?<="selected_response":) [12]'), (" 1", " 2")),
+    "brackets": (re.compile(r"(?<=\[\[)[AB](?=]]\Z)"), ("A", "B")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SaidToken:
+    """A token of an answer with its log-probability, and the likeliest in its place, itself among them."""
+
+    text: str
+    logprob: float
+    likeliest: tuple[tuple[str, float], ...]
+
+
+def said_tokens(text: str, log_odds: float, count: int) -> list[SaidToken]:
+    """Return the tokens of an answer whose verdict has these log odds, each with `count` of the likeliest.
+
+    >>> [token.text for token in said_tokens('{"selected_response": 2}', -1.0, 3)]
+    ['{"', 'selected_response', '":', ' 2', '}']
+    """
+    format = "brackets" if text.endswith("]]") else "json"  # noqa: A001 (as judges' tables call it)
+    pattern, texts = _VERDICT[format]
+    place = pattern.search(text)
+    start = place.start() if place else -1
+    return [_verdict(part, texts, log_odds, count) if at == start else _plain(part, count)
+            for at, part in _parts(text, start)]  # fmt: skip
+
+
+def _parts(text: str, verdict: int) -> Iterator[tuple[int, str]]:
+    """Yield where each token begins, and the token; one begins at the verdict."""
+    pieces = (text[:verdict], text[verdict:]) if verdict >= 0 else ("", text)
+    at = 0
+    for piece in pieces:
+        yield from ((at + found.start(), found[0]) for found in _TOKEN.finditer(piece))
+        at += len(piece)
+
+
+def _verdict(text: str, texts: tuple[str, str], log_odds: float, count: int) -> SaidToken:
+    likely = math.log1p(-ELSEWHERE)
+    odds = {texts[0]: likely - _softplus(-log_odds), texts[1]: likely - _softplus(log_odds)}
+    others = {f" ?{number}": math.log(ELSEWHERE) - number * math.log(2) for number in range(1, count + 1)}
+    return SaidToken(text, odds[text], _likeliest({**odds, **others}, count))
+
+
+def _plain(text: str, count: int) -> SaidToken:
+    left = math.log(-math.expm1(PLAIN))
+    others = {f" ?{number}": left - number * math.log(2) for number in range(1, count)}
+    return SaidToken(text, PLAIN, _likeliest({text: PLAIN, **others}, count))
+
+
+def _likeliest(chances: dict[str, float], count: int) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(chances.items(), key=lambda item: -item[1])[:count])
+
+
+def _softplus(value: float) -> float:
+    """Return log(1 + e^value), also where e^value is too large."""
+    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
