@@ -7,7 +7,7 @@ these answers, so that the choice biases no VSR: benchmarks/closest.py shows it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +15,7 @@ from typing import Literal
 from judgefixtures.cassettes.closest import CHOICE_FILE, FrozenChoice, frozen_choice
 from judgefixtures.cassettes.files import CassetteError, DamagedError
 from judgefixtures.cassettes.library import Library
+from judgefixtures.certainty import likely_of
 from judgefixtures.config import Config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.errors import JudgeFixturesError
@@ -37,17 +38,21 @@ def is_about_closest(arms: Sequence[Arm]) -> bool:
     return bool(arms) and all(condition.cue_1 is not None for condition, _ in arms)
 
 
-def closest_first(choices: Iterable[tuple[Choice, Choice]]) -> list[int]:
+def closest_first(choices: Iterable[tuple[Choice, Choice]], likely: Mapping[int, float] | None = None) -> list[int]:
     """Return the places of pairs, closest first, by which of its own responses was chosen in one order and the other.
 
-    First those whose choice differs or that are a tie (0) both times, then all others, each in the order given; those
-    with an invalid verdict last.
+    First those whose choice differs or that are a tie (0) both times, then all others, and those with an invalid
+    verdict last; among each by how near to even it was, where `likely` has the probability of response 1 by place, and
+    then in the order given.
 
     >>> closest_first([(1, 1), (1, 2), (None, 1), (2, 2), (2, 1)])
     [1, 4, 0, 3, 2]
+    >>> closest_first([(1, 1), (1, 2), (1, 1)], {0: 0.9, 1: 0.6, 2: 0.7})
+    [1, 2, 0]
     """
     distances = [2 if None in both else int(both[0] == both[1] != 0) for both in choices]
-    return sorted(range(len(distances)), key=distances.__getitem__)  # sorted leaves equals in their order
+    chances = likely or {}
+    return sorted(range(len(distances)), key=lambda place: (distances[place], abs(chances.get(place, 1.0) - 0.5)))
 
 
 def nearest_first(scores: Iterable[tuple[float, float] | None]) -> list[int]:
@@ -175,7 +180,10 @@ class Closest:
         if any(judgment.reply.scores for judgment in own):
             ranked = nearest_first(judgment.reply.scores for judgment in own)
         else:
-            ranked = closest_first((a.chosen, b.chosen) for a, b in zip(own, other, strict=True))
+            orders = [likely_of(own), likely_of(other)]
+            found = ([arm[pair.id] for arm in orders if pair.id in arm] for pair in pool)
+            likely = {place: sum(each) / len(each) for place, each in enumerate(found) if each}
+            ranked = closest_first(((a.chosen, b.chosen) for a, b in zip(own, other, strict=True)), likely)
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
         if offline:
             self._note(f"{dataset}: the closest pairs for {judge} are not frozen, and follow from its recordings: "

@@ -16,7 +16,7 @@ FLOW = (
     "texts", "errors", "secrets", "statistics", "odds", "pairs", "sources", "cues", "edits", "contrasts", "prompts",
     "plans", "config", "verdicts", "scores", "probabilities", "acknowledgment", "contradictions",
     "cassettes", "samples", "providers", "pacing", "retirements", "asking", "strategies", "ratings", "judges", "costs",
-    "judgments", "closest", "metrics", "certainty", "validity", "swap", "expenses", "ranking", "side_by_side", "power",
+    "judgments", "metrics", "certainty", "closest", "validity", "swap", "expenses", "ranking", "side_by_side", "power",
     "worlds", "served", "findings", "checks", "rows", "report", "run", "prospects", "forecast",
     "plugin", "starter", "__main__",
 )  # fmt: skip
