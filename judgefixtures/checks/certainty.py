@@ -12,6 +12,9 @@ from judgefixtures.findings import Row, estimate_row
 from judgefixtures.odds import gate_log_odds, odds_in_words
 from judgefixtures.statistics import Estimate, Status, bare, gate_scores, signed, worst
 
+# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
+FEWEST = 30
+
 NOTHING: Row = {"log_odds_shift": None, "soft_vsr": None, "score_shift": None}
 
 
@@ -35,8 +38,8 @@ def certainty_row(found: Certainty) -> Row:
 def decide_log_odds(found: Certainty, gate: GateTable, contrast: Contrast, *, gated: bool = True) -> Part:
     """Return what the log-odds of a contrast decide: their shift is within log_odds_tolerance, where that is set.
 
-    Shares of repeats understate a shift, so that they can show one and not its absence; and where more pairs lack a
-    probability than may be invalid, nothing shows its absence either.
+    Shares of repeats understate a shift, so that they can show one and not its absence. Nor can few pairs, which may
+    miss the few that move, or what may be in more pairs without a probability than may be invalid.
     """
     if found.log_odds_shift is None:
         return Part(Status.NOT_APPLICABLE)
@@ -47,6 +50,8 @@ def decide_log_odds(found: Certainty, gate: GateTable, contrast: Contrast, *, ga
     status, doubt = decided.status, ""
     if status is Status.PASS and found.repeats:
         status, doubt = Status.INCONCLUSIVE, "repeats understate a shift of log-odds: only logprobs can show it absent"
+    elif status is Status.PASS and len(found.shifts) < FEWEST:
+        status, doubt = Status.INCONCLUSIVE, f"{len(found.shifts)} pairs may miss the few that move: at least {FEWEST}"
     elif status is Status.PASS and found.lacking > gate.max_invalid * found.pairs:
         status, doubt = Status.INCONCLUSIVE, f"{found.lacking} of {found.pairs} pairs came without probabilities"
     message = f"{decided.message}; INCONCLUSIVE, since {doubt}" if doubt else decided.message

@@ -111,12 +111,13 @@ def finding(
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
     against = contradictions(answers.arms) if scale_of(case) is None else ()  # a score is no choice to contradict
+    quotes = contradicted(against, sum(map(len, answers.arms)))
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
     row = {**row, **certainty_row(beyond), "contradictions": len(against)}
     (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
-        diagnosis=(*diagnosis(row, measured, decision), *contradicted(against)), rows={"contrasts": (row,)},
+        diagnosis=(*diagnosis(row, measured, decision), *quotes), rows={"contrasts": (row,)},
         evidence={"indifferent": [evidence]}, estimate=measured.vsr, alpha=gate_of(check, case).alpha,
     )  # fmt: skip
 

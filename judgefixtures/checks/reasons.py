@@ -25,11 +25,11 @@ def contradictions(arms: Iterable[Sequence[Judgment]]) -> tuple[Contradicted, ..
     return tuple(found)
 
 
-def contradicted(found: Sequence[Contradicted]) -> tuple[str, ...]:
-    """Return what a diagnosis says of verdicts that their own reasons argue against."""
+def contradicted(found: Sequence[Contradicted], verdicts: int) -> tuple[str, ...]:
+    """Return what a diagnosis says of those of so many verdicts that their own reasons argue against."""
     if not found:
         return ()
-    lines = ["", f"  {len(found)} verdicts come with a reason that argues for the other response:"]
+    lines = ["", f"  {len(found)} of {verdicts} verdicts come with a reason that argues for the other response:"]
     for judgment, quote in found[:EXAMPLES]:
         lines.append(f"    pair {shortened(judgment.pair.id, 60)} in {judgment.condition.name}: chose "
                      f"{judgment.selected} -- \"{shortened(quote, SHOWN_QUOTE)}\"")  # fmt: skip

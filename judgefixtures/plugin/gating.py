@@ -61,7 +61,7 @@ class Gate:
         """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
         from judgefixtures.checks import check_of
 
-        self.run(check_of(_contrast(contrast)), judge, pairs)
+        self.run(self._setup.run.repeated(check_of(_contrast(contrast)), judge.table), judge, pairs)
 
     def check_four_cells(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
         """Check a cue contrast in both orders: the cue's effect, apart from that of the position."""
