@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgefixtures.acknowledgment import Acknowledgment, Detector, acknowledgment
+from judgefixtures.contradictions import contradiction
 from judgefixtures.contrasts import Outcome
 from judgefixtures.edits import target
 from judgefixtures.judgments import Choice, Judgment, other_choice
@@ -324,6 +325,17 @@ def _thought(*judgments: Judgment) -> bool | None:
     """Return whether a cue is cited in the reasoning that the server returned beside either verdict."""
     texts = [(judgment, judgment.verdict.reasoning) for judgment in judgments if judgment.verdict.reasoning]
     return "cited" in [acknowledged(judgment, text) for judgment, text in texts] if texts else None
+
+
+def contradicts(judgment: Judgment) -> str | None:
+    """Return the words in which a judgment's reason argues for the response that it did not choose, or None.
+
+    A judge that scores chooses nothing that a reason could argue against.
+    """
+    verdict = judgment.verdict
+    if verdict.selected_response is None or judgment.reply.scores is not None:
+        return None
+    return contradiction(verdict.reason, verdict.selected_response, judgment.pair.content_type)
 
 
 def choices(arm: Sequence[Judgment]) -> dict[str, int]:

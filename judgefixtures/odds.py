@@ -213,8 +213,8 @@ def gate_log_odds(
         p_pass = p_fail = 1.0
     status = _three_way(p_pass, p_fail, alpha)
     message = (
-        f"log-odds shift {describe(estimate)}{counted(estimate.n, related)}, odds ratio {_ratio(estimate.value)} "
-        f"[{_ratio(estimate.low)}, {_ratio(estimate.high)}], tolerance ratio {ratio:g}: {status}"
+        f"log-odds shift {describe(estimate)}{counted(estimate.n, related)}, odds ratio {odds_ratio(estimate.value)} "
+        f"[{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], tolerance ratio {ratio:g}: {status}"
     )
     needed = None
     if status is Status.INCONCLUSIVE:
@@ -363,7 +363,7 @@ def _hidden(lows: _Mean, highs: _Mean, limit: float) -> str | None:
     )
 
 
-def _ratio(log_odds: float) -> str:
+def odds_ratio(log_odds: float) -> str:
     """Return the odds ratio of a shift with two digits or so: 0.43, 1.02, 2.3, 12."""
     ratio = math.exp(min(log_odds, 700.0))
     if ratio > BEYOND_WORDS or ratio < 1 / BEYOND_WORDS:
@@ -374,6 +374,6 @@ def _ratio(log_odds: float) -> str:
 def _times(log_odds: float) -> str:
     """Return an odds ratio as people say it: 2.3, and 1/2.3 for its inverse."""
     if log_odds >= 0:
-        return _ratio(log_odds)
-    inverse = _ratio(-log_odds)
+        return odds_ratio(log_odds)
+    inverse = odds_ratio(-log_odds)
     return f"<1/{BEYOND_WORDS}" if inverse.startswith(">") else f"1/{inverse}"

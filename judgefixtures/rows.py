@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from judgefixtures.asking import Said
 from judgefixtures.findings import Row
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import acknowledged
+from judgefixtures.metrics import acknowledged, contradicts
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.probabilities import Probability
@@ -39,9 +39,9 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
         },
         **({} if reply.scores is None else {"scores": list(reply.scores)}),
         **({"tie": True} if judgment.verdict.tie else {}),
-        **planned,
-        **({"tie": True} if judgment.verdict.tie else {}),
         **({} if reply.probability is None else {"probability": _probability_of(reply.probability)}),
+        **({} if (quote := contradicts(judgment)) is None else {"contradiction": quote}),
+        **planned,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from judgefixtures.certainty import Certainty, Scale
@@ -9,7 +10,7 @@ from judgefixtures.checks.check import Decision
 from judgefixtures.config import GateTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Row, estimate_row
-from judgefixtures.odds import gate_log_odds, odds_in_words
+from judgefixtures.odds import gate_log_odds, odds_in_words, odds_ratio
 from judgefixtures.statistics import Estimate, Status, bare, gate_scores, signed, worst
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
@@ -76,6 +77,20 @@ def in_words(shift: Estimate, contrast: Contrast) -> str:
     if contrast.family == "position":
         return odds_in_words(shift, "first", "second").replace("labelled ", "standing ", 1)
     return odds_in_words(shift, "once", "again").replace("labelled ", "asked ", 1)
+
+
+def beyond_lines(rows: Sequence[Row]) -> list[str]:
+    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points."""
+    said: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        of = (row["judge"], row["dataset"])
+        if odds := row["log_odds_shift"]:
+            value, low, high = (odds_ratio(odds[end]) for end in ("value", "low", "high"))
+            said.setdefault((*of, "odds ratios"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
+        if points := row["score_shift"]:
+            value, low, high = (signed(points[end]) for end in ("value", "low", "high"))
+            said.setdefault((*of, "points"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
+    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()]
 
 
 def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gated: bool = True) -> Part:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 from judgefixtures.certainty import Certainty, Scale, certainty
-from judgefixtures.checks.certainty import NOTHING, beside, certainty_row, decide_log_odds, decide_scores
+from judgefixtures.checks.certainty import NOTHING, beside, beyond_lines, certainty_row, decide_log_odds, decide_scores
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.reasons import contradicted, contradictions
+from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
@@ -110,10 +110,10 @@ def finding(
 ) -> Finding:
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
-    against = contradictions(answers.arms) if scale_of(case) is None else ()  # a score is no choice to contradict
+    against = contradictions(answers.arms)
     quotes = contradicted(against, sum(map(len, answers.arms)))
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
-    row = {**row, **certainty_row(beyond), "contradictions": len(against)}
+    row = {**row, **certainty_row(beyond), **contradictions_row(against)}
     (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
@@ -394,7 +394,7 @@ def _lines(report: Row, alpha: float) -> list[str]:
     text: list[str] = []
     if rows:
         text += table([HEADER, *(_cells(row) for row in rows)])
-        text += [*_floors(rows), *_preferences(rows), *_covers(rows)]
+        text += [*_floors(rows), *_preferences(rows), *beyond_lines(rows), *_covers(rows), *contradicted_lines(rows)]
     surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < alpha]
     if surviving:
         text += ["", "Violations that survive Holm's adjustment (per judge):"]

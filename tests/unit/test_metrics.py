@@ -100,7 +100,7 @@ class Read(str):
 
 
 def test_a_reason_is_read_once_whoever_asks() -> None:
-    """Measuring an arm, comparing it and writing its rows read each justification once, not once each."""
+    """Measuring an arm, comparing it and writing its rows read each justification once for each of two detectors."""
     said = [Read(f"I prefer Response {n} because it was written more recently, says reason {n}.") for n in (1, 2)]
     pair = Pair("p", "Q", "A", "B")
     x, y = (
@@ -110,7 +110,7 @@ def test_a_reason_is_read_once_whoever_asks() -> None:
     for _ in range(3):
         assert measure(x, y).moved[0].acknowledged
         assert [judgment_row("j", "d", each)["acknowledgment"] for each in (*x, *y)] == ["cited", "cited"]
-    assert Read.times == 2
+    assert Read.times == 4  # what it admits, and which response it argues for
 
 
 def test_without_cues_there_is_nothing_to_acknowledge() -> None:
