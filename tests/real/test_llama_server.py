@@ -113,7 +113,7 @@ def test_real_verdicts_are_recorded_and_replayed(project):
     found = [row["probability"] for row in rows if "probability" in row]
     assert all(0 <= each["low"] <= each["value"] <= each["high"] <= 1 for each in found)
     assert all(0 <= each["elsewhere"] < 1 for each in found)
-    assert len({each["value"] for each in found}) > 1
+    assert len({(each["low"], each["high"]) for each in found}) > 1
     assert "token probabilities" not in recorded.stdout
     run(project, "--judge-report=second")
     for name in ("report.json", "judgments.jsonl"):
