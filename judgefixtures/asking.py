@@ -175,12 +175,8 @@ class Asker(ABC, Generic[R]):
         """Leave out what a recorded identity left out, where this judge may: token probabilities always."""
         if identity and not self.probed:
             left_out = frozenset(map(str, identity.get("dropped") or ()))
-            self._provider.dropped = left_out if self.table.drop_unsupported else left_out & self._spared
-
-    @property
-    def _spared(self) -> frozenset[str]:
-        """What is dropped without leave, since a verdict counts without it: token probabilities that were asked for."""
-        return LOGPROBS & self._provider.sent if self.table.logprobs else frozenset()
+            spared = LOGPROBS if self.table.logprobs else frozenset[str]()
+            self._provider.dropped = left_out if self.table.drop_unsupported else left_out & spared
 
     async def close(self) -> None:
         """Close the judge's connections; it can be asked again."""

@@ -76,12 +76,16 @@ class Probability:
 
     @property
     def log_odds(self) -> float:
-        """The log-odds; of those that are only bounded the bound, which is nearest to 0 of what they may be."""
-        return self.low if abs(self.low) <= abs(self.high) else self.high
+        """The log-odds; of those that are only bounded what is nearest to 0 of what they may be.
+
+        >>> [Probability(low, high).log_odds for low, high in ((2.0, 2.0), (2.0, math.inf), (-1.0, math.inf))]
+        [2.0, 2.0, 0.0]
+        """
+        return min(max(0.0, self.low), self.high)
 
     @property
     def value(self) -> float:
-        """The probability that response 1 is chosen, a tie counted half; the bound where it is only bounded."""
+        """The probability that response 1 is chosen, a tie counted half; of a bounded one what is closest to .5."""
         return _mixed(self.log_odds, self.tie)
 
     @property

@@ -21,7 +21,7 @@ from judgefixtures.cassettes.replay import scrubbed
 from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.checks import Case
 from judgefixtures.config import build_config
-from judgefixtures.contrasts import NO_CUE
+from judgefixtures.contrasts import NO_CUE, contrasts
 from judgefixtures.judges import FatalJudgeError, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.probabilities import Probability, Token, probability
@@ -37,6 +37,8 @@ from judgefixtures.sources import Source, load_pairs
 from judgefixtures.verdicts import Verdict, parse_verdict
 
 PAIRS = some_pairs(4)
+(RECENCY,) = contrasts("recency")
+BOTH = (RECENCY.x, RECENCY.y)
 LOGPROBS = {"logprobs": True}
 READERS = {"openai": openai.read, "google": google.read}
 
@@ -192,6 +194,19 @@ def test_a_verdict_that_is_not_listed_is_bounded(count: int) -> None:
     assert found.bounds == (pytest.approx(0.99 / (0.99 + least)), 1.0)
 
 
+@pytest.mark.parametrize("sdk", SDKS)
+@given(count=st.sampled_from([2, 5, 20]), p=st.floats(1e-9, 1e-3), cuts=cuts)
+def test_a_bound_holds(sdk: str, count: int, p: float, cuts: list[int]) -> None:
+    """Whatever was planted lies within what is read, in both formats: exactly, or between a bound and certainty."""
+    tokens = planted(pieces(PLAIN, [*cuts, AT + 1]), AT, {"1": 0.99 * (1 - p), "2": 0.99 * p})
+    answer = read(sdk, BODIES[sdk](PLAIN, tokens, count))
+    found = probability(answer.tokens, answer.text, ONE)
+    assert found is not None
+    assert found.is_bound == (len(tokens) > 0 and math.isinf(found.high))
+    assert found.low - 1e-9 <= logit(1 - p) <= found.high + 1e-9
+    assert not math.isinf(found.low)
+
+
 def test_what_is_left_bounds_it_too() -> None:
     """Where nearly everything is listed, the rest is the bound, on either side, and no less than servers round by."""
     found = found_in({b" 2": 0.7, b" no": 0.29}, chosen=b" 2")
@@ -207,6 +222,7 @@ def test_the_token_itself_is_no_bound() -> None:
     found = found_in({b" yes": 0.4, b" no": 0.2, b" 1": 0.001})
     assert found is not None
     assert found.low == pytest.approx(math.log(0.001 / 0.2))
+    assert (found.value, found.bounds) == (0.5, (pytest.approx(0.001 / 0.201), 1.0))  # it may be either
 
 
 def test_without_either_verdict_nothing_is_known() -> None:
@@ -511,18 +527,17 @@ def test_a_model_that_refuses_is_judged_by_its_verdicts(name: str, allowed: bool
     more = {**LOGPROBS, "drop_unsupported": allowed}
     with serving(by=lambda asked: refusal if asks_for_them(asked) else good(asked.sdk)) as server:
         judge = a_judge(sdk, server.url, **more)
-        live = run(judge, tmp_path, PAIRS)
-    assert [judgment.verdict.selected_response for judgment in live] == [2] * 4
+        live = run(judge, tmp_path, PAIRS, conditions=BOTH)
+    assert [judgment.verdict.selected_response for judgment in live] == [2] * 8
     assert not any(judgment.reply.probability for judgment in live)
     assert judge.identity["dropped"] == (["logprobs", "top_logprobs"] if sdk == "openai" else
                                          ["logprobs", "response_logprobs"])  # fmt: skip
-    assert not any(map(asks_for_them, server.asked[-4:]))
-    assert header(tmp_path)["judge"] == judge.identity
-    assert len(rows(tmp_path)) == 4
+    assert not any(map(asks_for_them, server.asked[-8:]))
+    assert [header(tmp_path, condition.name)["judge"] for condition in BOTH] == [judge.identity] * 2
+    assert [len(rows(tmp_path, condition.name)) for condition in BOTH] == [4, 4]
     again = a_judge(sdk, server.url, **more)
-    assert [judgment.verdict for judgment in run(again, tmp_path, PAIRS, mode="none")] == [
-        judgment.verdict for judgment in live
-    ]
+    replayed = run(again, tmp_path, PAIRS, conditions=BOTH, mode="none")
+    assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in live]
     assert again.identity == judge.identity
 
 
