@@ -261,9 +261,9 @@ def test_names_of_ones_own_cues_stay_apart() -> None:
 
 def test_identities() -> None:
     """Mode and scale belong to a judge that scores, ties to one that treats them unusually, nothing new to others."""
-    pairwise = load_judge(table(mode="pairwise")).identity
+    pairwise, tied = (load_judge(table(mode="pairwise", ties=ties)).identity for ties in ("invalid", "half"))
     assert not {"mode", "scale", "ties"} & pairwise.keys()
-    assert load_judge(table(mode="pairwise", ties="half")).identity == pairwise | {"ties": "half"}
+    assert tied == pairwise | {"ties": "half", "template": tied["template"]}
     scores = load_judge(table()).identity
     assert (scores["mode"], scores["scale"], scores["template"]["name"]) == ("pointwise", [1, 10], "pointwise")
     assert load_judge(table(ties="half")).identity == scores
