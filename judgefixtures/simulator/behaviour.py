@@ -521,7 +521,7 @@ def _score(judge: SimulatedScorer, prompt: str) -> str:
     merits = MERITS_ALONE["Story" if content_type == "Story" else "Response"]
     reason = merits[int(_uniform("reason", prompt) * len(merits))] + " [simulated]"
     score = _on_scale(max(1, min(merit + points, POINTS)), prompt)
-    if "[[" in prompt:
+    if "[[" in prompt and '"score"' not in prompt:  # an attack writes brackets, too
         return f"{reason}\n\n[[{score}]]"
     return f'{{"score": {score}, "reason": "{reason}"}}'
 

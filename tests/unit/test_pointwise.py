@@ -261,10 +261,9 @@ def test_names_of_ones_own_cues_stay_apart() -> None:
 
 def test_identities() -> None:
     """Mode and scale belong to a judge that scores, ties to one that treats them unusually, nothing new to others."""
-    pairwise = load_judge(table(mode="pairwise")).identity
+    pairwise, tied = (load_judge(table(mode="pairwise", ties=ties)).identity for ties in ("invalid", "half"))
     assert not {"mode", "scale", "ties"} & pairwise.keys()
-    tied = load_judge(table(mode="pairwise", ties="half", template="silent-judge")).identity
-    assert tied == pairwise | {"ties": "half"}
+    assert tied == pairwise | {"ties": "half", "template": tied["template"]}
     scores = load_judge(table()).identity
     assert (scores["mode"], scores["scale"], scores["template"]["name"]) == ("pointwise", [1, 10], "pointwise")
     assert load_judge(table(ties="half")).identity == scores
@@ -309,6 +308,15 @@ def test_a_score_by_itself() -> None:
         judge.prompt(PAIR, NO_CUE)
     with pytest.raises(ValueError, match=r"chooses one of two responses .* judge\.verdict"):
         asyncio.run(a_judge("openai", server.url).score("Question 1"))
+
+
+@pytest.mark.parametrize(("ties", "found"), [("half", (True, None)), ("invalid", (False, "not-a-choice"))])
+def test_a_judge_of_pairs_may_call_a_tie(ties: str, found: tuple[bool, str | None]) -> None:
+    """Where ties count, 0 is one; elsewhere it is not a choice."""
+    with serving(by=lambda asked: asked.answered('{"selected_response": 0, "reason": "equal"}')) as server:
+        judge = a_judge("openai", server.url, model="m", ties=ties)
+        verdict = finished(judge, judge.verdict("Question 1: which one?"))
+    assert (verdict.tie, verdict.invalid) == found
 
 
 # --- a verdict of two scores ------------------------------------------------------------------------------
@@ -670,8 +678,9 @@ def _answered(text: str) -> Any:
 @pytest.mark.parametrize("model", sorted(SCORERS))
 def test_clear_pairs_are_scored_right(name: str, model: str) -> None:
     """The better response of a clear pair has the higher score, whatever is added to either."""
-    conditions = [NO_CUE, *(Condition(edit=edits(each)[0]) for each in ("verbosity", "attack", "formatting"))]
-    for pair in load_pairs(Source(name))[:30]:
+    added = (edit for family in ("verbosity", "attack", "formatting", "confidence") for edit in edits(family))
+    conditions = [NO_CUE, *(Condition(edit=edit) for edit in added)]
+    for pair in load_pairs(Source(name))[:15]:
         for condition in conditions:
             first, second = score_of(model, pair, condition)
             assert (first > second) == (pair.gold == 1)
