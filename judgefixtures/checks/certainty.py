@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from judgefixtures.certainty import Certainty, Scale
-from judgefixtures.checks.check import Decision
-from judgefixtures.config import GateTable
+from judgefixtures.checks.check import Decision, Need
+from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Row, estimate_row
 from judgefixtures.odds import gate_log_odds, odds_in_words, odds_ratio
+from judgefixtures.pairs import Pair
+from judgefixtures.power import fewest
 from judgefixtures.statistics import Estimate, Status, bare, gate_scores, signed, worst
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
@@ -34,6 +37,28 @@ def certainty_row(found: Certainty) -> Row:
         "soft_vsr": estimate_row(found.soft_vsr),
         "score_shift": estimate_row(found.score_shift),
     }
+
+
+def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
+    """Return what the scores or the log-odds of a contrast need to be able to PASS, where there are too few pairs."""
+    found, remedy = None, "ask about more pairs, or raise the tolerance"
+    if judge.mode == "pointwise":
+        limit = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves"
+        found = Need.among(pairs, name, dataset, smallest_n_of_scores(gate.score_tolerance, gate.alpha), limit, remedy)
+    elif judge.logprobs and gate.log_odds_tolerance is not None:
+        limit = f"log_odds_tolerance {gate.log_odds_tolerance:g}, not even if no probability moves"
+        found = Need.among(pairs, name, dataset, FEWEST, limit, "ask about more pairs")
+    return found if found is not None and found.lacking else None
+
+
+@lru_cache(maxsize=256)
+def smallest_n_of_scores(tolerance: float, alpha: float = 0.05) -> int:
+    """Return the fewest pairs at which scores that do not move PASS; with fewer nothing can.
+
+    >>> smallest_n_of_scores(0.05)
+    52
+    """
+    return fewest(lambda n: gate_scores([0.0] * n, tolerance, alpha).status is Status.PASS)
 
 
 def decide_log_odds(found: Certainty, gate: GateTable, contrast: Contrast, *, gated: bool = True) -> Part:

@@ -7,7 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 from judgefixtures.certainty import Certainty, Scale, certainty
-from judgefixtures.checks.certainty import NOTHING, beside, beyond_lines, certainty_row, decide_log_odds, decide_scores
+from judgefixtures.checks.certainty import (
+    NOTHING,
+    beside,
+    beyond_lines,
+    certainty_row,
+    decide_log_odds,
+    decide_scores,
+    need_beyond,
+)
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, with_holm
@@ -63,10 +71,13 @@ class ContrastCheck(AboutContrast):
         arms = indifferent_arms(case.repeats, case.config.cues)
         return arms if judge.rater is None else tuple(arm for arm in arms if arm[0].order == "12")
 
-    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
-        return need_of(self.contrast, dataset, pairs, smallest_n(gate.tolerance(self.family), gate.alpha), gate)
+        lacking = need_of(self.contrast, dataset, pairs, smallest_n(gate.tolerance(self.family), gate.alpha), gate)
+        if lacking is None and not self.contrast.x.edit:
+            lacking = need_beyond(self.name, dataset, pairs, judge, gate)
+        return lacking
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
