@@ -115,6 +115,14 @@ def test_real_verdicts_are_recorded_and_replayed(project):
     assert all(0 <= each["elsewhere"] < 1 for each in found)
     assert len({(each["low"], each["high"]) for each in found}) > 1
     assert "token probabilities" not in recorded.stdout
+    (contrast,) = json.loads((project / "first" / "report.json").read_text())["contrasts"]
+    known = {(row["pair"], row["condition"]): row["probability"] for row in rows if "probability" in row}
+    pairs = [pair for pair, condition in known if condition == "recency-new-old" and (pair, "recency-old-new") in known]
+    assert pairs
+    assert (contrast["log_odds_shift"]["n"], contrast["soft_vsr"]["n"]) == (len(pairs), len(pairs))
+    values = [known[pair, "recency-new-old"]["value"] - known[pair, "recency-old-new"]["value"] for pair in pairs]
+    assert contrast["soft_vsr"]["value"] == pytest.approx(sum(values) / len(pairs), abs=1e-9)
+    assert contrast["log_odds_shift"]["low"] < contrast["log_odds_shift"]["value"] < contrast["log_odds_shift"]["high"]
     run(project, "--judge-report=second")
     for name in ("report.json", "judgments.jsonl"):
         assert (project / "first" / name).read_bytes() == (project / "second" / name).read_bytes()
