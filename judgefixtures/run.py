@@ -341,6 +341,7 @@ class Run:
             if failed := next((each for each in controls if each.failed), None):
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
             case, asking = self._looked_at(*self._narrowed(check, case, asking))
+            check = self._as_recorded(check, case, asking)
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
             answers = [self._with_indifferent(judge, check, case, each)
                        for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
@@ -353,6 +354,23 @@ class Run:
             if self.options.keep_judgments:
                 ledger.keep(judge.name, case.dataset, answered)
         return _controlled(check.find(case, *answers), controls)
+
+    def _as_recorded(self, check: Check, case: Case, asking: Asking) -> Check:
+        """Return a check without repeats where a replay would look for some of which nothing is recorded, and note it.
+
+        Recordings that were made before repeats of cues were asked for replay as they did.
+        """
+        if not isinstance(check, ContrastCheck) or check.repeats == 1:
+            return check
+        if self.options.record != "none" or case.judge.is_python:
+            return check
+        plans = self._plans(case.judge, case.pairs, asking)
+        if any(self._seen(case.judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
+            return check
+        self.note(f"{case.judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
+                  f"judged alone: {self.options.command} --judge-repeats {self.options.repeats} --judge-record missing "
+                  "asks them")  # fmt: skip
+        return replace(check, repeats=1)
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> Control:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""

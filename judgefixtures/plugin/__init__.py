@@ -58,7 +58,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--judge-concurrency", type=_positive, dest="judge_concurrency", metavar="N", default=DEFAULT_CONCURRENCY,
         help=f"calls in flight while recording, over all workers (default: {DEFAULT_CONCURRENCY})")  # fmt: skip
     add("--judge-repeats", type=_positive, dest="judge_repeats", metavar="N", default=1,
-        help="ask the cue-free condition N times: how far does a judge disagree with itself (default: 1)")  # fmt: skip
+        help="ask the cue-free condition N times: how far does a judge disagree with itself; of a judge with a "
+             "temperature cue contrasts, too, for shares of verdicts (default: 1)")  # fmt: skip
     add("--judge-preflight", action="store_true", dest="judge_preflight",
         help="say what would run, what it could cost and whether it can decide; run nothing")  # fmt: skip
     add("--judge-until-decided", action="store_true", dest="judge_until_decided",

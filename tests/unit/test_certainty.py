@@ -275,6 +275,16 @@ def test_repeats_of_a_judge_that_draws(project: Project, simulator: SimulatorSer
     assert project.report("again")["contrasts"] == [drawn]
 
 
+def test_recordings_without_repeats_replay_as_they_did(project: Project, simulator: SimulatorServer) -> None:
+    """Where no repeat of a cue contrast is recorded a replay judges its verdicts, and says so once."""
+    project.write(project.file, configuration(simulator.url, 'model = "simulated-noisy"\ntemperature = 0.7'))
+    asked = ("-k", "recency", "--judge-dataset", "house-close", "--judge-pairs", "40")
+    project.run(*asked, "--judge-record", "missing", "--judge-report", "once")
+    ran = project.run(*asked, "--judge-repeats", "3", "--judge-report", "thrice")
+    assert project.report("thrice")["contrasts"] == project.report("once")["contrasts"]
+    ran.stdout.fnmatch_lines(["*repeats of cue contrasts are not recorded, their verdicts are judged alone*"])
+
+
 INCOHERENT = """
 def judge(prompt):
     number = 1 if "1 was written recently" in prompt else 2
