@@ -7,6 +7,7 @@ Nothing is decided here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from judgefixtures.probabilities import Probability
 from judgefixtures.statistics import Estimate
 
 Arm = Sequence[Judgment]
+Repeats = Sequence[Judgment]  # of one pair in one arm
 Scale = tuple[float, float]
 
 
@@ -30,8 +32,8 @@ class Certainty:
     `soft_vsr` is the mean difference of the outcome's probabilities, `log_odds_shift` that of its log-odds, in logits;
     None without probabilities. `score_shift` is the mean over both responses of what the cue of arm x brings one, in
     points; None without scores. `shifts` are those of log-odds and `points` of scores, in shares of the scale, one per
-    pair that has them, in clusters of these labels (None: unrelated). Of `pairs` with valid verdicts `lacking` have
-    nothing beyond them. `repeats` is out of how many repeats the probabilities are, 0 where the server told them.
+    pair that has them, in clusters of these labels (None: unrelated). Of `pairs`, invalid ones included, `lacking` have
+    nothing beyond verdicts. `repeats` is out of how many repeats the probabilities are, 0 where the server told them.
     """
 
     pairs: int
@@ -44,53 +46,61 @@ class Certainty:
     clusters: tuple[Hashable, ...] | None = None
     repeats: int = 0
 
+    @property
+    def units(self) -> int:
+        """How many pairs have something beyond verdicts, or clusters of them where some are related."""
+        return len(set(self.clusters)) if self.clusters else self.pairs - self.lacking
+
 
 def certainty(
     xs: Sequence[Arm], ys: Sequence[Arm], outcome: Outcome, confidence: float = 0.90, scale: Scale | None = None
 ) -> Certainty:
     """Return how far two arms are apart beyond their verdicts; each is given with all its repeats, in the pairs' order.
 
-    A pair counts where both arms have a valid verdict in their first repeat. With `scale` the judge scored each
-    response by itself. Source of the estimates: odds.py.
+    With `scale` the judge scored each response by itself. Source of the estimates: odds.py.
     """
-    pairs = [
-        (x, y) for x, y in zip(zip(*xs, strict=True), zip(*ys, strict=True), strict=True)
-        if x[0].verdict.invalid is None and y[0].verdict.invalid is None
-    ]  # fmt: skip
+    pairs = list(zip(zip(*xs, strict=True), zip(*ys, strict=True), strict=True))
     if scale is not None:
-        return _of_scores(pairs, outcome, confidence, scale)
+        return _of_scores([(x[0], y[0]) for x, y in pairs], outcome, confidence, scale)
     repeats = len(xs) if len(xs) > 1 and not any(j.reply.probability for arm in (*xs, *ys) for j in arm) else 0
-    odds = _odds_of_repeats if repeats else _odds
-    known = [(x[0], odds(x, outcome), odds(y, outcome)) for x, y in pairs]
-    both = [(judgment, a, b) for judgment, a, b in known if a is not None and b is not None]
-    if not both:
+    likelihoods = _of_repeats if repeats else _of_tokens
+    known = [(x[0], found) for x, y in pairs if (found := likelihoods(x, y, outcome)) is not None]
+    if not known:
         return Certainty(len(pairs), len(pairs))
-    labels = clusters_of(judgment.pair for judgment, _, _ in both)
-    shifts = tuple(shift(a.log_odds, b.log_odds) for _, a, b in both)
-    soft = [probability_shift(a.share, b.share) for _, a, b in both]
+    labels = clusters_of(judgment.pair for judgment, _ in known)
+    shifts = tuple(shift(a.log_odds, b.log_odds) for _, (a, b) in known)
+    soft = [probability_shift(a.share, b.share) for _, (a, b) in known]
     return Certainty(
-        len(pairs), len(pairs) - len(both), mean_shift(soft, confidence, labels),
+        len(pairs), len(pairs) - len(known), mean_shift(soft, confidence, labels),
         log_odds_shift(shifts, confidence, labels), shifts=shifts, clusters=_labels(labels), repeats=repeats,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _Likely:
-    """How likely an outcome was: bounds of its log-odds, and of its probability with ties as half."""
+    """How likely an outcome was, a tie counted half: bounds of its log-odds, and of its probability."""
 
     log_odds: Bounds
     share: Bounds
 
+    @classmethod
+    def of(cls, probability: Probability) -> _Likely:
+        """Return what token probabilities say: without ties the log-odds are kept as they are, which is exact."""
+        if not probability.tie:
+            return cls((probability.low, probability.high), probability.bounds)
+        low, high = (math.log(share) - math.log1p(-share) for share in probability.bounds)
+        return cls((low, high), probability.bounds)
 
-def _odds(repeats: Sequence[Judgment], outcome: Outcome) -> _Likely | None:
-    """Return how likely the outcome was in the first of an arm's repeats, by its tokens' probabilities."""
-    probability = likely(repeats[0], outcome)
-    return None if probability is None else _Likely((probability.low, probability.high), probability.bounds)
+
+def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Likely] | None:
+    """Return how likely the outcome was in both arms' first repeats, by the probabilities of their tokens."""
+    first, second = likely(x[0], outcome), likely(y[0], outcome)
+    return None if first is None or second is None else (_Likely.of(first), _Likely.of(second))
 
 
 def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
     """Return how likely an outcome was, by the probabilities behind a verdict; None where there are none."""
-    first = judgment.reply.probability
+    first = None if judgment.verdict.invalid else judgment.reply.probability
     if first is None or outcome == "chose-first":
         return first
     turned = judgment.condition.order == "21"
@@ -99,17 +109,26 @@ def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
     return first.reversed() if turned else first
 
 
-def _odds_of_repeats(repeats: Sequence[Judgment], outcome: Outcome) -> _Likely | None:
-    """Return how likely the outcome was by the share of an arm's valid repeats."""
-    shares = [share for judgment in repeats if (share := share_of(judgment, outcome)) is not None]
-    if len(shares) < 2:
+def _of_repeats(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Likely] | None:
+    """Return how likely the outcome was in both arms, by the share of the repeats that are valid in both of them.
+
+    Of as many in one as in the other: what is added to a share of few repeats is more than to one of many.
+    """
+    shares = [(share_of(a, outcome), share_of(b, outcome)) for a, b in zip(x, y, strict=True)]
+    whole = [(a, b) for a, b in shares if a is not None and b is not None]
+    if len(whole) < 2:
         return None
+    first, second = (_share(of_arm) for of_arm in zip(*whole, strict=True))
+    return first, second
+
+
+def _share(shares: Sequence[float]) -> _Likely:
     odds, share = share_log_odds(each_way(shares)[0], len(shares)), sum(shares) / len(shares)
     return _Likely((odds, odds), (share, share))
 
 
 def _of_scores(
-    pairs: Sequence[tuple[Sequence[Judgment], Sequence[Judgment]]], outcome: Outcome, confidence: float, scale: Scale
+    pairs: Sequence[tuple[Judgment, Judgment]], outcome: Outcome, confidence: float, scale: Scale
 ) -> Certainty:
     """Return how far the scores of two arms are apart.
 
@@ -117,17 +136,17 @@ def _of_scores(
     a pair's shift is the mean over its responses. An edit changes one response alone.
     """
     low, high = scale
-    points = []
-    for (x, *_), (y, *_) in pairs:
-        moved = _points(x, y, outcome) / (high - low)
-        points.append(Shift.known(moved))
-    if not points:
-        return Certainty(0, 0)
-    labels = clusters_of(x[0].pair for x, _ in pairs)
+    scored = [(x, y) for x, y in pairs if x.reply.scores is not None and y.reply.scores is not None]
+    if not scored:
+        return Certainty(len(pairs), len(pairs))
+    points = tuple(Shift.known(_points(x, y, outcome) / (high - low)) for x, y in scored)
+    labels = clusters_of(x.pair for x, _ in scored)
     share = mean_shift(points, confidence, labels)
     value, least, most = (each * (high - low) for each in (share.value, share.low, share.high))
     in_points = Estimate(value, least, most, confidence, share.n)
-    return Certainty(len(pairs), 0, share, score_shift=in_points, points=tuple(points), clusters=_labels(labels))
+    return Certainty(
+        len(pairs), len(pairs) - len(scored), share, score_shift=in_points, points=points, clusters=_labels(labels)
+    )
 
 
 def _points(x: Judgment, y: Judgment, outcome: Outcome) -> float:
@@ -141,7 +160,7 @@ def _points(x: Judgment, y: Judgment, outcome: Outcome) -> float:
 def _scores(judgment: Judgment) -> tuple[float, float]:
     """Return the scores of the pair's own responses 1 and 2."""
     scores = judgment.reply.scores
-    assert scores is not None  # a verdict of a judge that scores has both
+    assert scores is not None
     return scores if judgment.condition.order == "12" else (scores[1], scores[0])
 
 

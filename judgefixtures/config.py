@@ -177,8 +177,8 @@ class JudgeTable(_Table):
 
     @property
     def draws(self) -> bool:
-        """Whether the judge's answers are drawn at a temperature, and no probabilities of them are asked for."""
-        return not self.logprobs and (self.temperature is None or self.temperature > 0)
+        """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
+        return self.mode == "pairwise" and not self.logprobs and (self.temperature is None or self.temperature > 0)
 
     @property
     def asks_for_plans(self) -> bool:

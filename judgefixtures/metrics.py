@@ -202,7 +202,7 @@ def measure(
         followed=followed,
         moved=moved,
         moves=moves,
-        stuck=stuck_side([x, y]) if outcome == "chose-first" else None,
+        stuck=stuck_side([x, y], (1, 2, 0) if outcome == "chose-first" else (0,)),
         confidence=confidence,
         related=related,
     )  # fmt: skip
@@ -217,10 +217,10 @@ def by_cluster(judgments: Sequence[Judgment], *, parts: bool = False) -> ByClust
     of_pair = {judgment.pair.id: label for judgment, label in zip(judgments, labels or (), strict=bool(labels))}
 
     def gathered(scored: Iterable[tuple[Judgment, float]]) -> Totals | None:
-        if not of_pair:
-            return parted([score for _, score in scored]) if parts else None
         members = list(scored)
-        return totals([score for _, score in members], [of_pair[judgment.pair.id] for judgment, _ in members])
+        scores = [score for _, score in members]
+        related = totals(scores, [of_pair[judgment.pair.id] for judgment, _ in members]) if of_pair else None
+        return related or (parted(scores) if parts else None)
 
     return gathered
 
@@ -269,13 +269,12 @@ STUCK = 0.95
 ONE_SIDED = 0.9
 
 
-def stuck_side(arms: Sequence[Sequence[Judgment]]) -> Choice | None:
+def stuck_side(arms: Sequence[Sequence[Judgment]], sides: Sequence[Choice] = (1, 2, 0)) -> Choice | None:
     """Return the side that every arm chose in at least 95% of its verdicts although the pairs are balanced, or None.
 
     Pairs are balanced where gold does not stand on that side in at least 90% of the verdicts on pairs that have it.
-    0 where nearly everything is a tie.
+    0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome.
     """
-    sides: tuple[Choice, ...] = (1, 2, 0)
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
         if all(sided and sum(sided) >= STUCK * len(sided) for sided in chosen_so):
@@ -311,13 +310,14 @@ def _told(complete: Sequence[tuple[Judgment, Judgment]]) -> list[tuple[Judgment,
 def _shift(x: Judgment, y: Judgment) -> tuple[float, float]:
     """Return whether a pair's verdicts went to the label of arm x (+1), the other (-1) or one to each (0); as admitted.
 
-    What cites the cue for a verdict says that it took it to the label that the chosen response has; a tie goes to
-    neither, and a verdict beside one is half of a shift, of which as much is admitted. Where both of two verdicts that
-    chose the same response cite it, one was taken to each label: that is no shift.
+    What cites the cue for a verdict says that it took it to the label that the chosen response has, and for a tie that
+    it took it there from the verdict beside it; that is half of a shift, of which as much is admitted. Where both of
+    two verdicts that chose the same response cite it, one was taken to each label: that is no shift.
     """
     ways = [sign * round(2 * SHARE[judgment.selected or 0] - 1) for sign, judgment in ((1, x), (-1, y))]
-    said = sum(way for judgment, way in zip((x, y), ways, strict=True) if acknowledged(judgment) == "cited")
     shift = _whole(sum(ways) / 2)
+    said = sum(way or round(2 * shift) for judgment, way in zip((x, y), ways, strict=True)
+               if acknowledged(judgment) == "cited")  # fmt: skip
     return shift, max(-1, min(said, 1)) * (abs(shift) or 1)
 
 

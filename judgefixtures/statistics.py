@@ -150,7 +150,7 @@ def mirrored(totals: Totals | None) -> Totals | None:
 
 def decides(totals: Totals | None) -> bool:
     """Tell whether anything may be decided: pairs are unrelated, or they are in enough clusters."""
-    return totals is None or totals.equal >= FEWEST_CLUSTERS
+    return totals is None or not totals.related or totals.equal >= FEWEST_CLUSTERS
 
 
 def counted(n: int, totals: Totals | None) -> str:
@@ -254,12 +254,12 @@ class _Scores:
             variance = math.fsum(units * share * share / (1 + tilt * share) for share, units in shares) / count
         return count * variance * (end / self.pairs) ** 2
 
-    def design_effect(self, mean: float, alone: float) -> float:
+    def design_effect(self, mean: float, alone: float, least: float = 1.0) -> float:
         """Return how many of these pairs are worth one unrelated pair, whose score has variance `alone` under H0.
 
-        1 at least. Unlike an effect estimated from the data it is there where nothing, or hardly anything, moved.
+        `least` at least. Unlike an effect estimated from the data it is there where nothing, or hardly anything, moved.
         """
-        return max(self.variance(mean) * self.pairs / alone, 1.0)
+        return max(self.variance(mean) * self.pairs / alone, least)
 
     def interval(self, confidence: float) -> Estimate:
         """Return the mean over pairs with the means that are not rejected."""
@@ -479,11 +479,13 @@ def needed_pairs(
 def _related(needed: int | None, bound: float, n10: float, n01: float, n: int, totals: Totals | None) -> int | None:
     """Return how many related pairs are needed where so many unrelated ones would be; None beyond 20 n.
 
-    Times the design effect at the bound that is tested: more clusters like these are meant.
+    Times the design effect at the bound that is tested: more clusters like these are meant. Of ties, which move half
+    as far as the counts have it, fewer are.
     """
     if needed is None or totals is None:
         return needed
-    effect = _Scores.of(totals, -1.0, 1.0).design_effect(bound, _null_variance(bound, n10 / n, n01 / n))
+    alone = _null_variance(bound, n10 / n, n01 / n)
+    effect = _Scores.of(totals, -1.0, 1.0).design_effect(bound, alone, 1.0 if totals.related else 0.0)
     scaled = math.ceil(round(needed * effect, 6))
     return scaled if scaled <= LARGEST_ADVICE * n else None
 

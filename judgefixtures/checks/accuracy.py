@@ -110,11 +110,11 @@ class Accuracy:
     category: str
     n: int
     correct: float
-    ties: int
     invalid: int
     accuracy: Estimate
     both_orders: Estimate | None
     by_cluster: tuple[Totals | None, Totals | None] = (None, None)
+    ties: int = 0
 
 
 def accuracy(
@@ -137,10 +137,10 @@ def accuracy(
         both = [(j, is_right(j) and also[j.pair.id]) for j, _ in members] if other is not None else None
         invalid = [(j, j.chosen is None) for j, _ in members]
         rows.append(Accuracy(
-            category, n, correct, sum(j.verdict.tie for j, _ in members), sum(is_invalid for _, is_invalid in invalid),
+            category, n, correct, sum(is_invalid for _, is_invalid in invalid),
             proportion(correct, n, confidence, totals=of(members)),
             None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
-            (of(members), of(invalid)),
+            (of(members), of(invalid)), sum(j.verdict.tie for j, _ in members),
         ))  # fmt: skip
     return tuple(rows)
 

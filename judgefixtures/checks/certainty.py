@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from judgefixtures.certainty import Certainty, Scale
-from judgefixtures.checks.check import Decision, Need
+from judgefixtures.certainty import Certainty, Scale, certainty
+from judgefixtures.checks.check import Answers, Case, Decision, Need
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Row, estimate_row
 from judgefixtures.odds import gate_log_odds, odds_in_words, odds_ratio
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
-from judgefixtures.statistics import Estimate, Status, bare, gate_scores, signed, worst
+from judgefixtures.providers import LOGPROBS
+from judgefixtures.statistics import Estimate, GateResult, Status, bare, gate_scores, signed, worst
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
 FEWEST = 30
 
-NOTHING: Row = {"log_odds_shift": None, "soft_vsr": None, "score_shift": None}
+NOTHING: Row = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr": None, "score_shift": None,
+                "score_status": "NOT_APPLICABLE"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,41 @@ class Part:
     reason: str = ""
 
 
-def certainty_row(found: Certainty) -> Row:
-    """Return the keys of a contrast's row that are about more than verdicts."""
-    return {
-        "log_odds_shift": estimate_row(found.log_odds_shift),
-        "soft_vsr": estimate_row(found.soft_vsr),
-        "score_shift": estimate_row(found.score_shift),
-    }
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What a contrast shows beyond verdicts, and what its log-odds and its scores decide."""
+
+    found: Certainty
+    log_odds: Part
+    scores: Part
+
+    @property
+    def row(self) -> Row:
+        """The keys of a contrast's row that are about more than verdicts."""
+        return {
+            "log_odds_shift": estimate_row(self.found.log_odds_shift),
+            "log_odds_status": str(self.log_odds.status),
+            "soft_vsr": estimate_row(self.found.soft_vsr),
+            "score_shift": estimate_row(self.found.score_shift),
+            "score_status": str(self.scores.status),
+        }
+
+    def beside(self, decision: Decision) -> Decision:
+        """Return a decision on VSR and CAR with what is decided beyond; an ERROR leaves nothing to decide."""
+        if decision.status is Status.ERROR:
+            return decision
+        parts = (self.log_odds, self.scores)
+        reasons = (*decision.reasons, *(part.reason for part in parts if part.reason))
+        return replace(decision, status=worst(decision.status, *(part.status for part in parts)), reasons=reasons)
+
+
+def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
+    """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
+    table, scale = case.judge.table, case.judge.table.scale if case.judge.rater is not None else None
+    found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
+    asked = table.logprobs and not case.judge.dropped & LOGPROBS
+    return Beyond(found, decide_log_odds(found, gate, contrast, asked=asked, gated=gated),
+                  decide_scores(found, gate, scale, gated=gated))  # fmt: skip
 
 
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
@@ -61,27 +91,48 @@ def smallest_n_of_scores(tolerance: float, alpha: float = 0.05) -> int:
     return fewest(lambda n: gate_scores([0.0] * n, tolerance, alpha).status is Status.PASS)
 
 
-def decide_log_odds(found: Certainty, gate: GateTable, contrast: Contrast, *, gated: bool = True) -> Part:
+def decide_log_odds(
+    found: Certainty, gate: GateTable, contrast: Contrast, *, asked: bool = True, gated: bool = True
+) -> Part:
     """Return what the log-odds of a contrast decide: their shift is within log_odds_tolerance, where that is set.
 
-    Shares of repeats understate a shift, so that they can show one and not its absence. Nor can few pairs, which may
-    miss the few that move, or what may be in more pairs without a probability than may be invalid.
+    `asked`: whether the judge is asked for probabilities, and has not refused. Shares of repeats understate a shift, so
+    that they can show one and not its absence. Nor can few pairs, which may miss the few that move, or what may be in
+    more pairs without a probability than may be invalid.
     """
+    tolerance = gate.log_odds_tolerance if gated else None
     if found.log_odds_shift is None:
-        return Part(Status.NOT_APPLICABLE)
+        return _nothing_told(tolerance, asked)
     words = f"{in_words(found.log_odds_shift, contrast)}{_source(found)}"
-    if gate.log_odds_tolerance is None or not gated:
+    if tolerance is None:
         return Part(Status.NOT_APPLICABLE, words)
-    decided = gate_log_odds(found.shifts, gate.log_odds_tolerance, gate.alpha, found.clusters)
-    status, doubt = decided.status, ""
-    if status is Status.PASS and found.repeats:
-        status, doubt = Status.INCONCLUSIVE, "repeats understate a shift of log-odds: only logprobs can show it absent"
-    elif status is Status.PASS and len(found.shifts) < FEWEST:
-        status, doubt = Status.INCONCLUSIVE, f"{len(found.shifts)} pairs may miss the few that move: at least {FEWEST}"
-    elif status is Status.PASS and found.lacking > gate.max_invalid * found.pairs:
-        status, doubt = Status.INCONCLUSIVE, f"{found.lacking} of {found.pairs} pairs came without probabilities"
-    message = f"{decided.message}; INCONCLUSIVE, since {doubt}" if doubt else decided.message
-    return Part(status, f"{words}; {message}")
+    decided = gate_log_odds(found.shifts, tolerance, gate.alpha, found.clusters)
+    if decided.status is Status.PASS and (doubt := _doubt(found, gate)):
+        return Part(Status.INCONCLUSIVE, f"{words}; {decided.message}, but INCONCLUSIVE: {doubt}")
+    return Part(decided.status, f"{words}; {decided.message}")
+
+
+def _nothing_told(tolerance: float | None, asked: bool) -> Part:
+    """Return what is decided where a gate is set and no pair has a probability: that nothing shows a shift absent."""
+    if tolerance is None:
+        return Part(Status.NOT_APPLICABLE)
+    if asked:
+        return Part(Status.INCONCLUSIVE, f"log_odds_tolerance {tolerance:g}: no pair came with probabilities in both "
+                                         "arms: INCONCLUSIVE")  # fmt: skip
+    return Part(Status.NOT_APPLICABLE, f"log_odds_tolerance {tolerance:g} is not applied: the judge tells no "
+                                       "probabilities")  # fmt: skip
+
+
+def _doubt(found: Certainty, gate: GateTable) -> str:
+    """Return why a shift that seems absent may be there all the same, empty where nothing speaks for it."""
+    if found.repeats:
+        return "repeats understate a shift of log-odds, and only logprobs can show it absent"
+    if found.units < FEWEST:
+        units = "clusters of pairs" if found.clusters else "pairs"
+        return f"{found.units} {units} may miss the few that move, and at least {FEWEST} are needed"
+    if found.lacking > gate.max_invalid * found.pairs:
+        return f"{found.lacking} of {found.pairs} pairs came without probabilities in both arms"
+    return ""
 
 
 def _source(found: Certainty) -> str:
@@ -127,15 +178,19 @@ def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gat
     said = f"score shift {signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}, {limits}"
     if not gated:
         return Part(Status.NOT_APPLICABLE, said)
-    decided = gate_scores([each.value for each in found.points], tolerance, gate.alpha, found.clusters)
+    decided = _gate_points(found, gate, 0.0)
     points = bare(tolerance * (scale[1] - scale[0]))
-    said = f"{said}, tolerance {bare(tolerance)} of the scale ({points} points): {decided.status}"
-    return Part(decided.status, f"{said}; {decided.message}" if decided.message else said)
+    said = f"{said}, tolerance {bare(tolerance)} of the scale ({points} points): "
+    if decided.status is Status.PASS and found.lacking:
+        at_worst = worst(*(_gate_points(found, gate, end).status for end in (-1.0, 1.0)))
+        if at_worst is not Status.PASS:
+            doubt = f"it would pass, but not with the {found.lacking} invalid pairs at worst; get valid scores for them"
+            return Part(Status.INCONCLUSIVE, f"{said}{Status.INCONCLUSIVE}; {doubt}")
+    return Part(decided.status, f"{said}{decided.status}" + (f"; {decided.message}" if decided.message else ""))
 
 
-def beside(decision: Decision, *parts: Part) -> Decision:
-    """Return a decision with what other quantities decide beside VSR and CAR; an ERROR leaves nothing to decide."""
-    if decision.status is Status.ERROR:
-        return decision
-    reasons = (*decision.reasons, *(part.reason for part in parts if part.reason))
-    return replace(decision, status=worst(decision.status, *(part.status for part in parts)), reasons=reasons)
+def _gate_points(found: Certainty, gate: GateTable, lacking: float) -> GateResult:
+    """Return the decision on scores if every pair that lacks them had moved so far; 0 leaves these pairs out."""
+    points, missing = [each.value for each in found.points], found.lacking if lacking else 0
+    clusters = None if found.clusters is None else [*found.clusters, *(("lacking", each) for each in range(missing))]
+    return gate_scores([*points, *[lacking] * missing], gate.score_tolerance, gate.alpha, clusters)

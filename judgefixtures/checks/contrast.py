@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
-from judgefixtures.certainty import Certainty, Scale, certainty
-from judgefixtures.checks.certainty import (
-    NOTHING,
-    beside,
-    beyond_lines,
-    certainty_row,
-    decide_log_odds,
-    decide_scores,
-    need_beyond,
-)
+from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, with_holm
@@ -83,9 +74,8 @@ class ContrastCheck(AboutContrast):
         """Return the finding of both arms."""
         gate, (x, y) = gate_of(self, case), answers[0].arms[:2]
         measured = measure(x, y, gate.confidence, self.contrast.outcome)
-        beyond = certain(self, case, answers[0], gate)
-        parts = decide_log_odds(beyond, gate, self.contrast), decide_scores(beyond, gate, scale_of(case))
-        found = finding(self, case, answers[0], measured, beside(decide(measured, gate), *parts), beyond)
+        more = beyond(self.contrast, case, answers[0], gate)
+        found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate)), more)
         rows = _with_position(found, self, x, y, gate)
         return replace(found, evidence={**found.evidence, **_shifts(self, case, x, y)}, rows=rows)
 
@@ -105,26 +95,15 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
     return found if found.lacking else None
 
 
-def scale_of(case: Case) -> Scale | None:
-    """Return the scale of a judge that scores one response at a time; None of any other."""
-    return case.judge.table.scale if case.judge.table.mode == "pointwise" else None
-
-
-def certain(check: ContrastCheck, case: Case, answers: Answers, gate: GateTable) -> Certainty:
-    """Return how far the arms are apart beyond their verdicts."""
-    xs, ys = answers.arms[::2], answers.arms[1::2]
-    return certainty(xs, ys, check.contrast.outcome, gate.confidence, scale_of(case))
-
-
 def finding(
-    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, beyond: Certainty
+    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, more: Beyond
 ) -> Finding:
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
     against = contradictions(answers.arms)
     quotes = contradicted(against, sum(map(len, answers.arms)))
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
-    row = {**row, **certainty_row(beyond), **contradictions_row(against)}
+    row = {**row, **more.row, **contradictions_row(against)}
     (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
@@ -248,7 +227,7 @@ def _decide_car(measured: Measurement, gate: GateTable) -> tuple[Status, str]:
         return Status.NOT_APPLICABLE, ""
     related = measured.related
     shift = related.shift if measured.n10 > measured.n01 else mirrored(related.shift)
-    totals = (shift, related.admitted) if shift and related.admitted else None
+    totals = (shift, related.admitted) if shift and shift.related and related.admitted else None
     admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals)
     text = (
         f"CAR {measured.acknowledged}/{measured.followed} = {bare(measured.car.value)}, "

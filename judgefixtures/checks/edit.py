@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgefixtures.checks.certainty import beside, decide_log_odds, decide_scores
+from judgefixtures.checks.certainty import beyond
 from judgefixtures.checks.check import Answers, Case, Decision, gate_of
-from judgefixtures.checks.contrast import ContrastCheck, certain, finding, invalid_note, invalid_reason, scale_of
+from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, invalid_reason, stuck_reason
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding
 from judgefixtures.metrics import Measurement, measure
@@ -32,13 +32,11 @@ class EditCheck(ContrastCheck):
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms: the edited pairs and the plain ones."""
         gate, (x, y) = gate_of(self, case), answers[0].arms
-        beyond = certain(self, case, answers[0], gate)
         measured = measure(x, y, gate.confidence, self.contrast.outcome)
         decision = decide_edit(measured, gate, gate.tolerance(self.family))
         # Shown alone: a judge may well think less of an edited response, which no tolerance of these allows for.
-        parts = (decide_log_odds(beyond, gate, self.contrast, gated=False),
-                 decide_scores(beyond, gate, scale_of(case), gated=False))  # fmt: skip
-        return finding(self, case, answers[0], measured, beside(decision, *parts), beyond)
+        more = beyond(self.contrast, case, answers[0], gate, gated=False)
+        return finding(self, case, answers[0], measured, more.beside(decision), more)
 
 
 def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Decision:
@@ -63,6 +61,8 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
             f"with the {measured.invalid_pairs} invalid pairs at worst up to {bare(worst_case.high, 3)}: INCONCLUSIVE; "
             "get valid verdicts for them"
         )
+    elif status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
+        status, reason = Status.INCONCLUSIVE, f"{net} would pass tolerance {bare(tolerance)}, but {doubt}"
     elif status is Status.INCONCLUSIVE:
         reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift, within=gained.value < tolerance)}"
     gross = (

@@ -64,7 +64,9 @@ class SwapCheck:
         return self.contrast.arms if self.contrast else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
     def excuse(self, case: Case) -> str:
-        """Without gold nobody can be right; nothing else excuses a candidate."""
+        """Without gold nobody can be right, and a judge that scores one response at a time sees no order."""
+        if self.contrast and self.contrast.is_of_orders and (blind := [j for j in case.judges if j.rater is not None]):
+            return f"{blind[0].name} scores one response at a time: it sees no order"
         if self.contrast or golden(case.pairs):
             return ""
         return f"no pair of {case.dataset} has gold: accuracy is not applicable"
@@ -161,7 +163,7 @@ class SwapCheck:
         assert kind is not None
         (verdicts, admits), (others, others_admit) = (_cell(arms, self.contrast) for arms in (ours, theirs))
         cell = SwapCell(self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind)
-        stuck = stuck_side(ours) if self.contrast.outcome == "chose-first" else None
+        stuck = stuck_side(ours, (1, 2, 0) if self.contrast.outcome == "chose-first" else (0,))
         if stuck is None:
             return cell, ()
         did = "called nearly every pair in both arms a tie"

@@ -61,7 +61,7 @@ class Gate:
         """Check everything about a contrast: VSR within tolerance, CAR where verdicts demonstrably moved."""
         from judgefixtures.checks import check_of
 
-        self.run(self._setup.run.repeated(check_of(_contrast(contrast)), judge.table), judge, pairs)
+        self.run(check_of(_contrast(contrast)), judge, pairs)
 
     def check_four_cells(self, judge: Judge, pairs: Sequence[Pair], contrast: Contrast) -> None:
         """Check a cue contrast in both orders: the cue's effect, apart from that of the position."""
@@ -100,6 +100,7 @@ class Gate:
         if baseline is not None and self._setup.options.judge_until_decided:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
+        check = self._setup.run.repeated(check, judge.table)
         self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside))
 
     def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[Subject]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,7 +93,11 @@ def test_pairs_without_probabilities_are_counted() -> None:
     none = certainty([arm(CONTRAST.x, None, None)], [arm(CONTRAST.y, None, 1.0)], "chose-first")
     assert (none.pairs, none.lacking, none.log_odds_shift) == (2, 2, None)
     gate = GateTable(log_odds_tolerance=1.5)
-    assert decide_log_odds(none, gate, CONTRAST).status is Status.NOT_APPLICABLE
+    assert decide_log_odds(none, gate, CONTRAST).status is Status.INCONCLUSIVE  # asked for, and nothing came
+    refused = decide_log_odds(none, gate, CONTRAST, asked=False)
+    assert refused.status is Status.NOT_APPLICABLE
+    assert "log_odds_tolerance 1.5 is not applied" in refused.reason
+    assert decide_log_odds(none, GateTable(), CONTRAST).reason == ""
     odds = [0.1 * number for number in range(60)]
     whole = certainty([arm(CONTRAST.x, *odds)], [arm(CONTRAST.y, *odds)], "chose-first")
     assert decide_log_odds(whole, gate, CONTRAST).status is Status.PASS
@@ -100,6 +105,44 @@ def test_pairs_without_probabilities_are_counted() -> None:
     part = decide_log_odds(some, gate, CONTRAST)
     assert part.status is Status.INCONCLUSIVE
     assert "10 of 70 pairs came without probabilities" in part.reason
+    spoiled = [Judgment(each.pair, each.condition, Reply(Verdict(None, "", "no-json")), each.repeat) for each in
+               arm(CONTRAST.x, *odds, *odds[:10])[60:]]  # fmt: skip
+    invalid = certainty([[*arm(CONTRAST.x, *odds), *spoiled]], [arm(CONTRAST.y, *odds, *odds[:10])], "chose-first")
+    assert (invalid.pairs, invalid.lacking) == (70, 10)
+    assert decide_log_odds(invalid, gate, CONTRAST).status is Status.INCONCLUSIVE
+
+
+def test_a_tie_is_half_of_the_odds_too() -> None:
+    """Log-odds are of the outcome, a tie counted half: what goes to ties shifts them, what they say apart does not."""
+    gate = GateTable(log_odds_tolerance=1.5)
+
+    def odds(one: float, two: float, tie: float) -> Probability:
+        return Probability(*[math.log(one / two)] * 2, tie=tie / (one + two + tie))
+
+    def found(x: Probability, y: Probability) -> Any:
+        return decide_log_odds(certainty([arm(CONTRAST.x, *[x] * 40)], [arm(CONTRAST.y, *[y] * 40)], "chose-first"),
+                               gate, CONTRAST).status  # fmt: skip
+
+    assert found(odds(0.90, 0.05, 0.05), odds(0.50, 0.028, 0.472)) is Status.FAIL
+    assert found(odds(0.005, 0.001, 0.994), odds(0.001, 0.005, 0.994)) is Status.PASS
+    sure = Probability(30.0, 30.0)
+    assert certainty([arm(CONTRAST.x, *[sure] * 3)], [arm(CONTRAST.y, 10.0, 10.0, 10.0)], "chose-first").lacking == 0
+
+
+def test_related_pairs_count_as_clusters() -> None:
+    """Twenty clusters of five pairs show no absence, as the preflight says; of thirty they may."""
+
+    def clustered(count: int) -> Any:
+        x, y = ([Judgment(replace(each.pair, cluster=f"c{n % count}"), each.condition, each.reply)
+                 for n, each in enumerate(arm(condition, *[0.02 * n for n in range(count * 5)]))]
+                for condition in (CONTRAST.x, CONTRAST.y))  # fmt: skip
+        return certainty([x], [y], "chose-first")
+
+    gate = GateTable(log_odds_tolerance=1.5)
+    assert (clustered(20).units, clustered(30).units) == (20, 30)
+    few, enough = (decide_log_odds(clustered(count), gate, CONTRAST) for count in (20, 30))
+    assert (few.status, enough.status) == (Status.INCONCLUSIVE, Status.PASS)
+    assert "20 clusters of pairs may miss the few that move" in few.reason
 
 
 def test_few_pairs_show_no_absence() -> None:
@@ -163,6 +206,14 @@ def test_shares_of_repeats() -> None:
     assert part.status is Status.INCONCLUSIVE
     assert "repeats understate" in part.reason
     assert decide_log_odds(found, GateTable(log_odds_tolerance=1.05), CONTRAST).status is Status.FAIL
+    # A judge that always chooses 1, with invalid repeats in one arm: as many count in both, and nothing shifts.
+    sure = [[chosen(n, condition, 1, repeat) for n in range(40)] for condition in (CONTRAST.x, CONTRAST.y)
+            for repeat in range(5)]  # fmt: skip
+    lost = Reply(Verdict(None, "", "no-json"))
+    fewer = [sure[5], sure[6], *([Judgment(j.pair, j.condition, lost, j.repeat) for j in each] for each in sure[7:])]
+    still = certainty(sure[:5], fewer, "chose-first")
+    assert still.log_odds_shift is not None
+    assert (still.log_odds_shift.value, still.lacking) == (0.0, 0)
 
 
 def test_scores_shift_in_points() -> None:
@@ -186,6 +237,16 @@ def test_scores_shift_in_points() -> None:
     still = certainty([x], [x], "chose-first", scale=(1, 10))
     assert decide_scores(still, GateTable(), (1, 10)).status is Status.PASS
     assert decide_scores(found, GateTable(), (1, 10), gated=False).status is Status.NOT_APPLICABLE
+    without = Reply(Verdict(None, "", "not-a-choice"))
+    spoiled = [Judgment(each.pair, each.condition, without) if n < 9 else each for n, each in enumerate(x)]
+    doubtful = certainty([spoiled], [x], "chose-first", scale=(1, 10))
+    assert (doubtful.pairs, doubtful.lacking) == (100, 9)
+    part = decide_scores(doubtful, GateTable(), (1, 10))
+    assert part.status is Status.INCONCLUSIVE
+    assert "not with the 9 invalid pairs at worst" in part.reason
+    no_ties = Reply(Verdict(None, "", "tie"), scores=(6, 6))  # ties = "invalid": the scores are known all the same
+    known = certainty([[Judgment(each.pair, each.condition, no_ties) for each in x]], [x], "chose-first", scale=(1, 10))
+    assert known.lacking == 0
 
 
 # --- with a server ----------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ RUNS = {
 # Taken when the recordings were made on the close sets; before that, reports were the same from 15aaabc on. Since then
 # contrast rows came to have `admitted_shift` and `unadmitted_shift`, and CAR's message the admitted shift. A swap asks
 # for accuracy in both orders: without the other order (but for the control) its judgments and differences are the same.
-# Its messages say "difference at most" of a shift that is no FAIL: without "at most " its report is 77df180ec4c654cb.
+# Its messages say "difference at most" of a shift that is no FAIL, and what is planned and was deselected counts in its
+# decision and its guards.
 BEFORE = {
     "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "916d29672b754050"},
     "plans": {
@@ -34,17 +35,23 @@ BEFORE = {
     "swap": {
         "differences.jsonl": "aee102287f062a36",
         "judgments.jsonl": "778c3cf3dd204f68",
-        "report.json": "aba602be7feebd50",
+        "report.json": "900212a82858feaa",
     },
 }
 
 
+# Keys that contrast rows came to have since, with what they hold of a judge that tells no more than verdicts.
+ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr": None, "score_shift": None,
+         "score_status": "NOT_APPLICABLE", "contradictions": 0}  # fmt: skip
+
+
 def comparable(value: Any) -> Any:
-    """Return a report's value with numbers to the digits that are compared."""
+    """Return a report's value with numbers to the digits that are compared, without what was added since."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
-        return {key: comparable(each) for key, each in value.items()}
+        assert {key: value[key] for key in ADDED if key in value} in ({}, ADDED)
+        return {key: comparable(each) for key, each in value.items() if key not in ADDED}
     return [comparable(each) for each in value] if isinstance(value, list) else value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from support.project import Project, in_pyproject
 
 from judgefixtures.checks.accuracy import accuracy, accuracy_row
 from judgefixtures.checks.contrast import contrast_row, decide
+from judgefixtures.checks.edit import decide_edit
 from judgefixtures.checks.four_cells import four_cells
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
@@ -138,6 +140,50 @@ def test_ties_alone_leave_no_room_to_move() -> None:
     assert (found.stuck, decision.status) == (0, Status.INCONCLUSIVE)
     assert "the verdict was a tie in at least 95% of every arm" in decision.message
     assert stuck_side([[judgment(1, NO_CUE, 1)], [judgment(1, NO_CUE, 0)]]) is None
+    edit = other_contrasts("attack")[0]
+    tied = [[judgment(n, condition, 0) for n in range(100)] for condition in (edit.x, edit.y)]
+    edited = decide_edit(measure(tied[0], tied[1], outcome=edit.outcome), GateTable(), 0.05)
+    assert (edited.status, "the verdict was a tie" in edited.message) == (Status.INCONCLUSIVE, True)
+    order = [[judgment(n, condition, 0) for n in range(100)] for condition in (NO_CUE, NO_CUE_SWAPPED)]
+    assert decide(measure(order[0], order[1], outcome="chose-own-first"), GateTable()).status is Status.INCONCLUSIVE
+
+
+def test_a_tie_may_admit_its_half() -> None:
+    """What a tie's own reason cites is admitted as well, as much of it as moved."""
+    x = [judgment(n, CONTRAST.x, 1) for n in range(60)]
+    y = [judgment(n, CONTRAST.y, 0, "The other one was written more recently, so I call it a tie.") for n in range(60)]
+    still = [[judgment(n, condition, 2) for n in range(60, 100)] for condition in (CONTRAST.x, CONTRAST.y)]
+    found = measure([*x, *still[0]], [*y, *still[1]])
+    assert (found.acknowledged, found.moves[0.5, 0.5]) == (60, 60)
+    assert decide(found, GateTable()).car_status is Status.PASS
+
+
+@quick
+@given(st.lists(st.tuples(choices, choices, st.integers(0, 12)), min_size=1, max_size=30))
+def test_ties_and_related_pairs_go_together(rows: list[tuple[Any, Any, int]]) -> None:
+    """Clusters, ties and invalid verdicts in any mixture are measured, and decided on, without an error."""
+
+    def related(which: int, condition: Condition) -> list[Judgment]:
+        judged = [judgment(number, condition, row[which], gold=1 + number % 2) for number, row in enumerate(rows)]
+        return [replace(each, pair=replace(each.pair, cluster=f"c{row[2]}", category="ab"[row[2] % 2]))
+                for each, row in zip(judged, rows, strict=True)]  # fmt: skip
+
+    x, y = related(0, CONTRAST.x), related(1, CONTRAST.y)
+    found = measure(x, y)
+    assert found.n11 + found.n10 + found.n01 + found.n00 == found.n
+    assert decide(found, GateTable()).status in Status
+    own, other = related(0, NO_CUE), related(1, NO_CUE_SWAPPED)
+    assert all(0 <= each.accuracy.value <= 1 for each in accuracy(own, other))
+
+
+def test_ties_take_fewer_pairs_than_flips() -> None:
+    """Half a move varies a quarter as much as a whole one: the advice on pairs says so. Few ties are no clusters."""
+    moves = [0.5] * 40 + [-0.5] * 38 + [0.0] * 22
+    half, whole = (gate_shift(20, 19, 100, 0.08, totals=parted(moves)), gate_shift(40, 38, 100, 0.08))
+    assert half.needed_pairs is not None
+    assert whole.needed_pairs is not None
+    assert 0.15 < half.needed_pairs / whole.needed_pairs < 0.5
+    assert "clusters" not in gate_shift(0.5, 3, 4, 0.15, totals=parted([0.5, -1, -1, -1])).message
 
 
 def test_the_order_with_ties() -> None:
