@@ -156,6 +156,8 @@ class JudgeTable(_Table):
             raise ValueError('scale is a key of mode = "pointwise": a judge of pairs gives no scores')
         if "top_logprobs" in self.model_fields_set and not self.logprobs:
             raise ValueError("top_logprobs means nothing without logprobs = true")
+        if "top_logprobs" in self.model_fields_set and self.provider == "python":
+            raise ValueError("top_logprobs is a key of providers 'openai' and 'google': your function returns its own")
         return self
 
     @property
@@ -641,6 +643,10 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], file: str) ->
         circle = " -> ".join((*chain, parent))
         raise JudgeFixturesError(f"{file}: [judges.{chain[0]}] extends itself: {circle}. Break the circle.")
     inherited = _extended((*chain, parent), tables, file)
+    if table.get("mode", "pointwise") != "pointwise":  # what is switched off takes along what belongs to it
+        inherited.pop("scale", None)
+    if table.get("logprobs") is False:
+        inherited.pop("top_logprobs", None)
     if "strategy" in table:  # what the other strategy's plans were made with is not meant for this one
         kept = plan_keys(table["strategy"], table.get("provider", inherited.get("provider")))
         inherited = {key: value for key, value in inherited.items() if key not in PLAN_KEYS or key in kept}

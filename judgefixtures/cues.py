@@ -66,20 +66,28 @@ class Cue:
     def render_alone(self, content_type: str) -> str:
         """Return the sentence for a response that is shown by itself, so that it needs no number.
 
-        A word with {number} behind it, as {content_type} mostly is, becomes "the response", in the sentence's own
-        place; a {number} that stands otherwise is 1.
+        A noun with {number} behind it, as {content_type} mostly is, becomes "the response", in the sentence's own
+        place; a word such as "our" before it stays. A {number} that stands otherwise is 1.
 
         >>> family("recency", FAMILIES)[0].render_alone("Story")
         'The story was written recently (in 2025).'
-        >>> Cue("brand", "ours", "We wrote {content_type} {number} (no. {number}).").render_alone("Reply")
-        'We wrote the reply (no. 1).'
+        >>> Cue("brand", "ours", "Our {content_type} {number} (no. {number}) won.").render_alone("Reply")
+        'Our reply (no. 1) won.'
         """
         sentence = NUMBERED.sub(lambda named: _alone(named, content_type), self.sentence)
         return sentence.replace("{content_type}", content_type).replace("{number}", "1")
 
 
-# What has a number behind it: the content type, or a word, with "the" before it or without.
-NUMBERED = re.compile(r"(?P<the>\b[Tt]he )?(?P<name>\{content_type\}|\b[^\W\d_]+) \{number\}")
+# What has a number behind it: the content type, or a word for it, with an article or another such word before it.
+# Articles of other languages are among the words that stay.
+ARTICLES = "the|an?"
+KEPT = "this|that|our|my|your|his|her|their|its|la|el|le|il|lo|un|una|une|der|die|das|ein|eine|unsere?|notre|nuestra"
+NOUNS = "response|answer|reply|story|text|essay|output|option|candidate|completion|argument|entry|version|assistant"
+NUMBERED = re.compile(
+    rf"(?:(?P<article>\b(?:{ARTICLES}) )|(?P<kept>\b(?:{KEPT}) ))?"
+    rf"(?P<name>\{{content_type\}}|\b(?:{NOUNS})\b) \(?#?\{{number\}}\)?",
+    re.IGNORECASE,
+)
 BEGINS = re.compile(r"(?:\A|[.!?:]\s)\s*\Z")  # what a sentence begins after
 
 
@@ -88,8 +96,8 @@ def _alone(named: re.Match[str], content_type: str) -> str:
     name = content_type if named["name"] == "{content_type}" else named["name"]
     if not name[:2].isupper():  # "SQL query" stays as it is
         name = name[:1].lower() + name[1:]
-    article = "The" if BEGINS.search(named.string[: named.start()]) else "the"
-    return f"{article} {name}"
+    article = "The " if BEGINS.search(named.string[: named.start()]) else "the "
+    return f"{named['kept'] or article}{name}"
 
 
 def family(name: str, families: Families) -> tuple[Cue, ...]:

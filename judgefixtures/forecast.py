@@ -8,6 +8,7 @@ from typing import Any
 
 from judgefixtures.asking import Asker
 from judgefixtures.checks import ContrastCheck, SwapCheck
+from judgefixtures.checks.certainty import fewest_beyond
 from judgefixtures.checks.check import Case, Need, Subject
 from judgefixtures.checks.control import ARMS, OFF, control_dataset
 from judgefixtures.closest import SCREENING, About
@@ -137,7 +138,8 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
 def _design(run: Run, subject: Subject) -> Design:
     check, n = subject.check, independent(run.about(subject).at_most)
     gate = run.config.gate(check.family)
-    return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family)
+    least = fewest_beyond(run.config.judge_table(subject.judge), gate)
+    return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family, least)
 
 
 def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:

@@ -18,7 +18,15 @@ from judgefixtures.pairs import Pair
 from judgefixtures.plans import EXECUTION_MARK, Plan, execution_prompt, execution_text, heuristic_plan
 from judgefixtures.probabilities import Probability, probability
 from judgefixtures.prompts import Template, load_system_prompt, load_template, presented
-from judgefixtures.providers import Answer, FatalJudgeError, Provider, Usage, know_credentials, load_provider
+from judgefixtures.providers import (
+    Answer,
+    FatalJudgeError,
+    Provider,
+    RetryableError,
+    Usage,
+    know_credentials,
+    load_provider,
+)
 from judgefixtures.ratings import Rater, Rating, compare, rating_arms
 from judgefixtures.scores import Score
 from judgefixtures.strategies import Planner, planning_identity, strategy_of
@@ -93,13 +101,13 @@ class Judge(Asker[Reply]):
 
     @property
     def _outcomes(self) -> dict[str, Any]:
-        """What a verdict is made of, as part of the identity: empty for a choice of one of two that is never a tie."""
-        table, scores = self.table, {}
-        if table.mode == "pointwise":
-            scores = {"mode": table.mode, "scale": list(table.scale)}
-        ties = "half" if table.counts_ties else "invalid"
-        usual = "half" if table.mode == "pointwise" else "invalid"
-        return scores | ({} if ties == usual else {"ties": ties})
+        """What a verdict is made of, as part of the identity: empty for a choice of one of two that is never a tie.
+
+        Whether equal scores count as a tie changes nothing that is asked.
+        """
+        if self.table.mode == "pointwise":
+            return {"mode": self.table.mode, "scale": list(self.table.scale)}
+        return {"ties": "half"} if self.table.counts_ties else {}
 
     @property
     def _told(self) -> dict[str, Any]:
@@ -161,6 +169,23 @@ class Judge(Asker[Reply]):
         if self.planner is not None:
             await self.planner.close()
 
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        attempts: int | None = None,
+        keep: bool = True,
+        tentative: bool = False,
+        after: RetryableError | None = None,
+    ) -> Reply:
+        """Return the reply to a prompt with two responses, as `Asker.ask`; ValueError for a judge that scores."""
+        if self.rater is not None:
+            raise ValueError(
+                f"judge {self.name!r} scores one response at a time (mode = 'pointwise'), and gives no verdict on two: "
+                "ask for the score of each with `await judge.score(prompt)`"
+            )
+        return await super().ask(prompt, attempts=attempts, keep=keep, tentative=tentative, after=after)
+
     async def verdict(self, prompt: str) -> Verdict:
         """Return the verdict for a prompt, retrying passing faults; raises FatalJudgeError.
 
@@ -169,11 +194,6 @@ class Judge(Asker[Reply]):
         sees whatever the prompt holds. For a plan without cues and responses, use `plan(pair)` and `prompt(...)`.
         A judge that scores gives none: ValueError.
         """
-        if self.rater is not None:
-            raise ValueError(
-                f"judge {self.name!r} scores one response at a time (mode = 'pointwise'), and gives no verdict on two: "
-                "ask for the score of each with `await judge.score(prompt)`"
-            )
         return (await self.ask(await self._with_plan(prompt))).verdict
 
     async def score(self, prompt: str) -> Score:

@@ -273,8 +273,11 @@ def stuck_side(arms: Sequence[Sequence[Judgment]], sides: Sequence[Choice] = (1,
     """Return the side that every arm chose in at least 95% of its verdicts although the pairs are balanced, or None.
 
     Pairs are balanced where gold does not stand on that side in at least 90% of the verdicts on pairs that have it.
-    0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome.
+    0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome. A
+    judge that scores sees no sides, and a tie of its scores is the first to move.
     """
+    if any(judgment.reply.scores is not None for arm in arms for judgment in arm):
+        return None
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
         if all(sided and sum(sided) >= STUCK * len(sided) for sided in chosen_so):
@@ -354,8 +357,9 @@ def movable(
     """Return the share of pairs that are close for a judge, by conditions that should not matter; Wilson's interval.
 
     `likely` are probabilities of choosing the pair's own response 1 by pair id, one mapping a condition: where there
-    are any, their mean lies in [.1, .9]. Elsewhere the verdict differs between conditions: `arms` are choices by pair
-    id. n counts the pairs with a probability, or a verdict in two conditions at least; None where there are none.
+    are any, their mean lies in [.1, .9]. Elsewhere the verdict differs between conditions, or is a tie (0): `arms` are
+    choices by pair id. n counts the pairs with a probability, a tie, or a verdict in two conditions at least; None
+    where there are none.
 
     >>> movable([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc").value
     0.5
@@ -369,8 +373,8 @@ def movable(
         found = [arm[pair] for arm in choices_by_arm if pair in arm]
         if chances:
             close.append(OPEN[0] <= sum(chances) / len(chances) <= OPEN[1])
-        elif len(found) > 1:
-            close.append(len(set(found)) > 1)
+        elif len(found) > 1 or 0 in found:
+            close.append(len(set(found)) > 1 or 0 in found)
     return proportion(sum(close), len(close), confidence) if close else None
 
 

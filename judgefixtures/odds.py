@@ -41,6 +41,7 @@ LARGEST = math.log1p(-PRECISION) - math.log(PRECISION)
 PSEUDO = 0.5
 
 HARDLY = 1.1  # an odds ratio that is within 1/1.1 and 1.1 is not called growing or shrinking
+LITTLE = 1.5  # and whether it does is known where its interval is within this and its inverse
 BEYOND_WORDS = 1000  # an odds ratio above that is not worth its digits
 
 Bounds = tuple[float, float]
@@ -241,7 +242,8 @@ def odds_in_words(estimate: Estimate, x: str, y: str) -> str:
     level = f"{100 * estimate.confidence:.10g}"
     interval = f"{level}% CI {_times(estimate.low)} to {_times(estimate.high)}"
     if abs(estimate.value) < math.log(HARDLY):
-        change = f"hardly change ({_times(estimate.value)}-fold, {interval})"
+        known = max(-estimate.low, estimate.high) < math.log(LITTLE)
+        change = f"{'hardly change' if known else 'may change either way'} ({_times(estimate.value)}-fold, {interval})"
     elif estimate.value > 0:
         change = f"grow {_times(estimate.value)}-fold ({interval})"
     else:

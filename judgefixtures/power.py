@@ -39,7 +39,8 @@ SWAPS = Path(__file__).parent / "data" / "swap-power.json"
 class Design:
     """A contrast as it is going to be measured: its id, its dataset, n pairs, the tolerance of VSR, and alpha.
 
-    `group` is the family where it is not the contrast's id without two labels, as it is for cues.
+    `group` is the family where it is not the contrast's id without two labels, as it is for cues. `least` are the pairs
+    without which something beside VSR cannot PASS.
     """
 
     contrast: str
@@ -48,6 +49,12 @@ class Design:
     tolerance: float
     alpha: float = 0.05
     group: str = ""
+    least: int = 0
+
+    @property
+    def fewest(self) -> int:
+        """The fewest pairs with which anything can PASS."""
+        return max(smallest_n(self.tolerance, self.alpha), self.least)
 
     @property
     def family(self) -> str:
@@ -106,7 +113,10 @@ def chance(designs: Iterable[Design], flips: float) -> float:
     >>> round(chance([Design("recency-new-old", "mine", 100, 0.10)] * 20, flips=0.05), 2)
     0.5
     """
-    return math.prod(pass_probability(each.n, each.tolerance, flips, alpha=each.alpha) for each in designs)
+    return math.prod(
+        pass_probability(each.n, each.tolerance, flips, alpha=each.alpha) if each.n >= each.least else 0.0
+        for each in designs
+    )  # fmt: skip
 
 
 def table(designs: Sequence[Design]) -> list[str]:
@@ -130,7 +140,7 @@ def table(designs: Sequence[Design]) -> list[str]:
     groups = Counter(replace(each, contrast=each.family, group="") for each in designs)
     for each, count in groups.items():
         probabilities = (_shown(chance([each], flips)) for flips in FLIP_RATES)
-        pairs = (str(count), str(each.n), str(smallest_n(each.tolerance, each.alpha)))
+        pairs = (str(count), str(each.n), str(each.fewest))
         rows.append((each.dataset, each.contrast, *pairs, bare(each.tolerance), bare(each.alpha), *probabilities))
     lines = aligned(rows)
     whole = [chance(designs, flips) for flips in FLIP_RATES]

@@ -175,7 +175,8 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
 
 def _check_mode(text: str, path: Path, mode: Mode) -> None:
     """Raise JudgeFixturesError where a template is one of the other mode, by its slots."""
-    wanted = set(LAYOUTS[mode].texts)
+    own = LAYOUTS[mode]
+    wanted = set(own.texts)
     found = {name for layout in LAYOUTS.values() for name in layout.slot.findall(text)}
     for other, layout in LAYOUTS.items():
         its = set(layout.texts) - wanted
@@ -183,6 +184,9 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
         if other != mode and found & its and (mode == "pointwise" or not wanted <= found):
             held = " ".join(f"{{{name}}}" for name in layout.texts if name in found & its)
             raise _of_another_mode(f"{path} ({held})", mode, other)
+    if mode == "pointwise" and (left := found - {*own.texts, *own.cues, *own.optional}):
+        raise JudgeFixturesError(f"the template {path} has {{{min(left)}}}, a slot of templates for pairs, which would "
+                                 "be sent as it stands: remove it, or write {cue}.")  # fmt: skip
 
 
 def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesError:

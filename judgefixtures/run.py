@@ -247,10 +247,7 @@ class Run:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
         if name not in self._judges:
             self.config.check_judge_files(name)
-            judge = load_judge(self.config.judge_table(name), name)
-            if judge.rater is not None:
-                check_names(self.config.cues)
-            self._judges[name] = judge
+            self._judges[name] = load_judge(self.config.judge_table(name), name)
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -334,6 +331,8 @@ class Run:
         subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
         controls: tuple[Control, ...] = ()
         try:
+            if any(judge.rater is not None for judge in case.judges):
+                check_names(self.config.cues)
             self._refuse_hopeless(subject, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
             asking = Asking(case.dataset, what, subject.options, ledger)

@@ -552,9 +552,29 @@ def gate_scores(
         p_pass = p_fail = 1.0
     status, needed, message = _three_way(p_pass, p_fail, alpha), None, ""
     if status is Status.INCONCLUSIVE:
-        needed = pairs_for_mean(estimate, tolerance) if decides(related) else None
+        needed = _pairs_for_scores(found, tolerance, alpha) if decides(related) else None
         message = advice(needed, estimate.n, "tolerance", related)
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+
+def _pairs_for_scores(found: _Scores, tolerance: float, alpha: float, power: float = 0.8) -> int | None:
+    """Return how many pairs like these would settle `gate_scores` with this power; None beyond 20 n.
+
+    z of a bound grows with the root of the number of pairs, and varies about it as the mean does.
+    """
+    mean, n = found.mean, found.pairs
+    bounds = (tolerance, -tolerance) if abs(mean) < tolerance else (math.copysign(tolerance, mean),)
+    squares = math.fsum(units * (total - size * mean) ** 2 for (total, size), units in found.units.items())
+
+    def reached(bound: float, size: int) -> float:
+        z, error = abs(found.z(bound)), math.sqrt(found.variance(bound))
+        beyond, spread = z * math.sqrt(size / n) - z_quantile(1 - alpha), math.sqrt(squares) / n / error if error else 0
+        return lower_tail(beyond / spread) if spread else float(beyond > 0)
+
+    def power_at(size: int) -> float:
+        return sum(reached(bound, size) for bound in bounds) - (len(bounds) - 1)
+
+    return smallest(power_at, power, LARGEST_ADVICE * n)
 
 
 def gate_admission(

@@ -71,14 +71,18 @@ def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *,
 
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
     """Return what the scores or the log-odds of a contrast need to be able to PASS, where there are too few pairs."""
-    found, remedy = None, "ask about more pairs, or raise the tolerance"
+    limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
     if judge.mode == "pointwise":
-        limit = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves"
-        found = Need.among(pairs, name, dataset, smallest_n_of_scores(gate.score_tolerance, gate.alpha), limit, remedy)
-    elif judge.logprobs and gate.log_odds_tolerance is not None:
-        limit = f"log_odds_tolerance {gate.log_odds_tolerance:g}, not even if no probability moves"
-        found = Need.among(pairs, name, dataset, FEWEST, limit, "ask about more pairs")
-    return found if found is not None and found.lacking else None
+        limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
+    found = Need.among(pairs, name, dataset, fewest_beyond(judge, gate), limit, remedy)
+    return found if found.lacking else None
+
+
+def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
+    """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
+    if judge.mode == "pointwise":
+        return smallest_n_of_scores(gate.score_tolerance, gate.alpha)
+    return FEWEST if judge.logprobs and gate.log_odds_tolerance is not None else 0
 
 
 @lru_cache(maxsize=256)
@@ -136,7 +140,7 @@ def _doubt(found: Certainty, gate: GateTable) -> str:
 
 
 def _source(found: Certainty) -> str:
-    of = f"shares of {found.repeats} repeats" if found.repeats else "the probabilities of its tokens"
+    of = f"shares of {found.repeats} repeats" if found.repeats else "the probabilities behind its verdicts"
     n = found.pairs - found.lacking
     bounded = sum(each.is_bound for each in found.shifts)
     said = f", by {of} on {n} pairs"

@@ -87,7 +87,8 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     n, right = len(both), sum(is_right(a) and is_right(b) for a, b in both)
     first = sum(judgment.verdict.selected_response == 1 for judgment in (*own, *other))
     found = Control(judge, dataset, n, right, first, Status.FAIL, "")
-    said = f"right in both orders on {right} of {n} clear pairs"
+    blind = any(judgment.reply.scores is not None for judgment in own)
+    said = f"right {'' if blind else 'in both orders '}on {right} of {n} clear pairs"
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         return replace(found, status=Status.PASS, message=f"{said}: it reads")
     least = fewest_right(n, threshold)

@@ -37,6 +37,9 @@ class PythonProvider:
     def __init__(self, table: JudgeTable) -> None:
         self._target = str(table.target)
         self._logprobs, self._ties = table.logprobs, table.counts_ties
+        self._or_else = "" if table.mode == "pointwise" else (
+            '; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}'
+        )  # fmt: skip
         self._function: Callable[[str], Any] | None = None
         self._threads: ThreadPoolExecutor | None = None
         self.dropped: frozenset[str] = frozenset()
@@ -66,7 +69,7 @@ class PythonProvider:
             return self._with_probability(returned)
         raise FatalJudgeError(
             f"{self._target} returned {type(returned).__name__}, not the judge's text (str): return what the model "
-            'wrote, unread; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}.'
+            f"wrote, unread{self._or_else}."
         )
 
     def _with_probability(self, returned: Mapping[Any, Any]) -> Answer:

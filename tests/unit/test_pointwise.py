@@ -27,7 +27,7 @@ from judgefixtures.findings import Finding
 from judgefixtures.forecast import forecast
 from judgefixtures.judges import Judge, Reply, load_judge
 from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import acknowledged
+from judgefixtures.metrics import acknowledged, choices, measure, movable
 from judgefixtures.pairs import Pair, as_row
 from judgefixtures.providers import Usage, schema_of
 from judgefixtures.ratings import Alone, Rating, alone, check_names, compare
@@ -36,6 +36,7 @@ from judgefixtures.scores import Score
 from judgefixtures.simulator.behaviour import SCORERS, UnreadablePromptError, answer
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.statistics import Status
+from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -245,15 +246,17 @@ def test_conditions_have_names(name: str) -> None:
 
 
 def test_names_of_ones_own_cues_stay_apart() -> None:
-    """Cues whose recordings would have one name are an error, told when the judge is loaded."""
-    said = {"c": "{number} is c.", "b-c": "{number} is b-c."}
+    """Cues whose recordings would have one name are an error, told before anything is asked."""
     check_names(FAMILIES)
     for clash in ({"a-b": {"c": "1"}, "a": {"b-c": "1"}}, {"no": {"cue": "1"}}):
         with pytest.raises(JudgeFixturesError, match="leave the hyphens out"):
             check_names(clash)
-    config = build_config({"judges": {"j": table()}, "cues": {"a-b": said, "a": said | {"b-b-c": "{number}."}}})
-    with Run(config) as run, pytest.raises(JudgeFixturesError, match="leave the hyphens out"):
-        run.judge("j")
+    config = build_config({"judges": {"j": table()}, "cues": {"no": {"cue": "{number} is it.", "x": "{number} is x."}}})
+    for judge in ("j", load_judge(table(), "own")):
+        with Run(config) as run:
+            found = run.gate("recency-new-old", judge=judge, dataset="house-close")
+        assert found.status is Status.ERROR
+        assert "leave the hyphens out" in found.text
 
 
 # --- who is asked, and for what ---------------------------------------------------------------------------
@@ -267,7 +270,7 @@ def test_identities() -> None:
     scores = load_judge(table()).identity
     assert (scores["mode"], scores["scale"], scores["template"]["name"]) == ("pointwise", [1, 10], "pointwise")
     assert load_judge(table(ties="half")).identity == scores
-    assert load_judge(table(ties="invalid")).identity == scores | {"ties": "invalid"}
+    assert load_judge(table(ties="invalid")).identity == scores  # what is asked is the same
     assert load_judge(table(scale=[0.0, 1.0])).identity["scale"] == [0.0, 1.0]
 
 
@@ -741,3 +744,44 @@ def test_tables() -> None:
     config = build_config({})
     assert {name for name, each in config.judges.items() if each.mode == "pointwise"} == set(SCORERS)
     assert judge_table(table()).counts_ties
+
+
+def test_ties_of_scores_are_the_first_to_move() -> None:
+    """A judge that scores is never called stuck: pairs with equal scores are close, and count as movable."""
+
+    def scored(condition: Condition, number: int) -> Judgment:
+        reply = Reply(Verdict(None, "", tie=True), scores=(6, 6))
+        return Judgment(Pair(f"p{number}", "Q", "A", "B"), condition, reply)
+
+    contrast = contrasts("recency")[0]
+    arms = [[scored(condition, number) for number in range(60)] for condition in (contrast.x, contrast.y)]
+    assert measure(*arms).stuck is None
+    found = movable([choices(arms[0])], [f"p{number}" for number in range(60)])
+    assert found is not None
+    assert found.value == 1.0
+
+
+def test_a_mode_that_is_switched_back_takes_its_scale_along() -> None:
+    """A judge of pairs may extend one that scores, and one without logprobs one with them."""
+    tables = {"one": table(scale=[0, 5]), "two": {"extends": "one", "mode": "pairwise"},
+              "three": {"extends": "two", "logprobs": True, "top_logprobs": 5},
+              "four": {"extends": "three", "logprobs": False}}  # fmt: skip
+    judges = build_config({"judges": tables}).judges
+    assert [judges[name].mode for name in tables] == ["pointwise", "pairwise", "pairwise", "pairwise"]
+    assert [judges[name].top_logprobs for name in ("three", "four")] == [5, 20]
+
+
+def test_a_judge_that_scores_answers_nothing_else() -> None:
+    """Asking it for a verdict in any way is an error before anything is paid."""
+    judge = load_judge(table())
+    for ask in (judge.verdict, judge.ask):
+        with pytest.raises(ValueError, match=r"judge\.score"):
+            asyncio.run(ask("Which is better?"))
+
+
+def test_slots_of_pairs_are_no_text(tmp_path: Path) -> None:
+    """A template for one response with a slot that only pairs have would send it as it stands: an error."""
+    path = tmp_path / "mine.txt"
+    path.write_text("{question} {response} {cue} {cue_1}")
+    with pytest.raises(JudgeFixturesError, match=r"has \{cue_1\}, a slot of templates for pairs"):
+        load_judge(table(template=str(path)))

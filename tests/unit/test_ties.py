@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from judgefixtures.rows import judgment_row
 from judgefixtures.statistics import (
     Status,
     Totals,
+    gate_scores,
     gate_shift,
     mcnemar_exact,
     paired_difference,
@@ -292,3 +295,21 @@ def test_a_judge_that_ties_is_gated(pytester: pytest.Pytester) -> None:
     assert (row["status"], row["ties"], row["n"], row["invalid_pairs"]) == ("PASS", 20, 100, 0)
     project.write(project.file, configuration("invalid"))
     assert project.run("-k", "recency").ret == 1
+
+
+def test_what_would_settle_scores() -> None:
+    """Scores that do not move pass with 52 pairs at .05, as the advice says; a mean on the limit has none."""
+    for n in (10, 20, 40, 51):
+        found = gate_scores([0.0] * n, 0.05)
+        assert (found.status, found.needed_pairs) == (Status.INCONCLUSIVE, 52)
+    assert gate_scores([0.0] * 52, 0.05).status is Status.PASS
+    assert gate_scores([0.05] * 60, 0.05).needed_pairs is None
+    rng, normal = random.Random(3), NormalDist(0, 0.3)
+    scores = [normal.inv_cdf((number + 0.5) / 60) for number in range(60)]
+    needed = gate_scores(scores, 0.05).needed_pairs
+    assert needed is not None
+    passed = sum(
+        gate_scores([max(-1.0, min(1.0, rng.gauss(0.0, 0.3))) for _ in range(needed)], 0.05).status is Status.PASS
+        for _ in range(300)
+    )
+    assert 0.7 < passed / 300 < 0.95
