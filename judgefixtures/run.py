@@ -480,7 +480,7 @@ class Run:
         """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
         key = (id(judge), dataset, arm, tuple(pair.digest for pair in pairs))
         if key not in self._seen_before:
-            replies = self._verdicts(judge, dataset, arm, pairs, plans, self._looked_up)
+            replies = self._verdicts(judge, dataset, arm, pairs, plans)
             self._seen_before[key] = tuple(
                 Judgment(pair, arm[0], replies[pair.id], arm[1]) for pair in pairs if pair.id in replies
             )
@@ -544,12 +544,20 @@ class Run:
     def _note_look(self, subject: Subject, parts: Sequence[Subject], decided: bool) -> None:
         """Note at which look a swap ended, and what that leaves out."""
         look = self._looks[subject.judges]
-        pairs = {(each.dataset, arm): self._pairs_asked(each) for each in parts for arm in each.check.arms}
-        if spared := sum(max(n - look, 0) for n in pairs.values()):
+        spared = {judge: self._spared(self.judge(judge), parts, look) for judge in subject.judges}
+        if any(spared.values()):
             found = "decided" if decided else "not decided, and it is the last one"
             who = " against ".join(subject.judges)
-            self.note(f"{who}: look at {look} pairs per dataset: {found}; this swap leaves out {spared} questions to "
-                      "each judge, and a replay with --judge-until-decided the same ones")  # fmt: skip
+            each = f"{max(spared.values())} questions to each judge"
+            if len(set(spared.values())) > 1:
+                each = " and ".join(f"{questions} questions to {judge}" for judge, questions in spared.items())
+            self.note(f"{who}: look at {look} pairs per dataset: {found}; this swap leaves out {each}, and a replay "
+                      "with --judge-until-decided the same ones")  # fmt: skip
+
+    def _spared(self, judge: Judge, parts: Sequence[Subject], look: int) -> int:
+        """Return how many questions about the parts of a swap a judge is not asked after so many pairs."""
+        pairs = {(each.dataset, arm): self._pairs_asked(each) for each in parts for arm in judge.asks(each.check.arms)}
+        return sum(max(n - look, 0) for n in pairs.values())
 
     def _pairs_asked(self, subject: Subject) -> int:
         """Return how many pairs a check is about, all looks taken; 0 where its own ERROR says why that is not known."""
@@ -684,22 +692,15 @@ class Run:
                     ledger.spend(judge.name, meter.total)
                 self._note(judge, pairs, arms, list(cassettes.values()), asking)
 
-    def recorded_verdicts(
+    def _verdicts(
         self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
     ) -> Mapping[str, Reply]:
-        """Return a judge's verdicts as `recorded` has its answers: those of one that scores are made of two each."""
-        return self._verdicts(judge, dataset, arm, pairs, plans, self.recorded)
-
-    def _verdicts(
-        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned],
-        look_up: Callable[..., Mapping[str, Any]],
-    ) -> Mapping[str, Reply]:  # fmt: skip
-        """Return what a look-up of recordings finds of a judge's verdicts in an arm, by pair id."""
+        """Return what is recorded of a judge's verdicts in an arm, by pair id: of one that scores, made of two each."""
         if judge.rater is None:
-            return look_up(judge, dataset, arm, pairs, plans)
+            return self._looked_up(judge, dataset, arm, pairs, plans)
         scored: dict[tuple[str, int, str], Rating] = {}
         for condition, repeat in judge.asks([arm]):
-            found = look_up(judge.rater, dataset, (condition, repeat), pairs, plans)
+            found = self._looked_up(judge.rater, dataset, (condition, repeat), pairs, plans)
             scored |= {(condition.name, repeat, pair): rating for pair, rating in found.items()}
         return _replies(judge, scored, pairs, arm)
 
