@@ -302,6 +302,7 @@ class Asker(ABC, Generic[R]):
         `keep=False` asks without recording the answer; `tentative` decides nothing when the attempts are used up;
         `after` is a failure of just now that is waited for first, as long as the server asked for.
         """
+        self.check_asked()
         self._check_key()
         self._follow_loop()
         patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now())
@@ -337,6 +338,9 @@ class Asker(ABC, Generic[R]):
                 failure.invalid = None if tentative or failure.outage else failure.invalid
                 return self._gave_up(failure, patience, wasted)
             await self._wait(failure, patience.failures)
+
+    def check_asked(self) -> None:
+        """Raise ValueError where another asker has to be asked in this one's place; by default none has."""
 
     def _follow_loop(self) -> None:
         """Let go of what belongs to another event loop: `asyncio.run(judge.verdict(...))` makes one each time."""

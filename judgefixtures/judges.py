@@ -22,7 +22,6 @@ from judgefixtures.providers import (
     Answer,
     FatalJudgeError,
     Provider,
-    RetryableError,
     Usage,
     know_credentials,
     load_provider,
@@ -169,22 +168,13 @@ class Judge(Asker[Reply]):
         if self.planner is not None:
             await self.planner.close()
 
-    async def ask(
-        self,
-        prompt: str,
-        *,
-        attempts: int | None = None,
-        keep: bool = True,
-        tentative: bool = False,
-        after: RetryableError | None = None,
-    ) -> Reply:
-        """Return the reply to a prompt with two responses, as `Asker.ask`; ValueError for a judge that scores."""
+    def check_asked(self) -> None:
+        """Raise ValueError for a judge that scores: it is not shown two responses."""
         if self.rater is not None:
             raise ValueError(
                 f"judge {self.name!r} scores one response at a time (mode = 'pointwise'), and gives no verdict on two: "
                 "ask for the score of each with `await judge.score(prompt)`"
             )
-        return await super().ask(prompt, attempts=attempts, keep=keep, tentative=tentative, after=after)
 
     async def verdict(self, prompt: str) -> Verdict:
         """Return the verdict for a prompt, retrying passing faults; raises FatalJudgeError.
