@@ -641,7 +641,7 @@ def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path:
         config = build_config({
             "control": False, "datasets": {"few": {"path": str(tmp_path / "few.jsonl")}},
             "judges": {"mine": table("openai", server.url, **LOGPROBS)},
-        })  # fmt: skip
+        }, folder=tmp_path)  # fmt: skip
         kept = []
         for mode in ("missing", "none"):
             options = RunOptions(record=mode, force=True, keep_judgments=True)
