@@ -7,7 +7,6 @@ Nothing is decided here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -83,19 +82,13 @@ class _Likely:
     log_odds: Bounds
     share: Bounds
 
-    @classmethod
-    def of(cls, probability: Probability) -> _Likely:
-        """Return what token probabilities say: without ties the log-odds are kept as they are, which is exact."""
-        if not probability.tie:
-            return cls((probability.low, probability.high), probability.bounds)
-        low, high = (math.log(share) - math.log1p(-share) for share in probability.bounds)
-        return cls((low, high), probability.bounds)
-
 
 def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Likely] | None:
     """Return how likely the outcome was in both arms' first repeats, by the probabilities of their tokens."""
     first, second = likely(x[0], outcome), likely(y[0], outcome)
-    return None if first is None or second is None else (_Likely.of(first), _Likely.of(second))
+    if first is None or second is None:
+        return None
+    return _Likely((first.low, first.high), first.bounds), _Likely((second.low, second.high), second.bounds)
 
 
 def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:

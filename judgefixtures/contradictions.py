@@ -303,7 +303,8 @@ _UNSURE = re.compile(
         # first impressions and concessions
         " | at first | first (?:glance|sight|impression) | (?:i )?initially | superficially | on the surface"
         " | seemingly | supposedly | allegedly | admittedly | granted | to be fair | true, | of course"
-        " | it is true | on (?:the )?one hand | previously | earlier | originally | wanted to"
+        " | it is (?:true|false|untrue|not true|wrong|incorrect|not the case) | in no way | by no means"
+        " | on (?:the )?one hand | previously | earlier | originally | wanted to"
         # one respect
         " | at least | in terms of | regarding | with (?:regard|respect) to | in its | aside from | apart from"
         " | stylistically | in style"
@@ -316,7 +317,7 @@ _ONLY_IF = re.compile(
     r"|only (?:in|for|because|on|\w+ly)|had (?:it|they|i|this|the)"
     rf"|or (?:not|worse|{_N})|for (?:{_PEOPLE}|those|beginners)"
     "|in (?:terms of|style|tone|form|length|one respect|some|certain|that|regard)|at first|stylistically"
-    rf"|was my first|would be wrong|is (?:wrong|false|mistaken|not true))(?!\w)"
+    rf"|was my first|would be wrong|is (?:wrong|false|mistaken|not true)|in no (?:way|respect)|by no means)(?!\w)"
     rf"|(?:,|,? and) {_N} (?:the|in|on|for|more)\b"
 )
 # What follows is about the contents: "is better because it tells when to stop".

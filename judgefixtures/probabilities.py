@@ -52,8 +52,8 @@ def token_bytes(text: object, listed: object) -> bytes | None:
 class Probability:
     """How likely response 1 (what stood first) was to be chosen rather than response 2, by its log-odds.
 
-    `low` and `high` bound the log-odds; they differ where one verdict is not among the tokens that the server lists,
-    and one of them is then infinite. `elsewhere` is the probability of anything but a verdict, `tie` that of a tie
+    A tie that counts is half of either. `low` and `high` bound the log-odds; they differ where a verdict is not among
+    the tokens that the server lists. `elsewhere` is the probability of anything but a verdict, `tie` that of a tie
     among what is not elsewhere.
 
     >>> Probability(0.0, 0.0).value
@@ -85,21 +85,17 @@ class Probability:
 
     @property
     def value(self) -> float:
-        """The probability that response 1 is chosen, a tie counted half; of a bounded one what is closest to .5."""
-        return _mixed(self.log_odds, self.tie)
+        """The probability that response 1 is chosen, a tie counted half; the bound where it is only bounded."""
+        return logistic(self.log_odds)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Between which probabilities it lies."""
-        return _mixed(self.low, self.tie), _mixed(self.high, self.tie)
+        return logistic(self.low), logistic(self.high)
 
     def reversed(self) -> Probability:
         """Return the same of response 2 rather than response 1."""
         return Probability(-self.high, -self.low, self.elsewhere, self.tie)
-
-
-def _mixed(log_odds: float, tie: float) -> float:
-    return (1 - tie) * logistic(log_odds) + tie / 2
 
 
 def logistic(log_odds: float) -> float:
@@ -138,9 +134,8 @@ def probability(
         stated = place.states if alternative == token.text else _states(alternative, before, format)
         if stated is not None:
             masses[stated].append(logprob)
-    if not masses[1] and not masses[2]:
-        return None
-    return _odds(masses[1], masses[2], masses[TIE] if ties else [], _most_unlisted(token, listed))
+    counting = (masses[1], masses[2], *([masses[TIE]] if ties else []))
+    return _odds(*counting, unlisted=_most_unlisted(token, listed)) if any(counting) else None
 
 
 def stated_probability(first: float, second: float, tie: float = 0.0) -> Probability:
@@ -151,22 +146,30 @@ def stated_probability(first: float, second: float, tie: float = 0.0) -> Probabi
     >>> round(stated_probability(0.6, 0.2).value, 9)
     0.75
     """
-    return _odds([math.log(first)], [math.log(second)], [math.log(tie)] if tie else [], -math.inf)
+    return _odds([math.log(first)], [math.log(second)], [math.log(tie)] if tie else [], unlisted=-math.inf)
 
 
-def _odds(first: list[float], second: list[float], tie: list[float], unlisted: float) -> Probability:
-    """Return what the log-probabilities that state each verdict come to; one of the responses is stated."""
-    known = [*first, *second]
-    low = _sum(first) - (_sum(second) if second else unlisted) if first else -math.inf
-    high = (_sum(first) if first else unlisted) - _sum(second) if second else math.inf
-    verdicts = math.fsum(map(math.exp, [*known, *tie]))
-    share = math.exp(_sum(tie) - _sum([*known, *tie])) if tie else 0.0
-    return Probability(low, high, max(0.0, 1 - verdicts), share)
+def _odds(first: list[float], second: list[float], *tie: list[float], unlisted: float) -> Probability:
+    """Return what the log-probabilities that state each verdict come to; `tie` is given where ties count.
+
+    A verdict that nothing listed states has any probability up to `unlisted`: the log-odds are bounded by the ends.
+    """
+    ends = [[_sum(each)] if each else [-math.inf, unlisted] for each in (first, second, *tie)]
+    found = []
+    for one, other, *half in itertools.product(*ends):
+        both = [each - math.log(2) for each in half]
+        found.append((_sum([one, *both]), _sum([other, *both])))
+    odds = [one - other for one, other in found if max(one, other) > -math.inf]
+    stated = [*first, *second, *itertools.chain(*tie)]
+    share = math.exp(_sum(tie[0]) - _sum(stated)) if tie and tie[0] else 0.0
+    return Probability(min(odds), max(odds), max(0.0, 1 - math.fsum(map(math.exp, stated))), share)
 
 
 def _sum(logprobs: Sequence[float]) -> float:
     """Return the logarithm of the sum of probabilities, exact for sure judges as well."""
     most = max(logprobs)
+    if most == -math.inf:
+        return most
     return most + math.log(math.fsum(math.exp(logprob - most) for logprob in logprobs))
 
 

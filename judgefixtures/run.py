@@ -361,6 +361,9 @@ class Run:
         """
         if not isinstance(check, ContrastCheck) or check.repeats == 1:
             return check
+        if case.judge.table.seed is not None and not case.judge.is_python and "seed" not in case.judge.dropped:
+            self.note(f"{case.judge.name}: seed = {case.judge.table.seed} goes with every repeat, and a server that "
+                      "honours it repeats itself: for shares of repeats set seed = \"unset\" in its table")  # fmt: skip
         if self.options.record != "none" or case.judge.is_python:
             return check
         plans = self._plans(case.judge, case.pairs, asking)

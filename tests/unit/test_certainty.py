@@ -21,7 +21,7 @@ from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
 from judgefixtures.odds import share_log_odds
 from judgefixtures.pairs import Pair
-from judgefixtures.probabilities import Probability
+from judgefixtures.probabilities import Probability, stated_probability
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.statistics import Status, score_interval
 from judgefixtures.verdicts import Verdict
@@ -117,7 +117,7 @@ def test_a_tie_is_half_of_the_odds_too() -> None:
     gate = GateTable(log_odds_tolerance=1.5)
 
     def odds(one: float, two: float, tie: float) -> Probability:
-        return Probability(*[math.log(one / two)] * 2, tie=tie / (one + two + tie))
+        return stated_probability(one, two, tie)
 
     def found(x: Probability, y: Probability) -> Any:
         return decide_log_odds(certainty([arm(CONTRAST.x, *[x] * 40)], [arm(CONTRAST.y, *[y] * 40)], "chose-first"),
@@ -326,11 +326,12 @@ def test_repeats_of_a_judge_that_draws(project: Project, simulator: SimulatorSer
             project.file, configuration(simulator.url, f'model = "simulated-noisy"\ntemperature = {temperature}')
         )
         before = simulator.requests
-        project.run(*asked, "--judge-record", "all", "--judge-report", f"at-{temperature}", "--judge-force")
+        ran = project.run(*asked, "--judge-record", "all", "--judge-report", f"at-{temperature}", "--judge-force")
         assert simulator.requests - before == calls
     (still,), (drawn,) = (project.report(f"at-{each}")["contrasts"] for each in (0.0, 0.7))
     assert (still["log_odds_shift"], still["soft_vsr"]) == (None, None)
     assert drawn["soft_vsr"]["n"] == 20
+    assert "seed = 0 goes with every repeat" in ran.said
     assert "by shares of 3 repeats on 20 pairs" in drawn["message"]
     project.run(*asked, "--judge-report", "again")
     assert project.report("again")["contrasts"] == [drawn]

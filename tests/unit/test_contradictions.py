@@ -114,6 +114,8 @@ OPEN = [
     "Both responses are good.",
     "Neither is better.",
     "Response 2 is not better.",
+    "It is false that Response 2 is better.",
+    "Response 2 is better than Response 1 in no way.",
     "Response 2 isn't better than Response 1.",
     "Response 1 is no better than Response 2.",
     "I do not think Response 2 is better.",

@@ -241,8 +241,23 @@ def test_ties() -> None:
     assert plain is not None
     assert (found.tie, found.elsewhere) == (pytest.approx(1 / 3), pytest.approx(0.25))
     assert (plain.tie, plain.elsewhere) == (0.0, pytest.approx(0.5))
-    assert found.log_odds == plain.log_odds
     assert found.value == pytest.approx(2 / 3 * 0.8 + 1 / 6)
+    assert found.log_odds == pytest.approx(math.log(0.4 + 0.125) - math.log(0.1 + 0.125))
+
+
+@pytest.mark.parametrize(("others", "low", "high"), [
+    ({b" 1": 0.6, b" 2": 0.3, b" x": 0.05}, (0.6 + 0.025) / 0.95, 0.6 / 0.9),  # the tie is not listed
+    ({b" 0": 0.6, b" 1": 0.3, b" x": 0.05}, 0.6 / 0.95, 0.6 / 0.9),  # response 2 is not
+    ({b" 0": 0.9, b" x": 0.05}, 0.45 / 0.95, 0.5 / 0.95),  # neither is
+])  # fmt: skip
+def test_a_tie_that_is_not_listed_is_bounded_too(others: dict[bytes, float], low: float, high: float) -> None:
+    """Each of the three verdicts may be what the server does not list; a judge that calls ties is known to do so."""
+    chosen = next(iter(others))
+    verdict = Verdict(None, "", tie=True) if chosen == b" 0" else ONE
+    found = found_in(others, chosen=chosen, ties=True, verdict=verdict)
+    assert found is not None
+    assert found.bounds == pytest.approx((low, high), abs=1e-9)
+    assert found.value == pytest.approx(low if low > 0.5 else 0.5)
 
 
 @pytest.mark.parametrize(("text", "parts", "others"), [
@@ -259,7 +274,7 @@ def test_a_tie_that_was_chosen(text: str, parts: list[str], others: dict[str, fl
               for part in parts]  # fmt: skip
     found = probability(tokens, text, Verdict(None, "", tie=True), "brackets" if "[[" in text else "json", ties=True)
     assert found is not None
-    assert (found.log_odds, found.tie) == (pytest.approx(math.log(2)), pytest.approx(2 / 3))
+    assert (found.log_odds, found.tie) == (pytest.approx(math.log(0.5 / 0.4)), pytest.approx(2 / 3))
     assert probability(tokens, text, Verdict(None, "", "tie"), "json", ties=True) is None
 
 
