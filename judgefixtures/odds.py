@@ -225,8 +225,8 @@ def gate_log_odds(
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
-def odds_in_words(estimate: Estimate, x: str, y: str) -> str:
-    """Say what a log-odds shift means for a response that is labelled `x` rather than `y`.
+def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ") -> str:
+    """Say what a log-odds shift means for a response that is `varied` (labelled, as a rule) `x` rather than `y`.
 
     Between the arms of a contrast both labels change: what was labelled x is labelled y, and the other response the
     other way round. The odds named are those that change when both do; if the two labels act alike and apart, one of
@@ -248,7 +248,7 @@ def odds_in_words(estimate: Estimate, x: str, y: str) -> str:
         change = f"grow {_times(estimate.value)}-fold ({interval})"
     else:
         change = f"shrink to {_times(estimate.value)} ({interval})"
-    return f"labelled {x} rather than {y}, the odds of being chosen {change}"
+    return f"{varied}{x} rather than {y}, the odds of being chosen {change}"
 
 
 @dataclass(frozen=True, slots=True)

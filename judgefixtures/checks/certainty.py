@@ -151,12 +151,12 @@ def in_words(shift: Estimate, contrast: Contrast) -> str:
     """Return a log-odds shift as a sentence about what was varied."""
     x, y = contrast.x.labels
     if contrast.x.edit:
-        return odds_in_words(shift, "edited", "plain").replace("labelled ", "", 1)
+        return odds_in_words(shift, "edited", "plain", "")
     if x:
         return odds_in_words(shift, x, y)
     if contrast.family == "position":
-        return odds_in_words(shift, "first", "second").replace("labelled ", "standing ", 1)
-    return odds_in_words(shift, "once", "again").replace("labelled ", "asked ", 1)
+        return odds_in_words(shift, "first", "second", "standing ")
+    return odds_in_words(shift, "once", "again", "asked ")
 
 
 def beyond_lines(rows: Sequence[Row]) -> list[str]:
