@@ -116,16 +116,17 @@ def _chances(stated: object) -> tuple[float | None, float | None, float | None]:
     if not isinstance(stated, Mapping) or stated.keys() - {"1", "2", "tie"}:
         return None, None, None
     first, second = (_chance(stated.get(name)) for name in ("1", "2"))
-    return first, second, _chance(stated["tie"]) if stated.get("tie") else 0.0
+    return first, second, _chance(stated.get("tie", 0), none=True)
 
 
-def _chance(value: object) -> float | None:
-    """Return a probability; None for what is none, or would be an infinite log-odds."""
+def _chance(value: object, *, none: bool = False) -> float | None:
+    """Return a probability; None for what is none, or would be an infinite log-odds. Only with `none` it may be 0."""
     try:
         number = float(value)  # type: ignore[arg-type]  # a number of numpy's, too
     except (TypeError, ValueError, OverflowError):
         return None
-    return number if not isinstance(value, str | bool) and 0 < number < 1 else None
+    may_be = 0 < number < 1 or (none and number == 0)
+    return number if may_be and not isinstance(value, str | bool) else None
 
 
 def resolve(target: str) -> Callable[[str], Any]:

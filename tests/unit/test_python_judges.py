@@ -349,6 +349,7 @@ def test_a_function_says_how_sure_it_was(
     None, [0.5, 0.5], {}, {"1": 0.5}, {"1": 1.0, "2": 0.5}, {"1": 0.5, "2": 0}, {"1": 0.7, "2": 0.7},
     {"1": "0.5", "2": 0.5}, {"1": True, "2": 0.5}, {"1": float("nan"), "2": 0.5}, {"1": -0.1, "2": 0.5},
     {1: 0.5, 2: 0.5}, {"1": 0.5, "2": 0.2, "t": 0.1}, {"1": 0.5, "2": 0.2, "tie": 2}, {"1": 0.5, "2": 0.4, "tie": 0.3},
+    {"1": 0.5, "2": 0.2, "tie": None}, {"1": 0.5, "2": 0.2, "tie": ""}, {"1": 0.5, "2": 0.2, "tie": False},
 ], ids=repr)  # fmt: skip
 def test_what_is_no_probability_is_told(judging: Callable[..., Judge], stated: Any) -> None:
     """Probabilities that say nothing, or would be certainties, end the run with what to return."""
