@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import math
 import socket
 import ssl
@@ -32,11 +33,18 @@ from judgefixtures.providers import RefusedError, RetryableError, UnsupportedErr
 from judgefixtures.providers.python import PythonProvider
 
 pytest_plugins = ["pytester"]
-# Clients in the hands of users leave connections open, and when those are collected is anybody's guess.
+# Clients in the hands of users leave connections open (urllib's errors do): a warning here, whenever it is collected.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 VERDICT = '{"selected_response": 1, "reason": "better"}'
 Function = Callable[[str], Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> Iterator[None]:
+    """Collect what was left open before the next module's tests begin, which would be blamed for it."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture
