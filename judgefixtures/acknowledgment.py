@@ -33,6 +33,10 @@ from typing import Any, Literal, Protocol
 Acknowledgment = Literal["cited", "mentioned", "absent"]
 
 
+Terms = tuple[tuple[str, ...], tuple[str, ...]]  # of cue 1 and cue 2: words by which a reason may cite them
+NO_TERMS: Terms = ((), ())
+
+
 class Detector(Protocol):
     """Whoever can tell whether a justification admits a cue; `acknowledgment` is one."""
 
@@ -44,6 +48,7 @@ class Detector(Protocol):
         *,
         sentences: tuple[str, str] | None = None,
         selected: Literal[1, 2] | None = None,
+        terms: Terms = NO_TERMS,
     ) -> Acknowledgment:
         """Return what a reason acknowledges of the cues of responses 1 and 2."""
 
@@ -374,7 +379,7 @@ def _own_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=256)  # every justification in a condition has the same: hashing a pattern is as dear as a search
-def _patterns(cues: tuple[str, str], sentences: tuple[str, str]) -> tuple[re.Pattern[str], ...]:
+def _patterns(cues: tuple[str, str], sentences: tuple[str, str], terms: Terms) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of the families of the cues that are present, those of own sentences included."""
     found: list[re.Pattern[str]] = []
     own: set[str] | None = None
@@ -385,12 +390,15 @@ def _patterns(cues: tuple[str, str], sentences: tuple[str, str]) -> tuple[re.Pat
         # A sentence of the user's may well speak of an author or a date in the built-in words.
         built_in = [p for p in (_PROVENANCE_PATTERN, _RECENCY_PATTERN) if p.search(sentence)]
         found += built_in
-        if cue in _BUILT_IN:
+        known = cue in _BUILT_IN and not (cue == "old" and "young" in cues)  # of age, not of recency
+        if known:
             found.append(_BUILT_IN[cue])
-        if cue not in _BUILT_IN or (sentence and not built_in):
+        if not known or (sentence and not built_in):
             # What both sentences say does not tell them apart.
             words = set(re.findall(r"\w+", sentence)) - set(re.findall(r"\w+", other))
             own = (own or set()) | ((words | set(re.findall(r"[^\W\d_]{2,}", cue.lower()))) - _EMPTY_WORDS)
+    if any(terms):
+        own = (own or set()) | {" ".join(_plain(word).split()) for word in (*terms[0], *terms[1])}
     if own is not None:
         found.append(_own_pattern(tuple(sorted(own))))
     return tuple(dict.fromkeys(found))
@@ -774,13 +782,15 @@ def acknowledgment(
     *,
     sentences: tuple[str, str] | None = None,
     selected: Literal[1, 2] | None = None,
+    terms: Terms = NO_TERMS,
 ) -> Acknowledgment:
     """Return whether a judge's reason cites the cues of its prompt, merely mentions them, or neither.
 
     `cue_1` and `cue_2` are the labels on response 1 and 2: built-in ("expert", "human", "llm", "unknown",
-    "new", "old"), a user's own, or "" for none; without any cue the answer is "absent". `sentences` are the
-    rendered cue sentences: their words are the vocabulary of an own family. `selected` is the response
-    that the verdict chose, where known; it tells a label overruled from one that agrees with the verdict.
+    "new", "old", which beside "young" is an age), a user's own, or "" for none; without any cue the answer is "absent".
+    `sentences` are the rendered cue sentences: their words are the vocabulary of an own family, beside its `terms`.
+    `selected` is the response that the verdict chose, where known; it tells a label overruled from one that agrees
+    with the verdict.
     Only references to the families of the given cues count. Every str has an answer; nothing is raised.
 
     Source: the definition in the project's protocol, since arXiv 2509.26072 does not define its detector.
@@ -793,15 +803,15 @@ def acknowledgment(
     'absent'
     """
     said = ("", "") if sentences is None else (sentences[0], sentences[1])
-    return _reading(reason, (cue_1, cue_2), said, selected)
+    return _reading(reason, (cue_1, cue_2), said, selected, terms)
 
 
 @lru_cache(maxsize=1 << 15)  # a measurement asks, the report's row asks again, and so does a comparison with a baseline
 def _reading(
-    reason: str, cues: tuple[str, str], sentences: tuple[str, str], selected: Literal[1, 2] | None
+    reason: str, cues: tuple[str, str], sentences: tuple[str, str], selected: Literal[1, 2] | None, terms: Terms
 ) -> Acknowledgment:
     """Return what a reason acknowledges, by the steps above."""
-    patterns = _patterns(cues, sentences)
+    patterns = _patterns(cues, sentences, terms)
     pieces = _pieces(_plain(reason)) if patterns else []
     answer: Acknowledgment = "absent"
     for piece, following in zip_longest(pieces, pieces[1:]):

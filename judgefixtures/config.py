@@ -24,6 +24,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SkipValidation,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -32,7 +33,7 @@ from pydantic import (
 )
 
 from judgefixtures.contrasts import OTHER_FAMILIES
-from judgefixtures.cues import FAMILIES, LONGEST_NAME, NAME, Families
+from judgefixtures.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.secrets import masked
 from judgefixtures.sources.mapping import COLUMNS
@@ -367,6 +368,12 @@ class SecurityTable(_Table):
         return tuple(value) if isinstance(value, list) else value  # TOML has lists alone
 
 
+class _Terms(_Table):
+    """A [cues.NAME.terms] table: by which words a reason may cite a label of the family."""
+
+    terms: dict[str, list[Annotated[str, Field(pattern=r"\w")]]]
+
+
 class _Root(_Table):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
@@ -408,7 +415,8 @@ class Config(_Table):
     swap: SwapTable
     control: ControlTable | None
     waivers: tuple[Waiver, ...]
-    cues: Families
+    cues: SkipValidation[Families]  # validated as it was read; a family's terms would be lost
+    own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
     security: SecurityTable = SecurityTable()
     folder: Path = Path()  # where the configuration stands
 
@@ -519,16 +527,19 @@ def load_config(file: Path, *, table: tuple[str, ...] = ()) -> Config:
 
 def build_config(written: Table, file: str = "(no file)", folder: Path = Path()) -> Config:
     """Return the configuration for tables as tomllib gives them; paths are relative to `folder`."""
+    written, terms = _terms_apart(written, file)
     root = _root(written, file)
     builtin = _root(read_toml(BUILTIN), str(BUILTIN))
     raw_judges = {**builtin.judges, **root.judges}
-    cues: dict[str, Mapping[str, str]] = {**FAMILIES, **root.cues}
+    _check_terms(terms, root.cues, file)
+    own_cues = {name: OwnFamily(labels, terms[name]) if name in terms else labels for name, labels in root.cues.items()}
+    cues: dict[str, Mapping[str, str]] = {**FAMILIES, **own_cues}
     _check_names(file, judges=raw_judges, datasets=root.datasets, cues=cues)
     for name, labels in root.cues.items():
         _check_names(file, cues=labels)
         if name in OTHER_FAMILIES:
             raise JudgeFixturesError(f"{file}: [cues.{name}]: {name!r} is a family already: choose another name.")
-    own = [name for name in root.cues if name not in FAMILIES]
+    own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
     swap = root.swap if "families" in root.swap.model_fields_set else root.swap.model_copy(
         update={"families": [*SWAP_FAMILIES, *own]}
     )  # fmt: skip
@@ -557,9 +568,37 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         control=root.control,
         waivers=tuple(root.waivers),
         cues=cues,
+        own_families=own,
         security=root.security,
         folder=folder,
     )
+
+
+def _terms_apart(written: Table, file: str) -> tuple[Table, dict[str, dict[str, tuple[str, ...]]]]:
+    """Return the configuration without the tables [cues.NAME.terms], and the words of these by family and label.
+
+    A sentence of the name `terms` is a label as any other.
+    """
+    families = written.get("cues")
+    if not isinstance(families, dict):
+        return written, {}
+    tables = {name: labels["terms"] for name, labels in families.items()
+              if isinstance(labels, dict) and isinstance(labels.get("terms"), dict)}  # fmt: skip
+    found = {}
+    for name, table in tables.items():
+        read = _validated(_Terms, {"terms": table}, f"{file}: [cues.{name}]").terms
+        found[name] = {label: tuple(words) for label, words in read.items()}
+    bare = {name: {label: sentence for label, sentence in labels.items() if label != "terms"} if name in tables
+            else labels for name, labels in families.items()}  # fmt: skip
+    return {**written, "cues": bare}, found
+
+
+def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, file: str) -> None:
+    for name, words in terms.items():
+        for label in words:
+            if label not in cues[name]:
+                raise JudgeFixturesError(f"{file}: [cues.{name}.terms]: there is no label {label!r} in [cues.{name}]: "
+                                         f"{choices(label, cues[name])}.")  # fmt: skip
 
 
 def judge_table(table: Mapping[str, Any], where: str = "the judge's table") -> JudgeTable:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgefixtures.cues import FAMILIES, Cue, Families, family
+from judgefixtures.cues import FAMILIES, PLACEBO, Cue, Families, family
 from judgefixtures.edits import EDIT_FAMILIES, Edit, edits
 from judgefixtures.errors import JudgeFixturesError
 
@@ -60,7 +60,6 @@ class Condition:
 
 NO_CUE = Condition()
 NO_CUE_SWAPPED = Condition(order="21")
-PLACEBO = "placebo"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from judgefixtures.acknowledgment import Acknowledgment, Detector, acknowledgment
 from judgefixtures.contradictions import contradiction
@@ -119,11 +120,15 @@ def acknowledged(judgment: Judgment, text: str | None = None, detector: Detector
         cue.render(pair.content_type, number) if cue else ""
         for number, cue in ((1, condition.cue_1), (2, condition.cue_2))
     )
+    terms = tuple(cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
+    # A detector that knows no terms is asked about them only where there are some.
+    own: dict[str, Any] = {"terms": terms} if any(terms) else {}
     return detector(
         judgment.verdict.reason if text is None else text,
         *condition.labels,
         sentences=(sentences[0], sentences[1]),
         selected=judgment.verdict.selected_response,
+        **own,
     )
 
 

@@ -14,7 +14,18 @@ import pytest
 
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gating import OUTCOME, Gate
-from judgefixtures.plugin.items import FAMILY, ITEM, MARKS, SWAP, key_of, mark_of, selected, subjects_of, words_of
+from judgefixtures.plugin.items import (
+    FAMILY,
+    ITEM,
+    MARKS,
+    SWAP,
+    is_left_out,
+    key_of,
+    mark_of,
+    selected,
+    subjects_of,
+    words_of,
+)
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
@@ -172,12 +183,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str) -> list[pytest.Item] | None:
     """Check the configuration when the first judge test is met: one clear collection error, not one per item.
 
-    Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats.
+    Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats;
+    nor of one that is made by name alone where nobody named it.
     """
     mark = mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
-    return None if _subjects(mark, collector.config) else []
+    return None if _subjects(mark, collector) else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -185,7 +197,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = mark_of(metafunc.definition)
     if mark is None or ITEM not in metafunc.fixturenames:
         return
-    subjects = _subjects(mark, metafunc.config)
+    subjects = _subjects(mark, metafunc.definition)
     if mark.name == SWAP and subjects:
         from judgefixtures.checks.swap import planned
 
@@ -199,14 +211,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.extra_keyword_matches.update(words_of(item, setup_of(item.config)))
 
 
-def _subjects(mark: pytest.Mark, config: pytest.Config) -> list[Subject]:
+def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[Subject]:
     """Return the subjects of a mark, none once the configuration was refused: the first collection error said why."""
+    config = node.config
     if REFUSED in config.stash:
         return []
     try:
         setup = setup_of(config)
         setup.check()
-        return subjects_of(mark, setup)
+        return [each for each in subjects_of(mark, setup) if not is_left_out(mark, each, node, setup)]
     except JudgeFixturesError as error:
         config.stash[REFUSED] = str(error)
         raise pytest.Collector.CollectError(str(error)) from None

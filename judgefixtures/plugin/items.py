@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 ITEM = "_judge_item"
 FAMILY, ACCURACY, SWAP, PLANS = "judge_family", "judge_accuracy", "judge_swap", "judge_plan"
 MARKS = {
-    FAMILY: "the families whose contrasts a test gates; without names, those of [cues.NAME]",
+    FAMILY: "the families whose contrasts a test gates; without names, those of [cues.NAME]; with by_name=True only in "
+    "a run that names them, by -k or by the file",
     ACCURACY: "a test of accuracy where gold is known; datasets=[...] names those that it is about",
     SWAP: "a test of judge against --judge-baseline, in accuracy and in the families' contrasts",
     PLANS: "a test of the plans of a judge that plans first (strategy = plan-...); takes no families",
@@ -75,12 +78,49 @@ def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
 
 def words_of(node: Any, setup: Setup) -> tuple[str, ...]:
     """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
-    from judgefixtures.contrasts import PLACEBO
+    from judgefixtures.cues import PLACEBO
 
     subject = subject_of(node)
     if subject is None or subject.baseline is not None:
         return ()
     return ("cue",) if subject.check.family in setup.config.cues and subject.check.family != PLACEBO else ()
+
+
+def is_left_out(mark: pytest.Mark, subject: Subject, node: Any, setup: Setup) -> bool:
+    """Return whether a subject is asked about by name alone (`by_name=True` in its mark), and nobody named it.
+
+    It is named by the path of its file, by a word of `-k` that is its family's or its contrast's, and, for `--lf`, by
+    having failed. A word that other contrasts have, too (`old`), is theirs: it selects what it always did.
+    """
+    if mark.kwargs.get("by_name") is not True:
+        return False
+    return not (_is_a_path(node) or _is_in_keywords(subject.check, setup) or _failed_before(subject, node))
+
+
+def _is_a_path(node: Any) -> bool:
+    paths = [argument.partition("::")[0] for argument in node.config.args]
+    return any((node.config.invocation_params.dir / path).resolve() == Path(node.path).resolve() for path in paths)
+
+
+def _is_in_keywords(check: Check, setup: Setup) -> bool:
+    from judgefixtures.cues import BY_NAME
+
+    words = re.findall(r"[^\s()]+", setup.options.keyword.lower())
+    others = [contrast.id for family in setup.run.families if family not in BY_NAME
+              for contrast in setup.run.contrasts(family)]  # fmt: skip
+    return any(
+        check.family in re.split(r"[^a-z0-9]", word)
+        or (word in check.name.lower() and not any(word in other.lower() for other in others))
+        for word in words
+        if word not in ("and", "or", "not")
+    )
+
+
+def _failed_before(subject: Subject, node: Any) -> bool:
+    if not node.config.getoption("lf", False):
+        return False
+    failed = node.config.cache.get("cache/lastfailed", {})
+    return any(name.startswith(node.nodeid.partition("::")[0]) and repr(subject) in name for name in failed)
 
 
 def key_of(node: Any) -> str:
@@ -118,8 +158,6 @@ def _has_gold(setup: Setup, judge: str, dataset: str) -> bool:
 
 def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
     """Return the families a mark names; without names, the user's own cues, or for a swap those of [swap] families."""
-    from judgefixtures.cues import FAMILIES
-
     for name in mark.args:
         if name not in setup.run.families:
             raise JudgeFixturesError(
@@ -129,4 +167,4 @@ def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
         return mark.args
     if mark.name == SWAP:
         return tuple(setup.config.swap.families)
-    return tuple(name for name in setup.config.cues if name not in FAMILIES)
+    return setup.config.own_families

@@ -17,7 +17,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from judgefixtures.cues import FAMILIES
+from judgefixtures.cues import FAMILIES, PLACEBO
 from judgefixtures.edits import EDITS, edits
 from judgefixtures.pairs import Pair, sampled
 from judgefixtures.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
@@ -54,7 +54,9 @@ PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = MappingProxyType(
 )  # fmt: skip
 
 PROVENANCE = tuple(FAMILIES["provenance"])
-STRENGTH = {"expert": 3, "human": 2, "llm": 1, "unknown": 0, "new": 1, "old": 0}
+# Of two labels of a family the earlier one is followed: no simulated judge stands for a real one's view of people.
+STRENGTH = {label: strength for name, labels in FAMILIES.items() if name != PLACEBO
+            for strength, label in enumerate(reversed(tuple(labels)))}  # fmt: skip
 # By how much EXPERT exceeds HUMAN where both were measured against UNKNOWN (GPT-4o, ELI5): 18 - 7.
 EXPERT_OVER_HUMAN = 11
 CONTROL_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 50 +- 20
@@ -290,7 +292,7 @@ def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: s
     if not followed or rate == 50:
         return merit
     label = seen.labels[choice - 1]
-    family = next(labels for labels in FAMILIES.values() if label in labels)
+    family = next(labels for labels in FAMILIES.values() if {*seen.labels} <= {*labels})
     attribute = family[label].partition("{number} ")[2].rstrip(".")
     return f"I prefer {name} {choice} because it {attribute}, which makes it the more trustworthy of the two."
 

@@ -20,7 +20,7 @@ from judgefixtures.errors import JudgeFixturesError
 
 CONFIGURATION = Path(__file__).with_name("configuration.toml")
 MODULES = ("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "plan",
-           "swap")  # fmt: skip
+           "swap", "age", "gender", "ethnicity", "education")  # fmt: skip
 SUITE = Path("tests", "judge")
 PAIRS = Path("data", "pairs.jsonl")
 # What the configuration has as a comment until there are such pairs.

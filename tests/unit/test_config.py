@@ -510,8 +510,8 @@ def test_gate_of_an_unknown_family(file: Path) -> None:
     """A gate of a family that does not exist is named, with the families that do."""
     assert refusal(file, "[gate.recensy]\nvsr_tolerance = 0.1") == (
         f"{file}: [gate.recensy]: there is no family 'recensy': did you mean \"recency\"? "
-        "Accepted: accuracy, attack, citation, confidence, formatting, four-cell, placebo, plan, position, provenance, "
-        "recency, repeat, sentiment, verbosity."
+        "Accepted: accuracy, age, attack, citation, confidence, education, ethnicity, formatting, four-cell, gender, "
+        "placebo, plan, position, provenance, recency, repeat, sentiment, verbosity."
     )
 
 
