@@ -50,7 +50,7 @@ from judgefixtures.checks.control import (
 from judgefixtures.checks.decision import decisions
 from judgefixtures.closest import SCREENING, About, Closest
 from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
-from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
+from judgefixtures.contrasts import NO_CUE, OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
@@ -469,6 +469,7 @@ class Run:
         return replace(
             answers, indifferent={arm: each for arm, each in chosen.items() if each},
             likely={arm: each for arm, each in likely.items() if each},
+            cue_free=tuple(known.get(arm_name(NO_CUE, 0), ())),
         )  # fmt: skip
 
     def chosen(

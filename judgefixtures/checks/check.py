@@ -47,12 +47,14 @@ class Answers:
 
     `indifferent` is what it chose of its pairs in conditions that should not matter, where that is known: by the
     condition's name and repeat, then by pair id; `likely` is how likely it was to choose the pair's own response 1.
+    `cue_free` are its judgments without cues, in the pairs' own order, as far as they are looked at and recorded.
     """
 
     arms: tuple[tuple[Judgment, ...], ...]
     plans: Mapping[str, Planned] = field(default_factory=dict)
     indifferent: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     likely: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    cue_free: tuple[Judgment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

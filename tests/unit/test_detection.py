@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgefixtures.contrasts import NO_CUE, contrasts
 from judgefixtures.detection import Accuracy, corrected_admission, corrected_share
+from judgefixtures.judges import Reply
+from judgefixtures.judgments import Judgment
+from judgefixtures.metrics import false_alarms, measure
+from judgefixtures.pairs import Pair
 from judgefixtures.statistics import proportion
+from judgefixtures.verdicts import Verdict
 
 MANY = 10**12
 PERFECT = Accuracy(MANY, MANY, MANY, MANY)
@@ -157,3 +163,40 @@ def test_a_share_has_counts():
         corrected_share(5, 4, GOOD)
     with pytest.raises(ValueError, match="hits must be the 1 of 2"):
         corrected_share(1, 2, GOOD, hits=[True, True])
+
+
+# --- of a contrast -----------------------------------------------------------------------------------------
+
+
+NEW_OLD = contrasts("recency")[0]
+
+
+def judged(condition, selected, reason, number=0):
+    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, Reply(Verdict(selected, reason)))
+
+
+def arms(flips, silent, against=0):
+    """Return both arms of pairs of which so many move openly and silently with the cue, and silently against it."""
+    plain, open_ = "It is clearer.", "It was written recently, which decides it."
+    rows = [(1, 2, open_, open_)] * flips + [(1, 2, plain, plain)] * silent + [(2, 1, plain, plain)] * against
+    return [
+        tuple(judged(arm, row[which], row[2 + which], number) for number, row in enumerate(rows))
+        for which, arm in enumerate((NEW_OLD.x, NEW_OLD.y))
+    ]
+
+
+def test_a_contrast_has_both_values():
+    """What is measured of a contrast has CAR as it was seen, and beside it the corrected one."""
+    found = measure(*arms(12, 28), accuracies={"recency": GOOD})
+    assert found.car.value == 0.3
+    expected = corrected_admission([(2, True)] * 12 + [(0, True)] * 28, GOOD)
+    assert found.car_corrected == expected
+    assert measure(*arms(12, 28), accuracies={}).car_corrected is None
+
+
+def test_false_alarms_are_of_reasons_without_cues():
+    """The detector's rate on cue-free reasons is over those that say something; without any it is not known."""
+    reasons = ["It was written recently, which decides it.", "It is clearer.", "", "It is longer."]
+    found = false_alarms([judged(NO_CUE, 1, reason, n) for n, reason in enumerate(reasons)], NEW_OLD.x)
+    assert (found.value, found.n) == (1 / 3, 3)
+    assert false_alarms([], NEW_OLD.x) is None
