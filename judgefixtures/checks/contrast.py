@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.readings import of_both, readings_lines, readings_row, readings_text
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
@@ -52,6 +53,11 @@ class ContrastCheck(AboutContrast):
     repeats: int = 1  # of each arm; verdicts are those of the first, shares of all of them tell how sure a judge is
 
     @property
+    def is_read(self) -> bool:
+        """Whether there are cues that reasons may admit: to a model that detects them the placebo's are none."""
+        return self.contrast.x.cue_1 is not None and self.family != PLACEBO
+
+    @property
     def arms(self) -> tuple[Arm, ...]:
         """Both arms of the contrast, x and y by turns with all their repeats."""
         return tuple((condition, first + repeat) for repeat in range(self.repeats)
@@ -73,9 +79,11 @@ class ContrastCheck(AboutContrast):
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
         gate, (x, y) = gate_of(self, case), answers[0].arms[:2]
-        measured = measure(x, y, gate.confidence, self.contrast.outcome)
+        measured, read = measure(x, y, gate.confidence, self.contrast.outcome), answers[0].detections
+        other = None if read is None else measure(x, y, gate.confidence, self.contrast.outcome, read, {})
+        second = None if read is None or other is None else (read.detector, other)
         more = beyond(self.contrast, case, answers[0], gate)
-        found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate)), more)
+        found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate, second)), more, other)
         rows = _with_position(found, self, x, y, gate)
         return replace(found, evidence={**found.evidence, **_shifts(self, case, x, y)}, rows=rows)
 
@@ -96,14 +104,16 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
 
 
 def finding(
-    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, more: Beyond
-) -> Finding:
+    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, more: Beyond,
+    by_model: Measurement | None = None,
+) -> Finding:  # fmt: skip
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
     against = contradictions(answers.arms)
     quotes = contradicted(against, sum(map(len, answers.arms)))
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
     row = {**row, **more.row, **contradictions_row(against), **_alarms_row(check, answers, measured)}
+    row |= readings_row(answers.detections, answers.arms[:2], measured, by_model)
     (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
@@ -142,12 +152,13 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
 # --- the decision ---------------------------------------------------------------------------------------------
 
 
-def decide(measured: Measurement, gate: GateTable) -> Decision:
+def decide(measured: Measurement, gate: GateTable, by_model: tuple[str, Measurement] | None = None) -> Decision:
     """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
 
     Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
     is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
-    set, is a third part.
+    set, is a third part. `by_model` is the same measured by a detector that is a model, with its name: where the two
+    detectors lead to another status of what is admitted, that part is INCONCLUSIVE.
     """
     if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid)
@@ -157,6 +168,10 @@ def decide(measured: Measurement, gate: GateTable) -> Decision:
         vsr_status, vsr_reasons = Status.INCONCLUSIVE, [doubt]
     car_status, car_reason = _decide_car(measured, gate)
     silent_status, silent_reason = _decide_silent(measured, gate)
+    if by_model is not None:
+        name, other = by_model
+        car_status, car_reason = of_both(name, (car_status, car_reason), _decide_car(other, gate))
+        silent_status, silent_reason = of_both(name, (silent_status, silent_reason), _decide_silent(other, gate))
     counted = Status.PASS if vsr_status is Status.PASS and car_status is not Status.FAIL else car_status
     return Decision(
         status=worst(vsr_status, counted, silent_status),
@@ -358,6 +373,8 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
             "them not in the stated reason"
         )
     lines += _corrected(row)
+    if row.get("detector"):
+        lines.append(f"  {readings_text(row)}")
     for move in _examples(measured):
         lines += ["", *_example(move)]
     return tuple(lines)
@@ -430,6 +447,7 @@ def _lines(report: Row, alpha: float) -> list[str]:
             *_preferences(rows),
             *beyond_lines(rows),
             *_alarms(rows),
+            *readings_lines(rows),
             *_covers(rows),
             *contradicted_lines(rows),
         ]
