@@ -4,6 +4,8 @@ import json
 import re
 
 import pytest
+from support.project import Project
+from support.server import NOWHERE, serving
 
 from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.readings import of_both, readings_row
@@ -17,8 +19,8 @@ from judgefixtures.metrics import measure
 from judgefixtures.pairs import Pair
 from judgefixtures.statistics import Status
 from judgefixtures.verdicts import Verdict
-from support.project import Project
-from support.server import NOWHERE, serving
+
+pytest_plugins = ["pytester"]
 
 NEW_OLD = contrasts("recency")[0]
 SILENT, OPEN, HINTED = "It is clearer.", "It was written recently, which decides it.", "It keeps up with its day."
