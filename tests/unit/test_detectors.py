@@ -194,6 +194,24 @@ def project(pytester):
     return project
 
 
+def test_the_preflight_says_how_many_reasons_are_read(project):
+    """Before anything is asked it is known how many further calls there are at most."""
+    project.configure()
+    ran = project.run("--judge-preflight", "-k", "recency")
+    assert f"detector reader: at most {2 * N} calls beside these" in str(ran.stdout)
+
+
+def test_ci_sends_no_key_of_the_detector_elsewhere(project, monkeypatch):
+    """Recording in CI refuses a detector whose key would go to an address that nobody allowed it for."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("READER_KEY", "secret-of-the-reader")
+    text = configuration().replace('provider = "google"', 'provider = "google"\napi_key_env = "READER_KEY"')
+    project.write("pyproject.toml", text.replace("[tool.judgefixtures]\n", "[tool.judgefixtures]\ncontrol = false\n"))
+    ran = project.run(*RUN, "--judge-record", "missing")
+    assert ran.ret != 0
+    assert "[judges.reader] sends the variable READER_KEY" in f"{ran.stdout}{ran.stderr}"
+
+
 RUN = ("--judge-report", "report", "-k", "recency")
 
 
@@ -231,4 +249,4 @@ def test_a_replay_needs_the_readings(project):
     assert row["status"] == "ERROR"
     assert "detected-by-reader-recency-new-old" in row["message"]
     assert "--judge mine" in row["message"]
-    assert ran.ret == 1 or "ERROR" in str(ran.stdout)
+    assert ran.ret != 0
