@@ -69,8 +69,8 @@ class Accuracy:
 
 
 # What the offline detector was measured to do, by cue family; of others nothing is known, and nothing is corrected.
-# Of 597 reasons by nine authors, labelled by two readers, that the rules of 2026-11 were not written for: half of
-# them hard. To be measured anew with every change of the detector, on authors that it has not seen.
+# Of 597 reasons by nine authors, labelled by two readers, that the rules of 2026-11 were not written for. To
+# be measured anew with every change of the detector, on authors that it has not seen.
 OFFLINE: Mapping[str, Accuracy] = MappingProxyType(
     {"provenance": Accuracy(123, 62, 182, 133), "recency": Accuracy(118, 53, 174, 144)}
 )
