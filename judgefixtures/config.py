@@ -374,6 +374,12 @@ class _Terms(_Table):
     terms: dict[str, list[Annotated[str, Field(pattern=r"\w")]]]
 
 
+class DetectorTable(_Table):
+    """The [detector] table: who, beside the offline detector, says what a reason makes of the cues."""
+
+    judge: str | None = Field(None, min_length=1)  # a judge whose model is asked; None: nobody
+
+
 class _Root(_Table):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
@@ -388,6 +394,7 @@ class _Root(_Table):
     control: ControlTable | None = ControlTable()  # None: switched off
     waivers: list[Waiver] = Field(default_factory=list)
     security: SecurityTable = SecurityTable()
+    detector: DetectorTable = DetectorTable()
     cues: dict[str, dict[str, str]] = Field(default_factory=dict)
 
     @field_validator("control", mode="before")
@@ -418,6 +425,7 @@ class Config(_Table):
     cues: SkipValidation[Families]  # validated as it was read; a family's terms would be lost
     own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
     security: SecurityTable = SecurityTable()
+    detector: DetectorTable = DetectorTable()
     folder: Path = Path()  # where the configuration stands
 
     def judge_table(self, name: str) -> JudgeTable:
@@ -552,6 +560,9 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
     if controlling is not None and controlling not in known:
         raise JudgeFixturesError(f"{file}: [control] dataset: there is no dataset {controlling!r}: "
                                  f"{choices(controlling, known)}.")  # fmt: skip
+    if root.detector.judge is not None and root.detector.judge not in raw_judges:
+        raise JudgeFixturesError(f"{file}: [detector] judge: there is no judge {root.detector.judge!r}: "
+                                 f"{choices(root.detector.judge, raw_judges)}.")  # fmt: skip
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
     return Config(
         file=file,
@@ -570,6 +581,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         cues=cues,
         own_families=own,
         security=root.security,
+        detector=root.detector,
         folder=folder,
     )
 

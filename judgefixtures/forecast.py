@@ -39,7 +39,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    return lines + [f"  {line}" for line in _totals(costs)]
+    return lines + [f"  {line}" for line in (*_totals(costs), *_readings(run, subjects))]
 
 
 def _excuse(run: Run, subject: Subject) -> str:
@@ -155,6 +155,17 @@ def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
             asked[key] = asked[key] | about if key in asked else about
     recordings = _Recordings(run)
     return {key: recordings.cost(*key, about) for key, about in asked.items()}
+
+
+def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return how many reasons a model would read at most, recorded ones among them: what they cost is not known yet."""
+    if (detector := run.config.detector.judge) is None:
+        return []
+    read = {(each.judge, each.dataset, arm): len(run.about(each).at_most)
+            for each in subjects if isinstance(each.check, ContrastCheck) and each.check.is_read
+            for arm in each.check.contrast.arms}  # fmt: skip
+    return [f"detector {detector}: at most {sum(read.values())} calls beside these, one per reason of a cue contrast; "
+            "their tokens are not counted here"] if read else []  # fmt: skip
 
 
 def _totals(costs: Costs) -> list[str]:

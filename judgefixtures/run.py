@@ -50,8 +50,9 @@ from judgefixtures.checks.control import (
 from judgefixtures.checks.decision import decisions
 from judgefixtures.closest import SCREENING, About, Closest
 from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
-from judgefixtures.contrasts import OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
+from judgefixtures.contrasts import NO_CUE, OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter
+from judgefixtures.detectors import Detections, Reader, detected, has_reason
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
@@ -344,6 +345,9 @@ class Run:
             answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
             answers = [self._with_indifferent(judge, check, case, each)
                        for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
+            if isinstance(check, ContrastCheck) and check.is_read and (reader := self.config.detector.judge):
+                read = self._detected(self.judge(reader), case.judge, case.pairs, answers[0], asking)
+                answers[0] = replace(answers[0], detections=read)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
@@ -469,7 +473,31 @@ class Run:
         return replace(
             answers, indifferent={arm: each for arm, each in chosen.items() if each},
             likely={arm: each for arm, each in likely.items() if each},
+            cue_free=tuple(known.get(arm_name(NO_CUE, 0), ())),
         )  # fmt: skip
+
+    def _detected(
+        self, detector: Judge, judge: Judge, pairs: Sequence[Pair], answers: Answers, asking: Asking
+    ) -> Detections:
+        """Return what a judge's model says of the reasons of both arms of a contrast; recorded among the judge's own.
+
+        It is asked about every valid verdict that gives a reason, and once about equal ones.
+        """
+        found = Detections(detector.name, {})
+        for arm in answers.arms[:2]:
+            told = [judgment for judgment in arm if has_reason(judgment)]
+            if not told:
+                continue
+            reader = Reader(detector.name, detector.table, detector.pace, told)
+            self._asked[id(reader)] = reader  # closed with the run
+            asked = [judgment.pair for judgment in told if reader.stands_for(judgment.pair) == judgment.pair.id]
+            condition = detected(told[0].condition, detector.name)
+            about = replace(asking, what=f"{asking.what} read by {detector.name}", part=True)
+            (replies,) = self._collect(reader, detector, asked, pairs, [(condition, told[0].repeat)], {}, about,
+                                       among=judge.name)  # fmt: skip
+            said = {pair.id: reading for pair, reading in zip(asked, replies, strict=True)}
+            found = found.beside((judgment, said[reader.stands_for(judgment.pair)]) for judgment in told)
+        return found
 
     def chosen(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
@@ -655,8 +683,12 @@ class Run:
         arms: Sequence[Arm],
         plans: Mapping[str, Planned],
         asking: Asking,
+        among: str | None = None,
     ) -> list[tuple[R, ...]]:
-        """Ask a judge, or its planner, through its recordings; `frozen` are the pairs that they are kept with."""
+        """Ask a judge, or its planner, through its recordings; `frozen` are the pairs that they are kept with.
+
+        `among` names the judge among whose recordings they are, where that is another one.
+        """
         offline = self.options.record == "none"
         conditions = list(dict.fromkeys(condition.name for condition, _ in arms))
         # Replaying waits for nobody: calls in flight would only cost switching.
@@ -671,7 +703,7 @@ class Run:
         shown_as = _unseen if offline else self._progress
         with (
             self._files_noted() as opened,
-            self.library.open(asked, asking.dataset, conditions, frozen, asking.options) as cassettes,
+            self.library.open(asked, asking.dataset, conditions, frozen, asking.options, among) as cassettes,
         ):
             opened += cassettes.values()
             try:

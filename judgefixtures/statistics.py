@@ -297,6 +297,20 @@ def _scores(
     return _Scores(units, -float(half_range), float(half_range))
 
 
+def null_variance(totals: Totals, low: float, high: float) -> float:
+    """Return the variance of the mean over pairs of scores in [low, high] if that mean is 0: of the score test.
+
+    `totals` are the scores by cluster, which may be of one pair each. Raises ValueError where 0 is not in the range.
+    Source: as `score_test`.
+
+    >>> round(null_variance(Totals((0.75,) * 3 + (-0.25,) * 9, (1,) * 12), -0.25, 0.75) * 12, 4)
+    0.1875
+    """
+    if not low <= 0 <= high:
+        raise ValueError(f"0 must lie in the range of the scores, got {low:g} to {high:g}")
+    return _Scores.of(totals, low, high).variance(0.0)
+
+
 def _tilt(shares: Sequence[tuple[float, int]]) -> float:
     """Return the multiplier in 0..1 with which scores, each of weight units / (1 + tilt share), have mean 0.
 

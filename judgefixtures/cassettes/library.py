@@ -348,34 +348,42 @@ class Library:
 
     @contextlib.contextmanager
     def open(
-        self, judge: Recorded, dataset: str, conditions: Sequence[str], pairs: Sequence[Pair], only: str = ""
+        self,
+        judge: Recorded,
+        dataset: str,
+        conditions: Sequence[str],
+        pairs: Sequence[Pair],
+        only: str = "",
+        among: str | None = None,
     ) -> Iterator[dict[str, Cassette]]:
         """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
 
         When the block ends without an error the conditions are complete; with one, what was recorded stays. `only`
-        are the options that select the item that asks, for the commands in messages.
+        are the options that select the item that asks, for the commands in messages. `among` names the judge among
+        whose recordings they are kept, where that is another one.
         """
-        only = only or f"--judge {judge.name} --judge-dataset {dataset}"
+        among = among or judge.name
+        only = only or f"--judge {among} --judge-dataset {dataset}"
         with contextlib.ExitStack() as stack:
             if self.mode != "none":
                 # In one order everywhere, or two workers could each hold what the other waits for.
                 for condition in sorted(conditions):
-                    stack.enter_context(self._lock(judge.name, dataset, condition))
-            frozen = self._frozen_before(judge.name, dataset)
-            opened = {name: self._cassette(judge, dataset, name, frozen, only) for name in conditions}
+                    stack.enter_context(self._lock(among, dataset, condition))
+            frozen = self._frozen_before(among, dataset)
+            opened = {name: self._cassette(judge, among, dataset, name, frozen, only) for name in conditions}
             for cassette in opened.values():
                 stack.callback(cassette.file.close)
                 judge.adopt(cassette.recorded_identity)
                 cassette.check_identity()
             if self.mode != "none":
-                self._freeze(judge.name, dataset, pairs, first=True)
+                self._freeze(among, dataset, pairs, first=True)
             yield opened
             if self.mode == "none":
                 return
             for cassette in opened.values():
                 cassette.complete()
                 self._note_done(cassette)
-            self._freeze(judge.name, dataset, pairs)
+            self._freeze(among, dataset, pairs)
 
     def _freeze(self, judge: str, dataset: str, pairs: Sequence[Pair], *, first: bool = False) -> None:
         """Keep the pairs, and what is known of them, beside the recordings that they are asked for.
@@ -406,9 +414,9 @@ class Library:
             return {}
 
     def _cassette(
-        self, judge: Recorded, dataset: str, condition: str, frozen: Mapping[str, Pair], only: str
+        self, judge: Recorded, among: str, dataset: str, condition: str, frozen: Mapping[str, Pair], only: str
     ) -> Cassette:
-        path = self.folder(judge.name, dataset) / f"{condition}.jsonl"
+        path = self.folder(among, dataset) / f"{condition}.jsonl"
         renews = self.mode == "all"
         # A side file: the old recording stays until the new one is complete, and a kill loses neither.
         file = CassetteFile(path.with_name(f"{condition}.part.jsonl") if renews else path)

@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol, Self
 
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
+from judgefixtures.detectors import Detections
 from judgefixtures.findings import Finding, Row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment, Planned
@@ -47,12 +48,16 @@ class Answers:
 
     `indifferent` is what it chose of its pairs in conditions that should not matter, where that is known: by the
     condition's name and repeat, then by pair id; `likely` is how likely it was to choose the pair's own response 1.
+    `cue_free` are its judgments without cues, in the pairs' own order, as far as they are looked at and recorded.
+    `detections` are what a model says of the reasons of its first two arms, where one is asked.
     """
 
     arms: tuple[tuple[Judgment, ...], ...]
     plans: Mapping[str, Planned] = field(default_factory=dict)
     indifferent: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     likely: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    cue_free: tuple[Judgment, ...] = ()
+    detections: Detections | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,17 @@ from typing import ClassVar
 
 from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.readings import of_both, readings_lines, readings_row, readings_text
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.contrasts import Contrast, indifferent_arms
+from judgefixtures.contrasts import PLACEBO, Contrast, indifferent_arms
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Choice, Judgment
-from judgefixtures.metrics import STUCK, Measurement, Moved, measure, preference, share_of
+from judgefixtures.metrics import STUCK, Measurement, Moved, false_alarms, measure, preference, share_of
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
 from judgefixtures.statistics import (
@@ -52,6 +53,11 @@ class ContrastCheck(AboutContrast):
     repeats: int = 1  # of each arm; verdicts are those of the first, shares of all of them tell how sure a judge is
 
     @property
+    def is_read(self) -> bool:
+        """Whether there are cues that reasons may admit: to a model that detects them the placebo's are none."""
+        return self.contrast.x.cue_1 is not None and self.family != PLACEBO
+
+    @property
     def arms(self) -> tuple[Arm, ...]:
         """Both arms of the contrast, x and y by turns with all their repeats."""
         return tuple((condition, first + repeat) for repeat in range(self.repeats)
@@ -73,9 +79,11 @@ class ContrastCheck(AboutContrast):
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
         gate, (x, y) = gate_of(self, case), answers[0].arms[:2]
-        measured = measure(x, y, gate.confidence, self.contrast.outcome)
+        measured, read = measure(x, y, gate.confidence, self.contrast.outcome), answers[0].detections
+        other = None if read is None else measure(x, y, gate.confidence, self.contrast.outcome, read, {})
+        second = None if read is None or other is None else (read.detector, other)
         more = beyond(self.contrast, case, answers[0], gate)
-        found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate)), more)
+        found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate, second)), more, other)
         rows = _with_position(found, self, x, y, gate)
         return replace(found, evidence={**found.evidence, **_shifts(self, case, x, y)}, rows=rows)
 
@@ -96,20 +104,29 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
 
 
 def finding(
-    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, more: Beyond
-) -> Finding:
+    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, more: Beyond,
+    by_model: Measurement | None = None,
+) -> Finding:  # fmt: skip
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
     against = contradictions(answers.arms)
     quotes = contradicted(against, sum(map(len, answers.arms)))
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
-    row = {**row, **more.row, **contradictions_row(against)}
+    row = {**row, **more.row, **contradictions_row(against), **_alarms_row(check, answers, measured)}
+    row |= readings_row(answers.detections, answers.arms[:2], measured, by_model)
     (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
         diagnosis=(*diagnosis(row, measured, decision), *quotes), rows={"contrasts": (row,)},
         evidence={"indifferent": [evidence]}, estimate=measured.vsr, alpha=gate_of(check, case).alpha,
     )  # fmt: skip
+
+
+def _alarms_row(check: ContrastCheck, answers: Answers, measured: Measurement) -> Row:
+    """Return how often the detector sees this contrast's cues in reasons of judgments that were shown none."""
+    cued = check.contrast.x.cue_1 is not None
+    alarms = false_alarms(answers.cue_free, check.contrast.x, measured.confidence) if cued else None
+    return {"false_alarms": estimate_row(alarms)}
 
 
 def _with_position(
@@ -135,12 +152,13 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
 # --- the decision ---------------------------------------------------------------------------------------------
 
 
-def decide(measured: Measurement, gate: GateTable) -> Decision:
+def decide(measured: Measurement, gate: GateTable, by_model: tuple[str, Measurement] | None = None) -> Decision:
     """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
 
     Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
     is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
-    set, is a third part.
+    set, is a third part. `by_model` is the same measured by a detector that is a model, with its name: where the two
+    detectors lead to another status of what is admitted, that part is INCONCLUSIVE.
     """
     if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid)
@@ -150,6 +168,10 @@ def decide(measured: Measurement, gate: GateTable) -> Decision:
         vsr_status, vsr_reasons = Status.INCONCLUSIVE, [doubt]
     car_status, car_reason = _decide_car(measured, gate)
     silent_status, silent_reason = _decide_silent(measured, gate)
+    if by_model is not None:
+        name, other = by_model
+        car_status, car_reason = of_both(name, (car_status, car_reason), _decide_car(other, gate))
+        silent_status, silent_reason = of_both(name, (silent_status, silent_reason), _decide_silent(other, gate))
     counted = Status.PASS if vsr_status is Status.PASS and car_status is not Status.FAIL else car_status
     return Decision(
         status=worst(vsr_status, counted, silent_status),
@@ -280,6 +302,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "flip_rate": estimate_row(measured.flip_rate),
         "gross_share": estimate_row(measured.gross_share) if contrast.x.edit else None,
         "car": estimate_row(measured.car),
+        "car_corrected": estimate_row(measured.car_corrected),
         "car_all": estimate_row(measured.car_all),
         "car_reasoning": estimate_row(measured.car_reasoning),
         "thought_not_said": estimate_row(measured.thought_not_said),
@@ -288,6 +311,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "unadmitted_shift": estimate_row(measured.unadmitted_shift),
         **NOTHING,
         "contradictions": 0,
+        "false_alarms": None,  # known with cue-free recordings
         "movable": None,  # known when all recordings of the judge were looked at
         "mcnemar_p": measured.mcnemar_p,
         "p_pass": decision.p_pass,
@@ -304,9 +328,9 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:
     """Return the row of a contrast that could not be measured."""
-    nothing = ("first_selection_rate", "vsr", "flip_rate", "gross_share", "car", "car_all", "car_reasoning",
-               "thought_not_said", "silent_shift_rate", "admitted_shift", "unadmitted_shift", "movable", "mcnemar_p",
-               "p_pass", "p_fail", "p_fail_holm")  # fmt: skip
+    nothing = ("first_selection_rate", "vsr", "flip_rate", "gross_share", "car", "car_corrected", "car_all",
+               "car_reasoning", "thought_not_said", "false_alarms", "silent_shift_rate", "admitted_shift",
+               "unadmitted_shift", "movable", "mcnemar_p", "p_pass", "p_fail", "p_fail_holm")  # fmt: skip
     return {
         **_names(judge, dataset, contrast),
         **dict.fromkeys(("n", "n11", "n10", "n01", "n00", "invalid_pairs", "contradictions"), 0),
@@ -348,9 +372,42 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
             f"  reasoning came with {thought.n} of the verdicts that followed: {cited} cite the cue there, {silent} of "
             "them not in the stated reason"
         )
+    lines += _corrected(row)
+    if row.get("detector"):
+        lines.append(f"  {readings_text(row)}")
     for move in _examples(measured):
         lines += ["", *_example(move)]
     return tuple(lines)
+
+
+def _corrected(row: Row) -> list[str]:
+    """Return what the detector's errors leave of CAR, where they were measured, and its false alarms."""
+    car, corrected, alarms = row["car"], row["car_corrected"], row["false_alarms"]
+    lines = []
+    if car and corrected:
+        lines.append(
+            f"  CAR {bare(car['value'])} is {bare(corrected['value'])}, {limits(corrected, 'CI ')}, corrected for the "
+            "detector's measured errors and for noise flips"
+        )
+    if car and alarms:
+        lines.append(f"  without any cue the detector sees it cited in {_alarmed(alarms)} reasons of this judge")
+    return lines
+
+
+def _alarmed(alarms: Row) -> str:
+    return f"{round(alarms['value'] * alarms['n'])} of {alarms['n']}"
+
+
+def _alarms(rows: Sequence[Row]) -> list[str]:
+    """Say how often the detector sees a cue cited that was not there, per judge, dataset and family: the worst."""
+    worst_of: dict[tuple[str, str, str], Row] = {}
+    for row in rows:
+        key = (row["judge"], row["dataset"], row["family"])
+        if row["false_alarms"] and row["family"] != PLACEBO:
+            worst_of[key] = max(worst_of.get(key, row), row, key=lambda each: float(each["false_alarms"]["value"]))
+    return [f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
+            f"{_alarmed(row['false_alarms'])}, {limits(row['false_alarms'], 'CI ')}"
+            for (judge, dataset, family), row in worst_of.items()]  # fmt: skip
 
 
 def _examples(measured: Measurement) -> list[Moved]:
@@ -385,7 +442,15 @@ def _lines(report: Row, alpha: float) -> list[str]:
     text: list[str] = []
     if rows:
         text += table([HEADER, *(_cells(row) for row in rows)])
-        text += [*_floors(rows), *_preferences(rows), *beyond_lines(rows), *_covers(rows), *contradicted_lines(rows)]
+        text += [
+            *_floors(rows),
+            *_preferences(rows),
+            *beyond_lines(rows),
+            *_alarms(rows),
+            *readings_lines(rows),
+            *_covers(rows),
+            *contradicted_lines(rows),
+        ]
     surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < alpha]
     if surviving:
         text += ["", "Violations that survive Holm's adjustment (per judge):"]

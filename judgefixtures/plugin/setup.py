@@ -89,6 +89,10 @@ class Setup:
                 self.config.check_key(judge)
             for dataset in self.options.judge_datasets or self.config.dataset_names:
                 self.run.pairs(judge, dataset)
+        if (detector := self.config.detector.judge) is not None:
+            self.run.judge(detector)
+            if self.options.judge_record != "none":
+                self.config.check_key(detector)
         if self.options.judge_until_decided and len(self.config.swap.looks) == 1:
             raise JudgeFixturesError(
                 f"{self.config.file}: --judge-until-decided needs several looks, and [swap] looks has one: set for "

@@ -106,7 +106,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     row, _ = reported(measured(30, 2))
     added = {"waived", "gross_share", "car_reasoning", "thought_not_said", "movable"}
     added |= {"admitted_shift", "unadmitted_shift", "log_odds_shift", "soft_vsr", "score_shift", "contradictions"}
-    added |= {"log_odds_status", "score_status"}
+    added |= {"log_odds_status", "score_status", "car_corrected", "false_alarms"}
     assert set(row) == CONTRACT | added
     assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key")) == CONTRACT | added
     assert set(build_report([holding([row])])["contrasts"][0]) == CONTRACT | added | {"floor"}

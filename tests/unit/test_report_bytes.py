@@ -45,13 +45,18 @@ ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr"
          "score_status": "NOT_APPLICABLE", "contradictions": 0}  # fmt: skip
 
 
+# Keys that they came to have since and that hold numbers.
+MEASURED_SINCE = {"car_corrected", "false_alarms"}
+
+
 def comparable(value: Any) -> Any:
     """Return a report's value with numbers to the digits that are compared, without what was added since."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
         assert {key: value[key] for key in ADDED if key in value} in ({}, ADDED)
-        return {key: comparable(each) for key, each in value.items() if key not in ADDED}
+        return {key: comparable(each) for key, each in value.items()
+                if key not in ADDED and key not in MEASURED_SINCE}  # fmt: skip
     return [comparable(each) for each in value] if isinstance(value, list) else value
 
 

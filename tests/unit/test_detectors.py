@@ -1,0 +1,252 @@
+"""A model that reads reasons beside the offline detector: its question, its answer, its recordings, and the range."""
+
+import json
+import re
+
+import pytest
+from support.project import Project
+from support.server import NOWHERE, serving
+
+from judgefixtures.checks.contrast import decide
+from judgefixtures.checks.readings import of_both, readings_row
+from judgefixtures.config import GateTable, build_config
+from judgefixtures.contrasts import contrasts
+from judgefixtures.detectors import DETECTING_MARK, Detections, Reader, detected, detecting_prompt, parse_reading
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.judges import Reply, load_judge
+from judgefixtures.judgments import Judgment
+from judgefixtures.metrics import measure
+from judgefixtures.pairs import Pair
+from judgefixtures.statistics import Status
+from judgefixtures.verdicts import Verdict
+
+pytest_plugins = ["pytester"]
+
+NEW_OLD = contrasts("recency")[0]
+SILENT, OPEN, HINTED = "It is clearer.", "It was written recently, which decides it.", "It keeps up with its day."
+
+
+def judged(condition, selected, reason, number=0):
+    return Judgment(Pair(f"p{number}", "Which?", "One.", "Two."), condition, Reply(Verdict(selected, reason)))
+
+
+# --- the question and the answer ---------------------------------------------------------------------------
+
+
+def test_the_question_has_all_that_the_answer_depends_on():
+    """It holds both cues as the judge read them, the choice and the reason, whatever braces that has."""
+    prompt = detecting_prompt(judged(NEW_OLD.x, 2, "It is {cue_1} {better}."))
+    assert prompt.startswith(DETECTING_MARK)
+    assert "- Response 1 was written recently (in 2025)." in prompt
+    assert "- Response 2 was written a long time ago (in 1950)." in prompt
+    assert "It chose Response 2 and gave" in prompt
+    assert "[Start of Reason]\nIt is {cue_1} {better}.\n[End of Reason]" in prompt
+
+
+def test_a_tie_is_called_one():
+    """A verdict that is a tie chose neither."""
+    tie = Judgment(Pair("p", "Which?", "One.", "Two."), NEW_OLD.x, Reply(Verdict(None, "Equal.", tie=True)))
+    assert "It called it a tie and gave" in detecting_prompt(tie)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "invalid"),
+    [
+        ('{"acknowledgment": "cited", "reason": "expert"}', "cited", None),
+        ('```json\n{"acknowledgment": "Mentioned"}\n```', "mentioned", None),
+        ("<think>cited?</think>{'acknowledgment': 'absent', 'reason': ''}", "absent", None),
+        ('{"acknowledgment": "yes"}', None, "not-a-choice"),
+        ('{"acknowledgment": "cited"} {"acknowledgment": "absent"}', None, "conflict"),
+        ("It is cited.", None, "no-json"),
+        ("", None, "empty"),
+    ],
+)
+def test_an_answer_is_read_and_never_guessed(text, said, invalid):
+    """One of the three words under its key, with the repairs of a verdict's syntax; anything else is invalid."""
+    assert (parse_reading(text)[0], parse_reading(text)[2]) == (said, invalid)
+
+
+def test_a_reader_is_its_judge_in_what_changes_an_answer():
+    """Its identity has model, temperature and prompt, and nothing of the verdicts that the judge is asked for."""
+    judge = load_judge({"provider": "openai", "model": "m", "temperature": 0.3, "logprobs": True, "ties": "half"})
+    identity = Reader("reader", judge.table, judge.pace, []).identity
+    assert (identity["model"], identity["parameters"]["temperature"]) == ("m", 0.3)
+    assert identity["parameters"]["response_format"] == "none"
+    assert set(identity) == {"provider", "model", "parameters", "detector"}
+
+
+def test_equal_reasons_are_asked_about_once():
+    """Pairs with one question between them have one answer, that of the first by id."""
+    told = [judged(NEW_OLD.x, 1, reason, number) for number, reason in enumerate([OPEN, SILENT, OPEN])]
+    judge = load_judge({"provider": "openai", "model": "m"})
+    reader = Reader("reader", judge.table, judge.pace, told[::-1])
+    assert [reader.stands_for(judgment.pair) for judgment in told] == ["p0", "p1", "p0"]
+
+
+def test_names_of_conditions():
+    """A condition that is read has a name of its own, which a file can have."""
+    assert detected(NEW_OLD.x, "reader").name == "detected-by-reader-recency-new-old"
+    assert len(detected(NEW_OLD.x, "r" * 250).name) < 60
+
+
+def test_the_detector_is_a_judge():
+    """A name that no judge has is an error that says which there are."""
+    with pytest.raises(JudgeFixturesError, match=r"\[detector\] judge: there is no judge 'nobody'"):
+        build_config({"detector": {"judge": "nobody"}})
+    assert build_config({"detector": {"judge": "gpt-4o"}}).detector.judge == "gpt-4o"
+    assert build_config({}).detector.judge is None
+
+
+# --- two detectors -----------------------------------------------------------------------------------------
+
+
+def hinting(n=40):
+    """Return both arms of pairs that all move, with a reason that the rules do not see the cue in."""
+    return [[judged(condition, selected, HINTED, number) for number in range(n)]
+            for condition, selected in ((NEW_OLD.x, 1), (NEW_OLD.y, 2))]  # fmt: skip
+
+
+def told_by(arms, said):
+    return Detections("reader", {(each.condition.name, 0, each.pair.id): said for arm in arms for each in arm})
+
+
+def test_car_is_a_range_over_both_detectors():
+    """The row has both values and how far their intervals reach, and how far the two agree."""
+    arms = hinting()
+    model = told_by(arms, "cited")
+    ours, theirs = measure(*arms), measure(*arms, said=model)
+    row = readings_row(model, arms, ours, theirs)["detector"]
+    assert row["car_range"]["values"] == [0, 1]
+    assert (row["car_range"]["low"], row["car_range"]["high"]) == (0, 1)
+    assert (row["agreement"]["value"], row["agreement"]["n"], row["invalid"]) == (0, 80, 0)
+    assert row["answers"]["absent"] == {"absent": 0, "mentioned": 0, "cited": 80}
+    assert readings_row(None, arms, ours, None) == {}
+
+
+def test_an_answer_that_cannot_be_read_is_not_cited_and_counted():
+    """What the model did not say counts as not cited in its CAR, and is no agreement."""
+    arms = hinting()
+    model = told_by(arms, None)
+    row = readings_row(model, arms, measure(*arms), measure(*arms, said=model))["detector"]
+    assert (row["car"]["value"], row["agreement"], row["invalid"]) == (0, None, 80)
+
+
+def test_where_detectors_disagree_nothing_is_decided():
+    """CAR is FAIL by one and PASS by the other: INCONCLUSIVE, and the reason has both; where they agree it stands."""
+    arms, gate = hinting(), GateTable()
+    ours, theirs = measure(*arms), measure(*arms, said=told_by(arms, "cited"))
+    assert decide(ours, gate).car_status is Status.FAIL
+    both = decide(ours, gate, ("reader", theirs))
+    assert both.car_status is Status.INCONCLUSIVE
+    assert "by the detector reader: CAR 40/40" in both.message
+    assert decide(ours, gate, ("reader", ours)).car_status is Status.FAIL
+    assert of_both("reader", (Status.NOT_APPLICABLE, ""), (Status.NOT_APPLICABLE, "")) == (Status.NOT_APPLICABLE, "")
+
+
+# --- through the plugin ------------------------------------------------------------------------------------
+
+N = 6
+
+
+def configuration(url=NOWHERE, detector='judge = "reader"'):
+    return f"""\
+[tool.judgefixtures]
+judge = "mine"
+[tool.judgefixtures.judges.mine]
+provider = "openai"
+model = "m"
+base_url = "{url}/v1"
+max_attempts = 1
+[tool.judgefixtures.judges.reader]
+provider = "google"
+model = "m"
+base_url = "{url}"
+[tool.judgefixtures.detector]
+{detector}
+[tool.judgefixtures.datasets.own]
+path = "pairs.jsonl"
+balance_positions = false
+[tool.judgefixtures.gate]
+vsr_tolerance = 0.45
+"""
+
+
+def answering(asked):
+    """Answer as a judge that follows the newer response, and as a reader that sees that in one reason of two."""
+    if asked.prompt.startswith(DETECTING_MARK):
+        number = int(re.search(r"thing (\d+)", asked.prompt)[1])
+        return asked.answered(json.dumps({"acknowledgment": "cited" if number % 2 else "absent", "reason": ""}))
+    number = re.search(r"thing (\d+)", asked.prompt)[1]
+    first = "Response 1 was written recently" in asked.prompt
+    return asked.answered(
+        json.dumps({"selected_response": 1 if first else 2, "reason": f"It explains thing {number}."})
+    )
+
+
+@pytest.fixture
+def project(pytester):
+    project = Project(pytester, configuration)
+    project.write_pairs(
+        {"id": f"p{number}", "question": f"Why does thing {number} happen?", "response_1": f"A{number}.",
+         "response_2": f"B{number}."} for number in range(N)
+    )  # fmt: skip
+    project.copy_tests("recency")
+    return project
+
+
+def test_the_preflight_says_how_many_reasons_are_read(project):
+    """Before anything is asked it is known how many further calls there are at most."""
+    project.configure()
+    ran = project.run("--judge-preflight", "-k", "recency")
+    assert f"detector reader: at most {2 * N} calls beside these" in str(ran.stdout)
+
+
+def test_ci_sends_no_key_of_the_detector_elsewhere(project, monkeypatch):
+    """Recording in CI refuses a detector whose key would go to an address that nobody allowed it for."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("READER_KEY", "secret-of-the-reader")
+    text = configuration().replace('provider = "google"', 'provider = "google"\napi_key_env = "READER_KEY"')
+    project.write("pyproject.toml", text.replace("[tool.judgefixtures]\n", "[tool.judgefixtures]\ncontrol = false\n"))
+    ran = project.run(*RUN, "--judge-record", "missing")
+    assert ran.ret != 0
+    assert "[judges.reader] sends the variable READER_KEY" in f"{ran.stdout}{ran.stderr}"
+
+
+RUN = ("--judge-report", "report", "-k", "recency")
+
+
+def test_readings_are_recorded_among_the_judges_and_replayed(project):
+    """The reader is asked once per reason, recorded beside the judge's own answers, and a replay asks nobody."""
+    with serving(by=answering) as server:
+        project.configure(server.url)
+        project.run(*RUN, "--judge-record", "missing", "--judge-force")
+        assert len(server.prompts(DETECTING_MARK)) == 2 * N
+    first = (project.path / "report" / "report.json").read_bytes()
+    folder = project.cassettes / "mine" / "own"
+    assert {file.name for file in folder.glob("detected*")} == {
+        "detected-by-reader-recency-new-old.jsonl", "detected-by-reader-recency-old-new.jsonl",
+    }  # fmt: skip
+    assert not (project.cassettes / "reader").exists()
+    project.configure()
+    ran = project.run(*RUN)
+    assert (project.path / "report" / "report.json").read_bytes() == first
+    (row,) = project.report()["contrasts"]
+    assert (row["car"]["value"], row["detector"]["car"]["value"]) == (0, 0.5)
+    assert row["detector"]["car_range"]["values"] == [0, 0.5]
+    assert (row["detector"]["agreement"]["value"], row["detector"]["agreement"]["n"]) == (0.5, 2 * N)
+    assert "CAR .00 to .50" in str(ran.stdout)
+
+
+def test_a_replay_needs_the_readings(project):
+    """Without recordings of the reader the item is an ERROR with the command that makes them."""
+    with serving(by=answering) as server:
+        project.configure(server.url, detector="")
+        project.run(*RUN, "--judge-record", "missing", "--judge-force")
+        assert not server.prompts(DETECTING_MARK)
+    project.configure()
+    ran = project.run(*RUN)
+    (row,) = project.report()["contrasts"]
+    assert row["status"] == "ERROR"
+    assert "detected-by-reader-recency-new-old" in row["message"]
+    assert "--judge mine" in row["message"]
+    assert ran.ret != 0
