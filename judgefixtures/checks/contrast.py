@@ -14,7 +14,8 @@ from judgefixtures.checks.sections import Section, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.contrasts import PLACEBO, Contrast, indifferent_arms
+from judgefixtures.contrasts import Contrast, indifferent_arms
+from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Choice, Judgment
