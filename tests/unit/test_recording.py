@@ -293,6 +293,10 @@ class Recorded(Project):
                                 arguments=[*PLUGINS, "--judge-force", *arguments])  # fmt: skip
         return Run(self.launcher, pid)
 
+    def workers_know(self) -> bool:
+        """Return whether the controller of a run has told its workers to stop, which may take it a while."""
+        return any(self.temporary.glob("judgefixtures-run-*/stop"))
+
     def ended(self, run: Run) -> Ran:
         """Wait for a run and return how it ended; it must have shown no traceback."""
         code = run.wait()
@@ -773,6 +777,10 @@ def stopped(
             for whom, number in signals:
                 (os.killpg if whom == "all" else os.kill)(run.pid, number)
                 time.sleep(1.0)
+            end = time.monotonic() + 30
+            while "-n" in arguments and time.monotonic() < end and run.poll() is None and not project.workers_know():
+                time.sleep(0.05)
+            time.sleep(0.5)
             if opens:
                 gate.open()
             return project.ended(run), set(server.keys)
