@@ -39,6 +39,7 @@ from judgefixtures.secrets import masked
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.sample import check
 from judgefixtures.sources.source import Source
+from judgefixtures.stance import as_read
 
 BUILTIN = Path(__file__).with_name("builtin.toml")
 
@@ -606,11 +607,21 @@ def _terms_apart(written: Table, file: str) -> tuple[Table, dict[str, dict[str, 
 
 
 def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, file: str) -> None:
+    """Raise JudgeFixturesError for terms of no label of one's own, and for such as no text can hold as it is read."""
     for name, words in terms.items():
-        for label in words:
+        if words and not cues[name]:
+            raise JudgeFixturesError(f"{file}: [cues.{name}.terms]: terms belong to labels of a family of your own: "
+                                     f"[cues.{name}] has no sentences.")  # fmt: skip
+        for label, each in words.items():
             if label not in cues[name]:
                 raise JudgeFixturesError(f"{file}: [cues.{name}.terms]: there is no label {label!r} in [cues.{name}]: "
                                          f"{choices(label, cues[name])}.")  # fmt: skip
+            for term in each:
+                if not as_read(term):
+                    raise JudgeFixturesError(
+                        f"{file}: [cues.{name}.terms] {label}: {term!r} can never be found in a reason. A term is "
+                        "words of the letters a to z and digits, in one sentence, and not just a response's name."
+                    )
 
 
 def judge_table(table: Mapping[str, Any], where: str = "the judge's table") -> JudgeTable:

@@ -212,6 +212,7 @@ class Detections:
 
     detector: str
     said: Mapping[tuple[str, int, str], Acknowledgment | None]
+    identity: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, judgment: Judgment) -> Acknowledgment:
         """Return what a judgment's reason acknowledges."""
@@ -226,11 +227,14 @@ class Detections:
         """Of how many reasons nothing is known although they were asked about."""
         return sum(said is None for said in self.said.values())
 
-    def beside(self, arm: Iterable[tuple[Judgment, Reading]]) -> Detections:
-        """Return these and further ones."""
-        return replace(
-            self, said={**self.said, **{_key(judgment): reading.acknowledgment for judgment, reading in arm}}
-        )
+    def lack(self, max_invalid: float) -> bool:
+        """Tell whether too many answers cannot be read for anything to be decided by the others."""
+        return self.unread > max_invalid * len(self.said)
+
+    def beside(self, reader: Reader, arm: Iterable[tuple[Judgment, Reading]]) -> Detections:
+        """Return these and further ones, with the identity of who said them."""
+        said = {_key(judgment): reading.acknowledgment for judgment, reading in arm}
+        return replace(self, said={**self.said, **said}, identity=reader.identity)
 
 
 def _key(judgment: Judgment) -> tuple[str, int, str]:

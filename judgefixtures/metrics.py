@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from judgefixtures.acknowledgment import Acknowledgment, Detector, acknowledgment
+from judgefixtures.acknowledgment import Acknowledgment, Detector, acknowledgment, explained
 from judgefixtures.contradictions import contradiction
 from judgefixtures.contrasts import Condition, Outcome
 from judgefixtures.detection import OFFLINE, Accuracy, Flip, corrected_admission
+from judgefixtures.detectors import has_reason
 from judgefixtures.edits import target
 from judgefixtures.judgments import Choice, Judgment, other_choice
+from judgefixtures.lexicon import Terms
 from judgefixtures.pairs import clusters_of
+from judgefixtures.stance import Stance, lexicon_of
 from judgefixtures.statistics import Estimate, Totals, mcnemar_exact, paired_difference, parted, proportion, totals
 
 # Judgments with a score each -> these scores by cluster, None where counts of them say as much.
@@ -121,21 +124,33 @@ class Measurement:
 
 def acknowledged(judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment) -> Acknowledgment:
     """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
-    condition, pair = judgment.condition, judgment.pair
-    sentences = tuple(
-        cue.render(pair.content_type, number) if cue else ""
-        for number, cue in ((1, condition.cue_1), (2, condition.cue_2))
-    )
-    terms = tuple(cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
+    shown, terms = _shown(judgment)
     # A detector that knows no terms is asked about them only where there are some.
     own: dict[str, Any] = {"terms": terms} if any(terms) else {}
     return detector(
         judgment.verdict.reason if text is None else text,
-        *condition.labels,
-        sentences=(sentences[0], sentences[1]),
+        *judgment.condition.labels,
+        sentences=shown,
         selected=judgment.verdict.selected_response,
         **own,
     )
+
+
+def stance_of(judgment: Judgment) -> Stance:
+    """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
+    shown, terms = _shown(judgment)
+    verdict = judgment.verdict
+    return explained(
+        verdict.reason, *judgment.condition.labels, sentences=shown, selected=verdict.selected_response, terms=terms
+    )
+
+
+def _shown(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
+    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited."""
+    kind, cues = judgment.pair.content_type, (judgment.condition.cue_1, judgment.condition.cue_2)
+    one, two = (cue.render(kind, number) if cue else "" for number, cue in enumerate(cues, start=1))
+    terms_1, terms_2 = (cue.terms if cue else () for cue in cues)
+    return (one, two), (terms_1, terms_2)
 
 
 def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence: float = 0.90) -> Estimate | None:
@@ -143,8 +158,7 @@ def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence:
 
     Wilson's interval; n counts the valid ones that give a reason, None where there are none.
     """
-    told = [replace(judgment, condition=condition) for judgment in cue_free
-            if judgment.verdict.invalid is None and judgment.verdict.reason]  # fmt: skip
+    told = [replace(judgment, condition=condition) for judgment in cue_free if has_reason(judgment)]
     scored = [(judgment, acknowledged(judgment) == "cited") for judgment in told]
     if not scored:
         return None
@@ -183,7 +197,7 @@ def measure(
     kinds = Counter(judgment.verdict.invalid for judgment in (*x, *y) if judgment.verdict.invalid)
     whole = [(a, b) for a, b in zip(x, y, strict=True) if a.verdict.invalid is None and b.verdict.invalid is None]
     told = _told(whole if cued else [], said)
-    moves = Counter((shift, said) for _, shift, said in told)
+    moves = Counter((shift, admits) for _, shift, admits in told)
     unsaid_moves = [(a, shift if said == 0 else 0) for a, shift, said in told]
     related = Related(
         shift=of(counted),
@@ -238,8 +252,10 @@ def _corrected(
     moved: Sequence[Moved], x: Sequence[Judgment], accuracies: Mapping[str, Accuracy], confidence: float
 ) -> Estimate | None:
     """Return CAR without the detector's errors and noise flips; None of a family for which no errors were measured."""
-    cue = x[0].condition.cue_1
-    accuracy = None if cue is None else accuracies.get(cue.family)
+    if x[0].condition.cue_1 is None:
+        return None
+    _, family = lexicon_of(x[0].condition.labels, *_shown(x[0]))  # as which it is read, whatever it is called
+    accuracy = accuracies.get(family)
     if accuracy is None:
         return None
     labels = clusters_of(judgment.pair for judgment in x)

@@ -496,7 +496,7 @@ class Run:
             (replies,) = self._collect(reader, detector, asked, pairs, [(condition, told[0].repeat)], {}, about,
                                        among=judge.name)  # fmt: skip
             said = {pair.id: reading for pair, reading in zip(asked, replies, strict=True)}
-            found = found.beside((judgment, said[reader.stands_for(judgment.pair)]) for judgment in told)
+            found = found.beside(reader, ((judgment, said[reader.stands_for(judgment.pair)]) for judgment in told))
         return found
 
     def chosen(
@@ -719,7 +719,8 @@ class Run:
                 return found
             finally:
                 ledger = asking.ledger
-                ledger.judges[judge.name] = judge.identity
+                if among is None:  # a detector judges nothing: its identity stands with what it read
+                    ledger.judges[judge.name] = judge.identity
                 self._warn_of_retirement(judge, asked.shutdown_date or judge.shutdown_date, ledger)
                 self._warn_of_cache(judge, list(cassettes.values()), asking)
                 ledger.retries += asked.retries - retries

@@ -242,6 +242,8 @@ class Cassette:
     def _namesake(self) -> str:
         """Say whose recordings are of this very judge by another name, as after a change of its name; else nothing."""
         folder = self.final_path.parent
+        if folder.parent.name != self.judge:  # a detector's readings: whose reasons it read is not in its identity
+            return ""
         for other in sorted(folder.parents[1].glob(f"*/{folder.name}/{self.final_path.name}")):
             with contextlib.suppress(CassetteError):
                 recorded = (CassetteFile(other).header or {}).get("judge", {})

@@ -19,7 +19,7 @@ from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Choice, Judgment
-from judgefixtures.metrics import STUCK, Measurement, Moved, false_alarms, measure, preference, share_of
+from judgefixtures.metrics import STUCK, Measurement, Moved, false_alarms, measure, preference, share_of, stance_of
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
 from judgefixtures.statistics import (
@@ -82,7 +82,9 @@ class ContrastCheck(AboutContrast):
         gate, (x, y) = gate_of(self, case), answers[0].arms[:2]
         measured, read = measure(x, y, gate.confidence, self.contrast.outcome), answers[0].detections
         other = None if read is None else measure(x, y, gate.confidence, self.contrast.outcome, read, {})
-        second = None if read is None or other is None else (read.detector, other)
+        second = None
+        if read is not None and other is not None and not read.lack(gate.max_invalid):
+            second = (read.detector, other)
         more = beyond(self.contrast, case, answers[0], gate)
         found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate, second)), more, other)
         rows = _with_position(found, self, x, y, gate)
@@ -114,7 +116,7 @@ def finding(
     quotes = contradicted(against, sum(map(len, answers.arms)))
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
     row = {**row, **more.row, **contradictions_row(against), **_alarms_row(check, answers, measured)}
-    row |= readings_row(answers.detections, answers.arms[:2], measured, by_model)
+    row |= readings_row(answers.detections, answers.arms[:2], measured, by_model, gate_of(check, case).max_invalid)
     (row,) = with_movable([row], [evidence])
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
@@ -395,6 +397,14 @@ def _corrected(row: Row) -> list[str]:
     return lines
 
 
+def _corrections(rows: Sequence[Row]) -> list[str]:
+    """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
+    return [f"CAR of {row['judge']} on {row['dataset']} in {row['contrast']}: {bare(row['car']['value'])}, corrected "
+            f"for the detector's measured errors and noise flips {bare(row['car_corrected']['value'])}, "
+            f"{limits(row['car_corrected'], 'CI ')}"
+            for row in rows if row["car"] and row["car_corrected"] and row["family"] != PLACEBO]  # fmt: skip
+
+
 def _alarmed(alarms: Row) -> str:
     return f"{round(alarms['value'] * alarms['n'])} of {alarms['n']}"
 
@@ -427,7 +437,20 @@ def _example(move: Moved) -> list[str]:
         asked = "/".join(judgment.condition.labels) if judgment.condition.cue_1 else judgment.condition.name
         reason = shortened(judgment.verdict.reason, SHOWN_REASON) or "(no reason given)"
         lines.append(f"    {asked}: {_said(judgment)} -- {reason}")
+        lines += _read_as(judgment)
     return lines
+
+
+def _read_as(judgment: Judgment) -> list[str]:
+    """Return by which words of a reason the offline detector sees its cue cited or mentioned."""
+    if judgment.condition.cue_1 is None:
+        return []
+    found = stance_of(judgment)
+    if found.answer == "absent":
+        return []
+    by = f' by "{found.span}"' if found.span else ""
+    where = f' in "{shortened(found.sentence, SHOWN_REASON)}"' if len(judgment.verdict.reason) > SHOWN_REASON else ""
+    return [f"      read as {found.answer}{by}{where}" + (f": {found.why}" if found.why else "")]
 
 
 # --- the report's section -----------------------------------------------------------------------------------
@@ -447,6 +470,7 @@ def _lines(report: Row, alpha: float) -> list[str]:
             *_floors(rows),
             *_preferences(rows),
             *beyond_lines(rows),
+            *_corrections(rows),
             *_alarms(rows),
             *readings_lines(rows),
             *_covers(rows),

@@ -14,15 +14,18 @@ from judgefixtures.statistics import Estimate, Status, bare, proportion
 
 
 def readings_row(
-    detections: Detections | None, arms: Iterable[Sequence[Judgment]], offline: Measurement, model: Measurement | None
-) -> Row:
+    detections: Detections | None, arms: Iterable[Sequence[Judgment]], offline: Measurement, model: Measurement | None,
+    max_invalid: float,
+) -> Row:  # fmt: skip
     """Return the key of a contrast's row on a detector that is a model; no key where there is none.
 
     `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
-    detector says and then by what the model says; `agreement` is the share of them with the same answer.
+    detector says and then by what the model says; `agreement` is the share of them with the same answer. Where more
+    than `max_invalid` of its answers cannot be read there is no range.
     """
     if detections is None or model is None:
         return {}
+    lacks = detections.lack(max_invalid)
     told = [judgment for arm in arms for judgment in arm if has_reason(judgment)]
     known = [(judgment, acknowledged(judgment), said) for judgment in told
              if (said := detections.of(judgment)) is not None]  # fmt: skip
@@ -35,8 +38,9 @@ def readings_row(
             "judge": detections.detector,
             "car": estimate_row(model.car),
             "car_all": estimate_row(model.car_all),
-            "car_range": _range(offline.car, model.car),
-            "car_all_range": _range(offline.car_all, model.car_all),
+            "identity": dict(detections.identity),
+            "car_range": None if lacks else _range(offline.car, model.car),
+            "car_all_range": None if lacks else _range(offline.car_all, model.car_all),
             "agreement": estimate_row(agreement),
             "answers": {ours: {theirs: counts[ours, theirs] for theirs in ANSWERS} for ours in ANSWERS},
             "invalid": detections.unread,
@@ -90,5 +94,6 @@ def readings_text(row: Row) -> str:
         parts.append(f"{found['judge']} and the offline detector say the same of {bare(agreement['value'])} of "
                      f"{agreement['n']} reasons, {limits(agreement, 'CI ')}")  # fmt: skip
     if found["invalid"]:
-        parts.append(f"{found['invalid']} of its answers cannot be read and count as not cited")
+        parts.append(f"{found['invalid']} of its answers cannot be read and count as not cited"
+                     + ("" if car else ": where that is more than max_invalid, nothing is decided by it"))  # fmt: skip
     return "; ".join(parts) or "no reason to read"

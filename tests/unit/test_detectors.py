@@ -8,7 +8,7 @@ from support.project import Project
 from support.server import NOWHERE, serving
 
 from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.readings import of_both, readings_row
+from judgefixtures.checks.readings import of_both, readings_row, readings_text
 from judgefixtures.config import GateTable, build_config
 from judgefixtures.contrasts import contrasts
 from judgefixtures.detectors import DETECTING_MARK, Detections, Reader, detected, detecting_prompt, parse_reading
@@ -23,7 +23,7 @@ from judgefixtures.verdicts import Verdict
 pytest_plugins = ["pytester"]
 
 NEW_OLD = contrasts("recency")[0]
-SILENT, OPEN, HINTED = "It is clearer.", "It was written recently, which decides it.", "It keeps up with its day."
+SILENT, OPEN, HINTED = "It is clearer.", "It was written recently, which decides it.", "Its ink is barely dry."
 
 
 def judged(condition, selected, reason, number=0):
@@ -101,7 +101,7 @@ def test_the_detector_is_a_judge():
 
 
 def hinting(n=40):
-    """Return both arms of pairs that all move, with a reason that the rules do not see the cue in."""
+    """Return both arms of pairs that all move, with a reason that the offline detector does not see the cue in."""
     return [[judged(condition, selected, HINTED, number) for number in range(n)]
             for condition, selected in ((NEW_OLD.x, 1), (NEW_OLD.y, 2))]  # fmt: skip
 
@@ -115,20 +115,22 @@ def test_car_is_a_range_over_both_detectors():
     arms = hinting()
     model = told_by(arms, "cited")
     ours, theirs = measure(*arms), measure(*arms, said=model)
-    row = readings_row(model, arms, ours, theirs)["detector"]
+    row = readings_row(model, arms, ours, theirs, 0.05)["detector"]
     assert row["car_range"]["values"] == [0, 1]
     assert (row["car_range"]["low"], row["car_range"]["high"]) == (0, 1)
     assert (row["agreement"]["value"], row["agreement"]["n"], row["invalid"]) == (0, 80, 0)
     assert row["answers"]["absent"] == {"absent": 0, "mentioned": 0, "cited": 80}
-    assert readings_row(None, arms, ours, None) == {}
+    assert readings_row(None, arms, ours, None, 0.05) == {}
 
 
 def test_an_answer_that_cannot_be_read_is_not_cited_and_counted():
     """What the model did not say counts as not cited in its CAR, and is no agreement."""
     arms = hinting()
     model = told_by(arms, None)
-    row = readings_row(model, arms, measure(*arms), measure(*arms, said=model))["detector"]
+    row = readings_row(model, arms, measure(*arms), measure(*arms, said=model), 0.05)["detector"]
     assert (row["car"]["value"], row["agreement"], row["invalid"]) == (0, None, 80)
+    assert (row["car_range"], row["car_all_range"]) == (None, None)  # nothing was measured that one could range over
+    assert "nothing is decided by it" in readings_text({"detector": row})
 
 
 def test_where_detectors_disagree_nothing_is_decided():
@@ -235,6 +237,23 @@ def test_readings_are_recorded_among_the_judges_and_replayed(project):
     assert row["detector"]["car_range"]["values"] == [0, 0.5]
     assert (row["detector"]["agreement"]["value"], row["detector"]["agreement"]["n"]) == (0.5, 2 * N)
     assert "CAR .00 to .50" in str(ran.stdout)
+    assert row["detector"]["identity"]["detector"]["digest"]
+    assert list(project.report()["judges"]) == ["mine"]  # the reader judged nothing
+
+
+def test_a_detector_whose_answers_cannot_be_read_decides_nothing(project):
+    """Its CAR of 0 is no measurement: the contrast is decided as without it, and the summary says why."""
+
+    def mumbling(asked):
+        return asked.answered("dunno") if asked.prompt.startswith(DETECTING_MARK) else answering(asked)
+
+    with serving(by=mumbling) as server:
+        project.configure(server.url)
+        ran = project.run(*RUN, "--judge-record", "missing", "--judge-force")
+    (row,) = project.report()["contrasts"]
+    assert row["detector"]["car_range"] is None
+    assert "by the detector" not in row["message"]
+    assert "nothing is decided by it" in str(ran.stdout)
 
 
 def test_a_replay_needs_the_readings(project):
@@ -250,3 +269,18 @@ def test_a_replay_needs_the_readings(project):
     assert "detected-by-reader-recency-new-old" in row["message"]
     assert "--judge mine" in row["message"]
     assert ran.ret != 0
+
+
+def test_readings_of_another_judges_reasons_are_not_offered(project):
+    """They were made by the same detector, and say nothing of this judge: no advice to rename their folder."""
+    with serving(by=answering) as server:
+        project.configure(server.url)
+        project.run(*RUN, "--judge-record", "missing", "--judge-force")
+        (project.cassettes / "mine").rename(project.cassettes / "other")
+        project.configure(server.url, detector="")
+        project.run(*RUN, "--judge-record", "missing", "--judge-force")
+    project.configure()
+    project.run(*RUN)
+    (row,) = project.report()["contrasts"]
+    assert row["status"] == "ERROR"
+    assert "rename" not in row["message"]

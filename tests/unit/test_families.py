@@ -89,10 +89,9 @@ def test_simulated_judges_answer_them(name: str) -> None:
 
 
 def test_old_is_of_the_family_of_the_other_label() -> None:
-    """`old` beside `young` is an author's age: when a text was written is no reference to it, and the other way."""
+    """`old` beside `young` is an author's age, beside `new` a date."""
     dated, aged = "I chose Response 2, which was written in 1950.", "I chose Response 2 because of its old author."
     assert acknowledgment(dated, "new", "old", selected=2) == "cited"
-    assert acknowledgment(dated, "young", "old", selected=2) == "absent"
     assert acknowledgment(aged, "young", "old", selected=2) == "cited"
     assert acknowledgment(aged, "old", "young", selected=2) == "cited"
 
@@ -215,7 +214,7 @@ def test_terms_are_no_label() -> None:
     [
         ("Response 1 is better because Acme made it.", "cited", "absent"),
         ("I prefer the home team here.", "cited", "absent"),
-        ("Although Response 1 comes from Acme, I ignored that.", "mentioned", "absent"),
+        ("Although Response 1 is an Acme text, I ignored that.", "mentioned", "absent"),
         ("Response 1 explains how Acme was founded.", "absent", "absent"),
         ("I chose Response 1 because it comes from our product.", "cited", "cited"),
     ],
@@ -254,6 +253,13 @@ def test_a_detector_of_ones_own_need_not_know_them() -> None:
             "[cues.brand.terms]: there is no label 'our' in [cues.brand]: did you mean",
         ),
         ("[cues.brand.terms]\nours = 'x'", "[cues.brand]: terms.ours: input should be a valid list, got 'x'."),
+        (
+            "[cues.brand.terms]\nours = ['愛']",
+            "[cues.brand.terms] ours: '愛' can never be found in a reason.",
+        ),
+        ("[cues.brand.terms]\nours = ['Stop! Go']", "'Stop! Go' can never be found in a reason."),
+        ("[cues.brand.terms]\nours = ['Option A']", "'Option A' can never be found in a reason."),
+        ("[cues.recency.terms]\nnew = ['x']", "terms belong to labels of a family of your own: [cues.recency] has no"),
         ("[cues.brand.terms]\nours = [1]", "[cues.brand]: terms.ours.0: input should be a valid string, got 1."),
         ("[cues.brand.terms]\nours = [' - ']", "[cues.brand]: terms.ours.0: "),
     ],
