@@ -30,7 +30,7 @@ KEPT = 20_500  # features, so that the file stays below 500 KB
 L2_SENTENCES, L2_TEXTS = 0.1, 0.3
 EARLIER = 0.5  # weight of a reason that the first detector was written with
 # Weights of a case whose verdict is not told, of one read for cues of another family, of a plain reason for two cues.
-UNKNOWN, CROSSED, UNCUED = 0.3, 0.5, 2.0
+UNKNOWN, CROSSED, UNCUED = 0.3, 0.5, 1.5
 OTHER_CUES = {
     "provenance": [("expert", "unknown"), ("human", "llm"), ("llm", "expert"), ("unknown", "human")],
     "recency": [("new", "old"), ("old", "new")],
@@ -84,8 +84,9 @@ def examples(cases: Sequence[Case], without: Sequence[Plain]) -> list[Example]:
             family = FAMILIES[(FAMILIES.index(case.family) + step + number % 2) % len(FAMILIES)]
             found.append(silent(case.reason, case.selected, family, number, CROSSED))
     found += [example(case, EARLIER) for case in earlier("development")]
-    found += [silent(reason.reason, reason.selected, family, number, UNCUED)
-              for reason in without for family in FAMILIES for number in range(len(OTHER_CUES[family]))]  # fmt: skip
+    found += [silent(reason.reason, selected, family, number, UNCUED)
+              for reason in without for family in FAMILIES for number in range(len(OTHER_CUES[family]))
+              for selected in (reason.selected, None)]  # fmt: skip
     return found
 
 
