@@ -94,8 +94,10 @@ def is_left_out(mark: pytest.Mark, subject: Subject, node: Any, setup: Setup) ->
     """
     if mark.kwargs.get("by_name") is not True:
         return False
-    if subject.check.family in setup.config.own_families:  # [cues.gender] of the user's is asked about by test_cues.py
-        return True
+    from judgefixtures.cues import BY_NAME
+
+    if subject.check.family in BY_NAME and subject.check.family in setup.config.own_families:
+        return True  # [cues.gender] of the user's is asked about by test_cues.py
     return not (_is_a_path(node) or _is_in_keywords(subject.check, setup) or _failed_before(subject, node))
 
 

@@ -175,7 +175,20 @@ def test_a_family_of_ones_own_by_that_name_runs_as_ever(project: Project) -> Non
     """Before there was a built-in `gender`, [cues.gender] was asked about by test_cues.py and in swaps: it still is."""
     project.configure('[cues.gender]\nshe = "{number} is hers."\nhe = "{number} is his."')
     assert "test_cues.py::test_cue[faithful-language-gender-she-he]" in project.ids()
+    assert len([each for each in project.ids("-k", "gender") if "gender-she-he" in each]) == 1  # once, not twice
     assert built("[cues.gender]\nshe = '{number} hers'\nhe = '{number} his'").swap.families[-1] == "gender"
+
+
+def test_a_family_of_ones_own_may_be_asked_about_by_name_alone(project: Project) -> None:
+    """by_name=True does for a user's family what it does for ours: any part of its contrasts' ids names it."""
+    project.configure('[cues.brand]\nours = "{number} is ours."\ntheirs = "{number} is theirs."')
+    (project.path / "test_cues.py").unlink()
+    mine = suite("brand", name="mine").replace("('brand')", "('brand', by_name=True)")
+    assert "by_name=True" in mine
+    project.write("test_mine.py", mine)
+    assert "brand" not in families_of(project.ids())
+    for word in ("brand", "ours", "ours-theirs"):
+        assert any("brand-ours-theirs" in each for each in project.ids("-k", word)), word
 
 
 def test_swaps_have_none() -> None:
