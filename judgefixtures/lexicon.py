@@ -49,7 +49,8 @@ class Lexicon:
         >>> common().classes(["never", "because"])
         [('NEGATION',), ('REASON',)]
         """
-        found = [_classes(self, word) for word in words]
+        # Longer words than any term are looked up by their beginning: nothing endless is kept in the cache.
+        found = [_classes(self, word[: self.longest + 2]) for word in words]
         for at, word in enumerate(words):
             if word in self.phrases:
                 for rest, kind in self.phrases[word]:
