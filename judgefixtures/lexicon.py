@@ -3,8 +3,7 @@
 Here live the reading of those files and the look-up of words and phrases. What a text makes of them is
 read in stance.py. A file names words of three kinds: `values` of each label, the `attribute` itself, and
 `hints` that speak of it in a fitting context only; common.LANGUAGE.toml has the words that all families
-share, by class. "expert*" stands for every word that begins so; several words are a
-phrase.
+share, by class. "expert*" stands for every word that begins so; several words are a phrase.
 """
 
 from __future__ import annotations
@@ -17,14 +16,11 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from judgefixtures.cues import FAMILIES, PLACEBO
+
 LANGUAGE = "en"  # the one language there are weights for
 BUILT_IN: Mapping[str, frozenset[str]] = {
-    "provenance": frozenset({"expert", "human", "llm", "unknown"}),
-    "recency": frozenset({"new", "old"}),
-    "age": frozenset({"young", "old"}),
-    "gender": frozenset({"male", "female"}),
-    "ethnicity": frozenset({"white", "black", "hispanic", "asian"}),
-    "education": frozenset({"highschool", "phd"}),
+    name: frozenset(labels) for name, labels in FAMILIES.items() if name != PLACEBO
 }
 Terms = tuple[tuple[str, ...], tuple[str, ...]]  # of cue 1 and cue 2: words by which a reason may cite them
 NO_TERMS: Terms = ((), ())
