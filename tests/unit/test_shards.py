@@ -26,7 +26,8 @@ RUNS = {
     "gates": (["-k", "provenance and house-close", *JUDGES],
               ["-k", "(recency or position) and not stories", *JUDGES],
               ["-k", "accuracy and house-qa", *JUDGES]),
-    "swap": (["-k", "swap and recency", *SWAP], ["-k", "swap and accuracy", *SWAP], ["-k", "swap and provenance", *SWAP]),
+    "swap": (["-k", "swap and recency", *SWAP], ["-k", "swap and accuracy", *SWAP],
+             ["-k", "swap and provenance", *SWAP]),
 }  # fmt: skip
 WHOLE = {
     "gates": ["-n", "2", "-k", "(provenance and house-close) or ((recency or position) and not stories) or "
@@ -141,8 +142,9 @@ def test_a_folder_that_is_no_report_is_refused(
 
 def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
     """What one of the machines lost is lost to the whole: status ERROR, exit code 1 where others passed."""
-    shards = [written(tmp_path / "a", record(found(), lost="2 items were lost")),
-              written(tmp_path / "b", record(found(judge="other"), item="j"))]  # fmt: skip
+    passed = Finding("accuracy", "mine", "qa", "accuracy", Status.PASS)
+    shards = [written(tmp_path / "a", record(passed, lost="2 items were lost")),
+              written(tmp_path / "b", record(passed, item="j"))]  # fmt: skip
     assert main(["report", "merge", *map(str, shards), "--into", str(tmp_path / "m")]) == 1
     report = json.loads((tmp_path / "m" / "report.json").read_text())
     assert report["status"] == "ERROR"
