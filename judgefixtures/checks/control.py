@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from judgefixtures.checks.check import Need
-from judgefixtures.checks.sections import Section, ordered
+from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.findings import Finding, Row, rows_of
@@ -178,7 +178,7 @@ def _told_apart(row: Row) -> str:
     return json.dumps(found, sort_keys=True)
 
 
-def _lines(report: Row) -> list[str]:
+def _lines(report: Row, _view: View) -> list[str]:
     return [_line(row) for row in report["controls"]]
 
 
@@ -187,4 +187,4 @@ def _line(row: Row) -> str:
     return f"control of {row['judge']}{about} is {row['status']}: {row['message']}"
 
 
-CONTROLS = Section("controls", _rows, alerts=_lines)
+CONTROLS = Section("controls", _rows, _lines, title="control: does the judge read what it judges?")

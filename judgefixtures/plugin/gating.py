@@ -130,7 +130,7 @@ class Gate:
 
         finding = self._kept(self._with_waiver(finding))
         if finding.fatal:
-            self._node.session.shouldstop = f"fatal: {finding.text}"
+            self._node.session.shouldstop = f"fatal: {'; '.join(finding.reasons) or finding.text}"
         if finding.status is Status.NOT_APPLICABLE:
             raise pytest.skip.Exception(shown(finding.text))
         gate = self._setup.config.gate(self._subject.check.family)

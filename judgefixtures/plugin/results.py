@@ -176,7 +176,8 @@ class Results:
         from judgefixtures.report import summary
 
         terminalreporter.section("judges")
-        write(summary(self._report, self._record.alpha if self._record else 0.05))
+        alpha = self._record.alpha if self._record else 0.05
+        write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
         write([self._written] if self._written else [])
 
     def _of(self, kind: str) -> Iterator[Row]:

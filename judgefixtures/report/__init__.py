@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judgefixtures.checks import SECTIONS
+from judgefixtures.checks.sections import View
 from judgefixtures.checks.sensitivity import close_pairs
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
@@ -18,6 +19,7 @@ from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, text
 from judgefixtures.statistics import SEVERITY, Status
 
 SCHEMA = 1
+ASKED = "asked"  # what a recording did: shown, and left out of report.json, which a replay writes alike
 
 
 def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None = None, lost: str = "") -> Row:
@@ -39,11 +41,13 @@ def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None =
 
 
 def report_of(record: Record) -> Row:
-    """Return report.json of everything that a run left behind."""
+    """Return report.json of everything that a run left behind, and beside it what was asked in this very run."""
     report = build_report(record.findings, record.judges, record.about.lost)
-    origin = {"run": run_of(record), "datasets": datasets_of(record.pairs), "usage": usage_of(record)}
+    origin = {"run": {**run_of(record), "usage": usage_of(record)}, "datasets": datasets_of(record.pairs)}
     first = {name: report.pop(name) for name in ("schema", "status")}
-    return {**first, **origin, **report}
+    sources = record.about.sources
+    asked = {"now": {judge: source["asked_now"] for judge, source in sources.items()}, "retries": record.about.retries}
+    return {**first, **origin, **report, ASKED: asked}
 
 
 def worse(one: Row, other: Row) -> Row:
@@ -57,10 +61,24 @@ def worse(one: Row, other: Row) -> Row:
     return max(one, other, key=badness)
 
 
-def summary(report: Row, alpha: float) -> list[str]:
-    """Return what the terminal shows at the end of a run: warnings first, the decision last."""
-    alerts = [line for section in SECTIONS for line in section.alerts(report)]
-    return [*alerts, *(line for section in SECTIONS for line in section.lines(report, alpha))]
+def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
+    """Return what the terminal shows at the end of a run: warnings first, the decision last.
+
+    What passed is a line per family, unless it is to be `verbose`.
+    """
+    lines = [line for section in SECTIONS for line in section.alerts(report)]
+    view, title = View(alpha, verbose), ""
+    for section in SECTIONS:
+        found = section.lines(report, view)
+        while found and not found[0]:
+            found = found[1:]
+        if found and section.title not in ("", title):
+            title = section.title
+            lines += ["", f"--- {title} ---"]
+        elif found and lines:
+            lines.append("")
+        lines += found
+    return lines
 
 
 def write_report(folder: Path, record: Record, report: Row | None = None) -> None:
@@ -75,7 +93,7 @@ def write_report(folder: Path, record: Record, report: Row | None = None) -> Non
     if "decision" in report:
         differences = rows_of(record.findings, "differences")
         texts["differences.jsonl"] = lines(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
-    texts["report.json"] = text(report, indent=2) + "\n"
+    texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in texts.items():

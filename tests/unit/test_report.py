@@ -109,6 +109,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     added = {"waived", "gross_share", "car_reasoning", "thought_not_said", "movable"}
     added |= {"admitted_shift", "unadmitted_shift", "log_odds_shift", "soft_vsr", "score_shift", "contradictions"}
     added |= {"log_odds_status", "score_status", "car_corrected", "false_alarms"}
+    added |= {"text", "arms", "sentences", "outcome", "moved"}
     assert set(row) == CONTRACT | added
     assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key")) == CONTRACT | added
     assert set(build_report([holding([row])])["contrasts"][0]) == CONTRACT | added | {"floor"}
@@ -488,15 +489,22 @@ def test_a_pair_id_cannot_control_the_terminal() -> None:
 # --- the summary ------------------------------------------------------------------------------------------
 
 
+def tabled(rows: Sequence[Row]) -> list[str]:
+    """Return the table of contrasts in a summary."""
+    lines = summary(build_report([holding(rows)]), 0.05)
+    start = next(number for number, line in enumerate(lines) if line.startswith("judge "))
+    return lines[start : start + 1 + len(rows)]
+
+
 def test_summary_has_a_line_a_contrast() -> None:
     """The table shows n, VSR with its interval, flips, CAR as a fraction, and the status of each contrast."""
     row, _ = reported(measured(30, 2, admitted=3))
-    header, line, *_ = summary(build_report([holding([row])]), 0.05)
-    assert header.split() == ["judge", "dataset", "contrast", "n", "VSR", "CI", "flips", "CAR", "status"]
+    header, line = tabled([row])
+    assert header.split() == ["judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status"]
     low, high = (f"{row['vsr'][key]:.3f}"[1:] for key in ("low", "high"))
     assert line.split() == [
         "mine", "qa", "recency-new-old", "100",
-        "+0.28", "90%", f"[{low},", f"{high}]", "32/100", "3/30", "FAIL",
+        "+0.28", "90%", f"[{low},", f"{high}]", ".15", "32/100", "3/30", "FAIL",
     ]  # fmt: skip
     assert header.index("status") == line.index("FAIL")
 
@@ -504,8 +512,7 @@ def test_summary_has_a_line_a_contrast() -> None:
 def test_summary_shows_the_gross_share_of_an_edit() -> None:
     """Beside the verdicts that moved stands how many of them moved to the edited response."""
     row, _ = reported(measured(3, 2))
-    text = summary(build_report([holding([{**row, "gross_share": row["flip_rate"]}])]), 0.05)
-    assert "5/100 (3 to it)" in text[1]
+    assert "5/100 (3 to it)" in tabled([{**row, "gross_share": row["flip_rate"]}])[1]
 
 
 def rights(**judges: str) -> dict[str, Any]:
@@ -559,8 +566,8 @@ def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
 
 def test_summary_of_what_could_not_be_measured() -> None:
     """An ERROR has dashes where there is nothing to show, never a zero."""
-    line = summary(build_report([holding([error_row("mine", "qa", CONTRAST, 0.15, "no key")])]), 0.05)[1]
-    assert line.split() == ["mine", "qa", "recency-new-old", "0", "-", "-", "-", "-", "ERROR"]
+    line = tabled([error_row("mine", "qa", CONTRAST, 0.15, "no key")])[1]
+    assert line.split() == ["mine", "qa", "recency-new-old", "0", "-", "-", ".15", "-", "-", "ERROR"]
 
 
 def test_summary_lists_what_survives_holm() -> None:
@@ -589,7 +596,7 @@ def test_summary_says_how_noisy_and_how_partial_to_the_first() -> None:
     assert "position" not in alone
     estimate = {"value": 0.05, "low": 0.01, "high": 0.09, "confidence": 0.9, "n": 100}
     rows[1]["position"] = {"first": estimate, "consistency": {**estimate, "value": 0.92}, "by_gold": []}
-    text = summary(build_report([holding(rows)]), 0.05)
+    text = summary(build_report([holding(rows)]), 0.05, verbose=True)
     flips, vsr = rows[3]["flip_rate"], rows[0]["vsr"]
     assert (flips["value"], vsr["value"]) == (0.1, 0.1)
     (floor,) = (line for line in text if line.startswith("noise floor of mine on qa: "))

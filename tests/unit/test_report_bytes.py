@@ -46,7 +46,8 @@ ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr"
 
 
 # Keys that they came to have since and that hold numbers.
-MEASURED_SINCE = {"car_corrected", "false_alarms", "run", "datasets", "usage", "span"}
+MEASURED_SINCE = {"car_corrected", "false_alarms", "run", "datasets", "results", "text", "arms",
+                  "sentences", "outcome", "moved"}  # fmt: skip
 ADDED_TO_ROWS = {"judgments.jsonl": "span", "plans.jsonl": "usage"}
 FILES_SINCE = {"results.jsonl", "pairs.jsonl"}
 
