@@ -89,7 +89,7 @@ def _fill(axes: Axes, cells: Sequence[Cell]) -> None:
 def _name(cell: Cell) -> str:
     experiment = cell.of.experiment
     stands = f" (for {experiment.dataset})" if experiment and cell.of.is_simulated else ""
-    return f"{shortened(cell.of.judge, LONGEST)}\n{shortened(cell.of.dataset, LONGEST)}{stands}"
+    return f"{shortened(cell.of.name, LONGEST)}\n{shortened(cell.of.dataset, LONGEST)}{stands}"
 
 
 def _points(value: float) -> str:

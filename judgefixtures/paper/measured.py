@@ -5,6 +5,7 @@ Every number is the one that the item of that name has in pytest's report: the s
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ FAMILIES = ("provenance", "recency")
 STORY = "Story"
 # Numbers are printed in whole percent: what is nearer to a number than to its neighbours is equal to it as printed.
 HALF_A_PERCENT = 0.5
+DATE = r"(?:-\d{4}-\d{2}-\d{2})?"  # that a provider adds to a model's name: it is the same model, unlike "-mini"
 
 Quantity = Literal["rate", "VSR"]
 
@@ -32,30 +34,41 @@ Quantity = Literal["rate", "VSR"]
 class Recordings:
     """Whose recordings of what: `asked` where a difference from the published numbers is to be told by the exit code.
 
-    `experiment` is what they stand for in the paper, None where they stand for nothing.
+    `model` is what the judge's table asks for: a table may give any model the name of a judge of the paper.
     """
 
     judge: str
     dataset: str
+    model: str
     asked: bool = True
 
     @property
     def experiment(self) -> Experiment | None:
-        """What was published of this judge on this dataset."""
-        return published_for(self.judge, self.dataset)
+        """What was published of this judge on this dataset; None where it is not that model, or a dated name of it."""
+        found = published_for(self.judge, self.dataset)
+        if found is None:
+            return None
+        simulated = SIMULATED if self.judge.startswith(SIMULATED) else ""
+        return found if re.fullmatch(rf"{simulated}{re.escape(found.model)}{DATE}", self.model) else None
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the project simulates this judge."""
-        return self.judge.startswith(SIMULATED)
+        """Whether the project simulates this judge, whatever it is called."""
+        return self.model.startswith(SIMULATED)
+
+    @property
+    def name(self) -> str:
+        """The judge's name, which says where it is simulated."""
+        tells = self.judge.startswith(SIMULATED) or not self.is_simulated
+        return self.judge if tells else f"{self.judge} (simulated)"
 
     @property
     def title(self) -> str:
         """Who, on what, and what of the paper stands beside it."""
         if self.experiment is None:
-            return f"{self.judge} on {self.dataset}"
+            return f"{self.name} on {self.dataset}"
         stands = "stands for" if self.is_simulated else "beside"
-        return f"{self.judge} on {self.dataset} ({stands} {self.experiment.judge} on {self.experiment.dataset})"
+        return f"{self.name} on {self.dataset} ({stands} {self.experiment.judge} on {self.experiment.dataset})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +222,11 @@ def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] 
         run.judge(name)
     for name in datasets:
         run.config.source(name)
-    chosen = [Recordings(judge, name) for judge in judges for name in datasets or _datasets(run, judge)]
-    wanted = tuple(dict.fromkeys(chosen if judges else _by_default(datasets)))
+    names = [(judge, name, True) for judge in judges for name in datasets or _datasets(run, judge)]
+    chosen = dict.fromkeys(names if judges else _by_default(datasets))
+    wanted = [
+        Recordings(judge, name, run.config.judge_table(judge).model or "", asked) for judge, name, asked in chosen
+    ]
     recorded = [each for each in wanted if is_recorded(run, each)]
     return Paper(
         tuple(cell for each in recorded for cell in _cells(run, each)),
@@ -233,12 +249,15 @@ def recording_command(run: Run, of: Recordings) -> str:
     return f'{server}{run.options.command} -k "{" or ".join(FAMILIES)}" {what} --judge-record missing'
 
 
-def _by_default(datasets: Sequence[str]) -> Iterator[Recordings]:
-    """Yield who stands for the paper's judges, the simulated ones first, on all of their datasets or on some."""
+def _by_default(datasets: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield who stands for the paper's judges, on all of their datasets or on some, and whether they are asked for.
+
+    The simulated ones come first, and they alone are asked for.
+    """
     everyone = [(judge, dataset) for each in experiments() for judge, dataset in each.recorded.items()]
     for judge, dataset in sorted(everyone, key=lambda who: not who[0].startswith(SIMULATED)):
         for name in datasets or (dataset,):
-            yield Recordings(judge, name, asked=judge.startswith(SIMULATED))
+            yield judge, name, judge.startswith(SIMULATED)
 
 
 def _datasets(run: Run, judge: str) -> tuple[str, ...]:

@@ -69,16 +69,18 @@ def page(paper: Paper, pictures: Sequence[str], without: str = "") -> str:
 
 def lines(paper: Paper) -> list[str]:
     """Return what a terminal shows: who was measured, what is equal, every difference, and what is not recorded."""
-    text = [_line(paper, of) for of in paper.subjects]
+    lacking = [each.of for each in paper.unrecorded]
+    text = [_line(paper, of) for of in paper.subjects if of not in lacking]
     text += [_difference(each) for each in paper.differing]
     text += [f"{each.of.title}: nothing is recorded. This records it: {each.command}" for each in paper.unrecorded]
     text += [_fault(cell) for cell in paper.faults]
-    text.append(total(paper.comparisons))
+    text.append(total(paper))
     return [presentable(one_line(line)) for line in text]
 
 
-def total(comparisons: Sequence[Comparison]) -> str:
-    """Return how many of the published numbers are equal to what was measured."""
+def total(paper: Paper) -> str:
+    """Return how many of the published numbers of the judges that were asked for are equal to what was measured."""
+    comparisons = [each for each in paper.comparisons if each.of.asked]
     if not comparisons:
         return "Nothing was published about these judges on these datasets: there is nothing to compare."
     rates, shifts = (_equal(comparisons, quantity) for quantity in ("rate", "VSR"))
@@ -111,7 +113,7 @@ def _difference(each: Comparison) -> str:
 
 def _fault(cell: Cell) -> str:
     kind = "not measured" if cell.vsr is None else "in doubt"
-    return f"{cell.of.judge} on {cell.of.dataset}: {cell.contrast.id} is {kind}: {cell.fault}"
+    return f"{cell.of.name} on {cell.of.dataset}: {cell.contrast.id} is {kind}: {cell.fault}"
 
 
 # --- parts of the page ------------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ def _counted(paper: Paper) -> list[str]:
         stands = f"{of.experiment.judge} on {of.experiment.dataset}" if of.experiment else NOTHING
         counts = (_equal(own, "rate"), _equal(own, "VSR"), _within(own)) if own else (NOTHING,) * 3
         rows.append((*_who(of), stands, *counts))
-    return [f"**{total(paper.comparisons)}**\n", *(_table(COUNTED, rows) if rows else [])]
+    return [f"**{total(paper)}**\n", *(_table(COUNTED, rows) if rows else [])]
 
 
 def _table_1(paper: Paper) -> list[str]:
@@ -235,7 +237,7 @@ def _lacking(paper: Paper) -> list[str]:
 
 
 def _who(of: Recordings) -> tuple[str, str]:
-    return f"`{of.judge}`", f"`{of.dataset}`"
+    return f"`{of.name}`", f"`{of.dataset}`"
 
 
 def _estimate(estimate: Estimate | None, *, sign: bool = False) -> tuple[str, str]:

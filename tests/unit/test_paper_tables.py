@@ -63,7 +63,7 @@ def cell(judge: str, value: int, *, asked: bool = True, dataset: str = "house-cl
     """Return a measured contrast of new and old: VSR is so many of 100 pairs."""
     rates = (proportion(42 + value, 100), proportion(42, 100))
     share = proportion(abs(value), 100)
-    of = Recordings(judge, dataset, asked=asked)
+    of = Recordings(judge, dataset, model=judge, asked=asked)
     return Cell(of, NEW_OLD, is_story=False, rates=rates, vsr=paired_difference(value, 0, 100), flips=share,
                 cited=proportion(0, 200))  # fmt: skip
 
@@ -249,6 +249,35 @@ def test_a_real_judge_that_happens_to_be_recorded_decides_nothing(tmp_path: Path
     assert any("VSR of new/old is +0.25, published is +0.30" in line for line in done.lines)
 
 
+@pytest.mark.parametrize(
+    ("judge", "model", "shown"),
+    [
+        ("gpt-4o", "gpt-4o", "gpt-4o on eli5 (beside GPT-4o on ELI5)"),
+        ("gpt-4o", "gpt-4o-2024-08-06", "gpt-4o on eli5 (beside GPT-4o on ELI5)"),
+        ("gpt-4o", "gpt-4o-mini", "gpt-4o on eli5"),
+        ("gpt-4o", "gpt-6-luna", "gpt-4o on eli5"),
+        ("gpt-4o", "simulated-gpt-4o", "gpt-4o (simulated) on eli5"),
+    ],
+)
+def test_a_name_alone_makes_nobody_a_judge_of_the_paper(judge: str, model: str, shown: str) -> None:
+    """A table may give any model the name gpt-4o: published numbers stand beside that very model, dated or not."""
+    assert Recordings(judge, "eli5", model=model).title == shown
+
+
+def test_a_simulated_judge_is_called_one_under_any_name(recordings: Path, tmp_path: Path) -> None:
+    """Replayed as gpt-4o, its numbers are called simulated in page and terminal, and no published ones are beside."""
+    shutil.move(recordings / GPT, recordings / "gpt-4o")
+    (tmp_path / "own.toml").write_text(
+        f'[judges.gpt-4o]\nprovider = "openai"\nmodel = "{GPT}"\nbase_url = "http://127.0.0.1:8080/v1"\n'
+    )
+    with open_run(tmp_path / "own.toml") as run:
+        found = measure_paper(run, ["gpt-4o"], ["house-close"])
+    text = page(found, [])
+    assert {row["judge"] for row in table(text, "Table 2.")} == {"gpt-4o (simulated)"}
+    assert found.comparisons == ()
+    assert all("gpt-4o (simulated)" in line for line in lines(found)[:-1])
+
+
 def test_of_a_real_judge_it_is_said_what_lies_within_the_interval() -> None:
     """+.30 was published: .25 of 100 pairs does not exclude it, .10 does, and neither is equal."""
     for value, within in ((25, 3), (10, 1)):
@@ -261,7 +290,7 @@ def test_equal_is_equal_as_printed() -> None:
     """Of 200 pairs .305 is neither .30 nor .31; of 199 pairs 60 (.3015) is .30 as printed, and 59 (.296) too."""
 
     def is_equal(count: int, n: int, percent: int) -> bool:
-        of = Recordings(GPT, "house-close")
+        of = Recordings(GPT, "house-close", model=GPT)
         return Comparison(of, "rate", ("new", "old"), percent, proportion(count, n)).is_equal
 
     assert [is_equal(61, 200, percent) for percent in (30, 31)] == [False, False]
@@ -428,7 +457,7 @@ def test_a_message_from_outside_obeys_nobody() -> None:
     """What a file or a server said is shown as text: no Markdown, no HTML, no command to a terminal or a CI service."""
     hostile = "\x1b[2J::error::x\n| <img src=x> [link](http://a) `code`"
     faulty = replace(cell(GPT, 30), rates=None, vsr=None, fault=hostile)
-    lacking = Unrecorded(Recordings("gpt-4o", "eli5", asked=False), "pytest\n```\n# a title")
+    lacking = Unrecorded(Recordings("gpt-4o", "eli5", model="gpt-4o", asked=False), "pytest\n```\n# a title")
     found = Paper((faulty,), (lacking,))
     text = page(found, [])
     for sign in ("<img", " [link", " `code", "\x1b", "\n# a title"):
