@@ -31,6 +31,7 @@ from judgefixtures.statistics import paired_difference, proportion
 REPOSITORY = Path(__file__).parents[2]
 CASSETTES = REPOSITORY / "cassettes"
 GPT, GEMINI = "simulated-gpt-4o", "simulated-gemini-2.5-flash"
+ANSWERS = ["paper", "--judge", GPT, "--dataset", "house-close"]
 NEW_OLD = contrasts("recency")[0]
 
 # Read off the paper, apart from the file under test: Table 1, and Section 3 for expert-unknown and new-old.
@@ -111,7 +112,7 @@ def test_the_shipped_recordings_equal_the_paper(shipped: Paper) -> None:
 def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
     """Rates, VSR, flips and citing reasons are those of the report's row, interval and all."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
-        for each in shipped.cells:
+        for each in shipped.cells[::3]:  # some of each judge on each dataset
             (row,) = run.gate(each.contrast.id, judge=each.of.judge, dataset=each.of.dataset).rows["contrasts"]
             assert each.rates is not None
             assert [rate.value for rate in each.rates] == [*row["first_selection_rate"].values()]
@@ -146,6 +147,7 @@ def test_no_number_stands_without_its_interval_and_its_pairs(shipped: Paper) -> 
             assert row["pairs"] == "100"
 
 
+@pytest.mark.whole
 def test_the_command_writes_the_page_and_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,10 +181,8 @@ def test_one_verdict_that_differs_is_found(recordings: Path, capsys: pytest.Capt
     """With one recorded verdict turned round, its rate and its VSR differ, by name, and the exit code is 1."""
     path = recordings / GPT / "house-close" / "recency-new-old.jsonl"
     text = path.read_text()
-    assert main(["paper", "--judge", GPT]) == 0
     path.write_text(text.replace('\\"selected_response\\": 1', '\\"selected_response\\": 2', 1))
-    capsys.readouterr()
-    assert main(["paper", "--judge", GPT]) == 1
+    assert main(ANSWERS) == 1
     different = [line for line in capsys.readouterr().out.splitlines() if line.startswith("DIFFERENT")]
     where = "simulated-gpt-4o on house-close (stands for GPT-4o on ELI5)"
     assert different == [
@@ -205,14 +205,15 @@ def test_an_invalid_verdict_leaves_out_its_pair(recordings: Path) -> None:
 def test_a_condition_that_is_not_recorded_is_not_guessed(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 3, the message has the command that records it, and everything else is measured."""
     (recordings / GPT / "house-close" / "recency-old-new.jsonl").unlink()
-    assert main(["paper", "--judge", GPT]) == 3
+    assert main(ANSWERS) == 3
     shown = capsys.readouterr().out
     assert "8 of 10 rates and 4 of 5 VSRs are equal" in shown
     assert "recency-new-old is not measured: nothing is recorded for judge" in shown
     assert "-k recency-new-old --judge-record missing" in shown
     text = Path("report/paper/paper.md").read_text()
-    assert [row["dataset"] for row in table(text, "Figure 1.")] == ["house-close-stories"]
-    assert "Nothing is measured" in text.split("## Table 3.")[1].split("##")[0]
+    for title in ("Figure 1.", "Table 3."):
+        assert "Nothing is measured" in text.split(f"## {title}")[1].split("##")[0]
+    assert len(table(text, "Table 2.")) == 12
 
 
 def test_without_any_recordings_it_says_how_to_make_them(
@@ -423,12 +424,12 @@ def test_without_matplotlib_the_page_is_written_all_the_same(
     """One sentence names the extra that brings it, the exit code is 2, and the page says why it has no figure."""
     assert recordings.is_dir()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert main(["paper", "--judge", GPT]) == 2
+    assert main(ANSWERS) == 2
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 1
     assert "judgefixtures[paper]" in shown.err
     text = Path("report/paper/paper.md").read_text()
-    assert "18 of 18" in text
+    assert "10 of 10" in text
     assert "matplotlib is not installed" in text
     assert "figure-1" not in text
     assert len(table(text, "Table 2.")) == 12
