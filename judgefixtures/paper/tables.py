@@ -32,7 +32,7 @@ How to read it:
   went in. The models themselves were not asked, and nothing here is new about them.
 - Those simulated judges move as few verdicts as the published rates allow, all to one side. The paper does not say how
   many moved. A real judge moves some to the other side, too, and the same VSR then has a wider interval.
-- Where nothing was published there is a hyphen. What a simulated judge did there is the simulator's own guess.
+- Where nothing was published there is a hyphen. What those simulated judges did there is the simulator's own guess.
 - Equal means equal as printed, in whole percent. Rates have Wilson's interval, a VSR Tango's for paired shares.
 """
 
