@@ -26,6 +26,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_paper(commands.add_parser("paper", help="write the tables and the figure of The Silent Judge from recordings"))
     init = commands.add_parser(
         "init",
         help="write the test modules and the configuration that gate a repository's judge",
@@ -36,7 +37,6 @@ def main(arguments: list[str]) -> int:
                       help="root of the repository, where its pyproject.toml is (default: this folder)")  # fmt: skip
     init.set_defaults(run=_init)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
-    _add_paper(commands.add_parser("paper", help="write the tables and the figure of The Silent Judge from recordings"))
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
@@ -60,43 +60,6 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     merge.add_argument("--driver", nargs=4, type=Path, metavar=("BASE", "OURS", "THEIRS", "NAME"),
                        help="join three files into OURS, as git calls it: --driver %%O %%A %%B %%P")  # fmt: skip
     merge.set_defaults(run=_merge)
-
-
-def _add_paper(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Write Tables 1 to 5 and Figure 1 of The Silent Judge (arXiv 2509.26072) from recordings, beside the published "
-        "numbers. Nothing is asked: what is not recorded is named with the command that records it."
-    )
-    parser.epilog = (
-        "Exit code: 0 every number that was asked for is equal to the published one, or nothing was published; 1 one "
-        "differs; 3 one could not be measured; 2 a mistake, or no figure for want of matplotlib. Asked for are the "
-        "judges named, and without --judge the simulated ones."
-    )
-    parser.add_argument("--judge", action="append", default=[], metavar="NAME",
-                        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
-                        "paper's own where they are recorded)")  # fmt: skip
-    parser.add_argument("--dataset", action="append", default=[], metavar="NAME",
-                        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
-                        "others those that the configuration asks about cues)")  # fmt: skip
-    parser.add_argument("--into", type=Path, default=Path("report/paper"), metavar="DIR",
-                        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)")  # fmt: skip
-    parser.add_argument("--config", type=Path, metavar="FILE",
-                        help="configuration (default: pyproject.toml of this folder, where there is one)")  # fmt: skip
-    parser.add_argument("--cassettes", type=Path, metavar="DIR",
-                        help="recordings (default: cassettes beside the configuration)")  # fmt: skip
-    parser.set_defaults(run=_paper)
-
-
-def _paper(options: argparse.Namespace) -> int:
-    """Write the tables and the figure, and say how many of the published numbers are equal."""
-    from judgefixtures.paper import measure_paper, open_run, write_paper
-
-    with open_run(options.config, options.cassettes) as run:
-        done = write_paper(measure_paper(run, options.judge, options.dataset), options.into)
-    sys.stdout.write("\n".join([*done.lines, *(f"written: {presentable(str(file))}" for file in done.files)]) + "\n")
-    if done.trouble:
-        sys.stderr.write(f"{done.trouble}\n")
-    return done.exit_code
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -125,6 +88,43 @@ def _merge(options: argparse.Namespace) -> int:
     if not done and not code:
         sys.stdout.write("nothing to join\n")
     return code
+
+
+def _add_paper(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write Tables 1 to 5 and Figure 1 of The Silent Judge (arXiv 2509.26072) from recordings, beside the published "
+        "numbers. Nothing is asked: what is not recorded is named with the command that records it."
+    )
+    parser.epilog = (
+        "Exit code: 0 every number that was asked for is equal to the published one, or nothing was published; 1 one "
+        "differs; 10 one could not be measured; 2 a mistake, or no figure for want of matplotlib. Asked for are the "
+        "judges named, and without --judge the simulated ones."
+    )
+    parser.add_argument("--judge", action="append", default=[], metavar="NAME",
+                        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
+                        "paper's own where they are recorded)")  # fmt: skip
+    parser.add_argument("--dataset", action="append", default=[], metavar="NAME",
+                        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
+                        "others those that the configuration asks about cues)")  # fmt: skip
+    parser.add_argument("--into", type=Path, default=Path("report/paper"), metavar="DIR",
+                        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)")  # fmt: skip
+    parser.add_argument("--config", type=Path, metavar="FILE",
+                        help="configuration (default: pyproject.toml of this folder, where there is one)")  # fmt: skip
+    parser.add_argument("--cassettes", type=Path, metavar="DIR",
+                        help="recordings (default: cassettes beside the configuration)")  # fmt: skip
+    parser.set_defaults(run=_paper)
+
+
+def _paper(options: argparse.Namespace) -> int:
+    """Write the tables and the figure, and say how many of the published numbers are equal."""
+    from judgefixtures.paper import measure_paper, open_run, write_paper
+
+    with open_run(options.config, options.cassettes) as run:
+        done = write_paper(measure_paper(run, options.judge, options.dataset), options.into)
+    sys.stdout.write("\n".join([*done.lines, *(f"written: {presentable(str(file))}" for file in done.files)]) + "\n")
+    if done.trouble:
+        sys.stderr.write(f"{done.trouble}\n")
+    return done.exit_code
 
 
 def _shown(done: Start) -> str:

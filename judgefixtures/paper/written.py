@@ -12,7 +12,8 @@ from judgefixtures.paper.measured import Paper
 from judgefixtures.paper.tables import lines, page
 
 PAGE = "paper.md"
-EQUAL, DIFFERENT, MISTAKE, LACKING = 0, 1, 2, 3
+EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
+NOT_MEASURED = 10  # as a run of pytest ends in which nothing could be measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Written:
 def write_paper(paper: Paper, folder: Path) -> Written:
     """Write paper.md, figure-1.svg and figure-1.png into a folder, which is made; the page also without matplotlib.
 
-    The exit code is 1 where a number that was asked for differs from the published one, else 3 where it could not be
+    The exit code is 1 where a number that was asked for differs from the published one, else 10 where it could not be
     measured, else 2 where the figure could not be drawn, else 0. Raises JudgeFixturesError naming the folder.
     """
     try:
@@ -55,5 +56,5 @@ def _exit_code(paper: Paper, trouble: str) -> int:
     if paper.differing:
         return DIFFERENT
     if paper.is_lacking:
-        return LACKING
+        return NOT_MEASURED
     return MISTAKE if trouble else EQUAL

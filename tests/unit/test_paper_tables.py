@@ -203,9 +203,9 @@ def test_an_invalid_verdict_leaves_out_its_pair(recordings: Path) -> None:
 
 
 def test_a_condition_that_is_not_recorded_is_not_guessed(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The exit code is 3, the message has the command that records it, and everything else is measured."""
+    """The exit code is 10, the message has the command that records it, and everything else is measured."""
     (recordings / GPT / "house-close" / "recency-old-new.jsonl").unlink()
-    assert main(ANSWERS) == 3
+    assert main(ANSWERS) == 10
     shown = capsys.readouterr().out
     assert "8 of 10 rates and 4 of 5 VSRs are equal" in shown
     assert "recency-new-old is not measured: nothing is recorded for judge" in shown
@@ -219,9 +219,9 @@ def test_a_condition_that_is_not_recorded_is_not_guessed(recordings: Path, capsy
 def test_without_any_recordings_it_says_how_to_make_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In an empty folder: 3, a command for every simulated judge with its server, and a page that says the same."""
+    """In an empty folder: 10, a command for every simulated judge with its server, and a page that says the same."""
     monkeypatch.chdir(tmp_path)
-    assert main(["paper"]) == 3
+    assert main(["paper"]) == 10
     shown = capsys.readouterr().out
     assert "0 of 34 published first-selection rates and 0 of 17 published VSRs" in shown
     for judge in (GPT, GEMINI):
