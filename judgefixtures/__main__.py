@@ -1,4 +1,4 @@
-"""`python -m judgefixtures`: start gating the judge of another repository, join the recordings of two branches."""
+"""`python -m judgefixtures`: start gating another repository's judge, join recordings, write the paper's tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.secrets import presentable
 from judgefixtures.starter import Start, start
 
 EXITS = (
@@ -21,7 +22,7 @@ The simulated judges are served by `python -m judgefixtures.simulator`.
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's."""
+    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
     parser = argparse.ArgumentParser(
         prog="python -m judgefixtures",
         description="Gate an LLM judge with pytest.",
@@ -29,6 +30,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_paper(commands.add_parser("paper", help="write the tables and the figure of The Silent Judge from recordings"))
     init = commands.add_parser(
         "init",
         help="write the test modules and the configuration that gate a repository's judge",
@@ -138,6 +140,43 @@ def _merge(options: argparse.Namespace) -> int:
     if not done and not code:
         sys.stdout.write("nothing to join\n")
     return code
+
+
+def _add_paper(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write Tables 1 to 5 and Figure 1 of The Silent Judge (arXiv 2509.26072) from recordings, beside the published "
+        "numbers. Nothing is asked: what is not recorded is named with the command that records it."
+    )
+    parser.epilog = (
+        "Exit code: 0 every number that was asked for is equal to the published one, or nothing was published; 1 one "
+        "differs; 10 one could not be measured; 2 a mistake, or no figure for want of matplotlib. Asked for are the "
+        "judges named, and without --judge the simulated ones."
+    )
+    parser.add_argument("--judge", action="append", default=[], metavar="NAME",
+                        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
+                        "paper's own where they are recorded)")  # fmt: skip
+    parser.add_argument("--dataset", action="append", default=[], metavar="NAME",
+                        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
+                        "others those that the configuration asks about cues)")  # fmt: skip
+    parser.add_argument("--into", type=Path, default=Path("report/paper"), metavar="DIR",
+                        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)")  # fmt: skip
+    parser.add_argument("--config", type=Path, metavar="FILE",
+                        help="configuration (default: pyproject.toml of this folder, where there is one)")  # fmt: skip
+    parser.add_argument("--cassettes", type=Path, metavar="DIR",
+                        help="recordings (default: cassettes beside the configuration)")  # fmt: skip
+    parser.set_defaults(run=_paper)
+
+
+def _paper(options: argparse.Namespace) -> int:
+    """Write the tables and the figure, and say how many of the published numbers are equal."""
+    from judgefixtures.paper import measure_paper, open_run, write_paper
+
+    with open_run(options.config, options.cassettes) as run:
+        done = write_paper(measure_paper(run, options.judge, options.dataset), options.into)
+    sys.stdout.write("\n".join([*done.lines, *(f"written: {presentable(str(file))}" for file in done.files)]) + "\n")
+    if done.trouble:
+        sys.stderr.write(f"{done.trouble}\n")
+    return done.exit_code
 
 
 def _shown(done: Start) -> str:

@@ -248,6 +248,26 @@ def measure(
     )  # fmt: skip
 
 
+def arm_rates(
+    x: Sequence[Judgment], y: Sequence[Judgment], confidence: float = 0.90, outcome: Outcome = "chose-first"
+) -> tuple[Estimate, Estimate] | None:
+    """Return how often the outcome came about in each of two arms, over the pairs that count in `measure`.
+
+    The arms hold the same pairs in the same order. Their difference is VSR's value, whose interval is not to be had
+    from these two: they are about the same pairs. Wilson's interval; None where no pair counts.
+    """
+    of = by_cluster(x, parts=True)
+    shares = [(a, share_of(a, outcome), share_of(b, outcome)) for a, b in zip(x, y, strict=True)]
+    known = [(a, first, second) for a, first, second in shares if first is not None and second is not None]
+    if not known:
+        return None
+
+    def rate(scored: Sequence[tuple[Judgment, float]]) -> Estimate:
+        return proportion(sum(score for _, score in scored), len(scored), confidence, totals=of(scored))
+
+    return rate([(a, first) for a, first, _ in known]), rate([(a, second) for a, _, second in known])
+
+
 def _corrected(
     moved: Sequence[Moved], x: Sequence[Judgment], accuracies: Mapping[str, Accuracy], confidence: float
 ) -> Estimate | None:
