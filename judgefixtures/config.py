@@ -93,7 +93,7 @@ class Price(_Table):
 class JudgeTable(_Table):
     """A [judges.NAME] table: provider, model, parameters, template, strategy, and how to reach it."""
 
-    provider: Literal["openai", "google", "python"]
+    provider: Literal["openai", "google", "python", "imported"]
     model: str | None = Field(None, min_length=1)
     target: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
     base_url: str | None = Field(None, pattern=r"^https?://[^\s?#]+$")
@@ -131,6 +131,11 @@ class JudgeTable(_Table):
 
     @model_validator(mode="after")
     def _who_answers(self) -> Self:
+        if self.provider == "imported":
+            if others := sorted(self.model_fields_set - IMPORTED_KEYS):
+                raise ValueError(f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
+                                 "and nothing is asked. It takes ties and no other key")  # fmt: skip
+            return self
         wanted, other = ("target", "model") if self.provider == "python" else ("model", "target")
         if getattr(self, wanted) is None or getattr(self, other) is not None:
             raise ValueError(f"provider {self.provider!r} takes {wanted} and no {other}")
@@ -219,6 +224,7 @@ class JudgeTable(_Table):
         return {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}.get(self.provider)
 
 
+IMPORTED_KEYS = {"provider", "ties"}
 ASKING = ("plan-self", "plan-combined")
 PLAN_KEYS = ("plan_temperature", "plan_max_output_tokens", "plan_sees_responses")
 
