@@ -570,6 +570,10 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
     if root.detector.judge is not None and root.detector.judge not in raw_judges:
         raise JudgeFixturesError(f"{file}: [detector] judge: there is no judge {root.detector.judge!r}: "
                                  f"{choices(root.detector.judge, raw_judges)}.")  # fmt: skip
+    judges = {name: _judge(name, raw_judges, file, folder) for name in raw_judges}
+    if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
+        raise JudgeFixturesError(f"{file}: [detector] judge: {root.detector.judge} is imported, and can be asked "
+                                 "nothing: name a judge with a model.")  # fmt: skip
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
     return Config(
         file=file,
@@ -578,7 +582,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         dataset_names=tuple(root.dataset or (name for name in root.datasets if name != controlling)),
         pairs=root.pairs,
         seed=root.seed,
-        judges={name: _judge(name, raw_judges, file, folder) for name in raw_judges},
+        judges=judges,
         datasets={name: _located(name, table, folder, file) for name, table in known.items()},
         default_gate=default_gate,
         family_gates=family_gates,

@@ -210,14 +210,10 @@ class Imports:
             path = self.path(judge, dataset)
             if not path.is_file():
                 datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{FILE}"))
-                about = (
-                    f"Ask about {' or '.join(datasets)} (--judge-dataset), or import them"
-                    if datasets
-                    else "Import them"
-                )
+                others = f"Ask about {' or '.join(datasets)} (--judge-dataset), or import" if datasets else "Import"
                 raise JudgeFixturesError(
                     f"{judge} is imported, and there are no answers of it about {dataset}: {path} does not exist. "
-                    f"{about}: python -m judgefixtures import FILE --judge {judge} --dataset {dataset}"
+                    f"{others} them: python -m judgefixtures import FILE --judge {judge} --dataset {dataset}"
                 )
             self._read[key] = read(path)
         return self._read[key]

@@ -24,11 +24,13 @@ from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.imported import FILE, Answered, Imported, Key, Log, Selected, bare_name, shown_digest, write
 from judgefixtures.pairs import FIELDS as PAIR_FIELDS
 from judgefixtures.pairs import TEXT_FIELDS, Pair, as_row, swapped
-from judgefixtures.secrets import presentable
+from judgefixtures.providers import know_credentials
+from judgefixtures.secrets import presentable, redacted
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.mapping import identifier, mapped_pair, text_id
 from judgefixtures.sources.named import deepeval_rows, promptfoo_rows
 from judgefixtures.sources.rows import MISSING, Row, json_lines, json_rows, json_value, listed, lookup, numbered
+from judgefixtures.statistics import several
 from judgefixtures.texts import encodable, one_line
 from judgefixtures.verdicts import InvalidKind, parse_verdict
 
@@ -53,7 +55,7 @@ COLUMNS: Mapping[Format, Mapping[str, str]] = MappingProxyType({
     "jsonl": {name: name for name in FIELDS},
     "promptfoo": {
         **{name: f"vars.{name}" for name in ("order", "condition", "gold", "category", *TEXT_FIELDS)},
-        "pair": "vars.id", "selected_response": "selected", "answer": "outputs.0",
+        "pair": "vars.id", "selected_response": "selected", "answer": "output",
     },
     "deepeval": {
         "question": "input", "response_1": "actual_output", "response_2": "expected_output",
@@ -104,6 +106,8 @@ class Done:
 def import_log(request: Request) -> Done:
     """Read logs, check them, and write their answers beside the recordings; raises JudgeFixturesError for a mistake."""
     config = _config(request.config)
+    for table in config.judges.values():
+        know_credentials(table)  # a log may quote a key: it is not to be written
     dataset = _names(request, config)
     form = request.format or format_of(request.files[0])
     rows = [row for file in request.files for row in read_log(file, form)]
@@ -224,11 +228,14 @@ def _promptfoo_rows(source: Source) -> list[Row]:
 
 
 def _with_best(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a test's fields with the choice of a select-best between two outputs, and these as the responses."""
+    """Return a test's fields with the choice of a select-best between two outputs, and these as the responses.
+
+    Of several outputs without one, nothing says whose is meant.
+    """
     outputs = fields["outputs"]
     best = [_selects(grading) for grading in fields["gradings"]]
     if len(outputs) != 2 or None in best:
-        return fields
+        return {**fields, "output": outputs[0]} if len(outputs) == 1 else fields
     chosen = best.index(True) + 1 if best.count(True) == 1 else None
     given = fields["vars"] if isinstance(fields["vars"], dict) else {}
     told = {"question": given.get("question", fields.get("prompt")), "response_1": outputs[0], "response_2": outputs[1]}
@@ -370,30 +377,37 @@ class _Reader:
         return value
 
     def _take(self, row: Row, first_repeat: int) -> None:
-        """Keep the answer of a row, or note why it is of no use."""
+        """Keep the answer of a row, unless it has no use or says what an earlier row says; JudgeFixturesError if not."""
+        answered = self._answered(row, first_repeat)
+        if answered is None:
+            return
+        before = self.found.setdefault(answered.key, answered)
+        place = self.places.setdefault(answered.key, row)
+        if before != answered:
+            raise JudgeFixturesError(
+                f"{row.where}: another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the same "
+                f"order, stands in {place.where} already. If the judge was asked several times, name the column that "
+                "counts it with --columns repeat=...; if these are several judges, choose one with --where "
+                "COLUMN=VALUE; else remove one of the two."
+            )
+        self.repeated += place is not row
+
+    def _answered(self, row: Row, first_repeat: int) -> Answered | None:
+        """Return the answer that a row holds; None, with why, where it cannot be used."""
+        if self.form == "inspect" and row.fields.get("error"):
+            self._no_use("its sample ended with an error", row)
+            return None
         pair, shown_swapped = self._pair_of(row)
         if pair is None:
-            return
-        bare, order = self._condition_of(row, swapped_texts=shown_swapped)
-        if not bare:
-            return
-        key = Key(bare, pair.id, shown_digest(pair, order), self._repeat(row) - first_repeat)
+            return None
+        condition, order = self._condition_of(row, swapped_texts=shown_swapped)
+        if not condition:
+            return None
         selected, reason, invalid = self._said(row)
         if self.request.own_numbers and order == "21":
             selected = OTHER[selected]
-        answered = Answered(key, selected, reason, invalid)
-        before = self.found.setdefault(key, answered)
-        place = self.places.setdefault(key, row)
-        if place is row:
-            return
-        if before != answered:
-            raise JudgeFixturesError(
-                f"{row.where}: another answer about pair {pair.id!r} in {bare}, order {order[0]}-{order[1]}, stands in "
-                f"{place.where} already. If the judge was asked several times, name the column that counts it with "
-                "--columns repeat=...; if these are several judges, choose one with --where COLUMN=VALUE; else remove "
-                "one of the two."
-            )
-        self.repeated += 1
+        key = Key(condition, pair.id, shown_digest(pair, order), self._repeat(row) - first_repeat)
+        return Answered(key, selected, reason, invalid)
 
     def _no_use(self, why: str, row: Row) -> None:
         self.unused.append((why, row.where))
@@ -493,11 +507,11 @@ class _Reader:
         if answer is MISSING or answer is None:
             if value is MISSING and answer is MISSING:
                 self._refuse("selected_response", row)
-            return None, self._reason(row), "empty"
+            return None, self._reason(row), "no-answer"
         if not isinstance(answer, str):
             raise JudgeFixturesError(f"{row.where}: {self.column('answer', row)} must be the judge's text, got a "
                                      f"{type(answer).__name__}.")  # fmt: skip
-        verdict = parse_verdict(answer, self.request.verdict, ties="half")
+        verdict = parse_verdict(redacted(answer), self.request.verdict, ties="half")
         if verdict.tie:
             return "tie", verdict.reason, None
         return verdict.selected_response, verdict.reason, verdict.invalid
@@ -521,7 +535,7 @@ class _Reader:
         if not isinstance(value, str):
             raise JudgeFixturesError(f"{row.where}: {self.column('reason', row)} must be a text, got a "
                                      f"{type(value).__name__}.")  # fmt: skip
-        return encodable(value)
+        return redacted(encodable(value))
 
     def _refuse(self, name: str, row: Row) -> NoReturn:
         raise JudgeFixturesError(f"{row.where}: {self.column(name, row)!r} is missing; the row has "
@@ -531,8 +545,9 @@ class _Reader:
 
 MISSES: Mapping[Format, str] = MappingProxyType({
     "jsonl": "there is neither selected_response nor answer.",
-    "promptfoo": "a test has one output, that of a judge, or two between which select-best chose.",
-    "deepeval": "deepeval writes scores and reasons, and its file of a comparison holds no winner.",
+    "promptfoo": "a test has one output, that of a judge (of several, --columns answer=outputs.0 is the first one's), "
+                 "or two between which select-best chose.",
+    "deepeval": "a deepeval file has scores of single answers, and no choice between two.",
     "inspect": "a sample needs one scorer whose answer is the choice.",
 })  # fmt: skip
 
@@ -560,14 +575,14 @@ def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
     imported = done.imported
     names = ", ".join(log.name for log in imported.logs)
-    lines = [f"imported: {imported.judge} on {imported.dataset}: {len(imported.answers)} answers about "
-             f"{len(done.pairs)} pairs, from {names}", *(f"  {line}" for line in _counted(done))]  # fmt: skip
+    lines = [f"imported: {imported.judge} on {imported.dataset}: {several(len(imported.answers), 'answer')} about "
+             f"{several(len(done.pairs), 'pair')}, from {names}", *(f"  {line}" for line in _counted(done))]  # fmt: skip
     if done.others:
-        lines.append(f"  left out: {done.others} rows that --where does not choose")
+        lines.append(f"  left out: {several(done.others, 'row')} of others than --where chooses")
     if done.repeated:
-        lines.append(f"  left out: {done.repeated} rows that say again what an earlier row says")
+        lines.append(f"  left out: {several(done.repeated, 'row')} with what an earlier row says already")
     if done.unused:
-        lines.append(f"  not used: {len(done.unused)} rows: {_why(done.unused)}")
+        lines.append(f"  not used: {several(len(done.unused), 'row')}: {_why(done.unused)}")
     lines.append(f"written: {done.folder / FILE}")
     return [presentable(line) for line in (*lines, *_tables(done), *_next(done))]
 
