@@ -377,7 +377,7 @@ class _Reader:
         return value
 
     def _take(self, row: Row, first_repeat: int) -> None:
-        """Keep the answer of a row, unless it has no use or says what an earlier row says; JudgeFixturesError if not."""
+        """Keep the answer of a row, once; raises JudgeFixturesError where another row says something else."""
         answered = self._answered(row, first_repeat)
         if answered is None:
             return
@@ -385,8 +385,8 @@ class _Reader:
         place = self.places.setdefault(answered.key, row)
         if before != answered:
             raise JudgeFixturesError(
-                f"{row.where}: another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the same "
-                f"order, stands in {place.where} already. If the judge was asked several times, name the column that "
+                f"{row.where}: another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the "
+                f"same order, stands in {place.where} already. If the judge was asked several times, name the column that "
                 "counts it with --columns repeat=...; if these are several judges, choose one with --where "
                 "COLUMN=VALUE; else remove one of the two."
             )
@@ -575,8 +575,9 @@ def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
     imported = done.imported
     names = ", ".join(log.name for log in imported.logs)
-    lines = [f"imported: {imported.judge} on {imported.dataset}: {several(len(imported.answers), 'answer')} about "
-             f"{several(len(done.pairs), 'pair')}, from {names}", *(f"  {line}" for line in _counted(done))]  # fmt: skip
+    found, about = several(len(imported.answers), "answer"), several(len(done.pairs), "pair")
+    lines = [f"imported: {imported.judge} on {imported.dataset}: {found} about {about}, from {names}"]
+    lines += [f"  {line}" for line in _counted(done)]
     if done.others:
         lines.append(f"  left out: {several(done.others, 'row')} of others than --where chooses")
     if done.repeated:

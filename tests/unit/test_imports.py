@@ -217,6 +217,18 @@ def test_a_log_with_cues_is_gated(project: Project, take: Callable[..., str]) ->
     assert ran.report["contrasts"][0]["n"] == N
 
 
+def test_closest_pairs_follow_from_the_log(project: Project, take: Callable[..., str]) -> None:
+    """Of a dataset with `closest` a log with cues is gated on the pairs that are closest by its own cue-free answers."""
+    tables = (project.path / "pyproject.toml").read_text()
+    project.write("pyproject.toml", tables.replace('path = "pairs.jsonl"', 'path = "pairs.jsonl"\nclosest = 20'))
+    cued = [*log(orders=["1-2"], condition="recency-new-old"), *log(orders=["1-2"], condition="recency-old-new")]
+    take([*log(), *cued])
+    ran = run(project, "-k", "recency")
+    assert ran.report["contrasts"][0]["n"] == 20
+    assert "the closest pairs for mine follow from its log" in ran.said
+    assert "--judge-record" not in ran.said
+
+
 def test_a_condition_with_gaps_is_an_error(project: Project, take: Callable[..., str]) -> None:
     """A condition that lacks some pairs is an ERROR that names them: the rest must not pass for the whole."""
     cued = [*log(orders=["1-2"], condition="recency-new-old"), *log(n=38, orders=["1-2"], condition="recency-old-new")]
