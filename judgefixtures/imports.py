@@ -386,8 +386,8 @@ class _Reader:
         if before != answered:
             raise JudgeFixturesError(
                 f"{row.where}: another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the "
-                f"same order, stands in {place.where} already. If the judge was asked several times, name the column that "
-                "counts it with --columns repeat=...; if these are several judges, choose one with --where "
+                f"same order, stands in {place.where} already. If the judge was asked several times, name the column "
+                "that counts it with --columns repeat=...; if these are several judges, choose one with --where "
                 "COLUMN=VALUE; else remove one of the two."
             )
         self.repeated += place is not row

@@ -218,7 +218,7 @@ def test_a_log_with_cues_is_gated(project: Project, take: Callable[..., str]) ->
 
 
 def test_closest_pairs_follow_from_the_log(project: Project, take: Callable[..., str]) -> None:
-    """Of a dataset with `closest` a log with cues is gated on the pairs that are closest by its own cue-free answers."""
+    """Of a dataset with `closest` a log with cues is gated on the pairs closest by its own cue-free answers."""
     tables = (project.path / "pyproject.toml").read_text()
     project.write("pyproject.toml", tables.replace('path = "pairs.jsonl"', 'path = "pairs.jsonl"\nclosest = 20'))
     cued = [*log(orders=["1-2"], condition="recency-new-old"), *log(orders=["1-2"], condition="recency-old-new")]
