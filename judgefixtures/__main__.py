@@ -11,6 +11,10 @@ from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.starter import Start, start
 
+EXITS = (
+    "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
+    "2 the folders cannot be put together."
+)
 GATES = """\
 The gates themselves are run by pytest, which shows their options with `pytest --help`, group "gates of LLM judges".
 The simulated judges are served by `python -m judgefixtures.simulator`.
@@ -37,6 +41,7 @@ def main(arguments: list[str]) -> int:
     init.set_defaults(run=_init)
     _add_import(commands)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
+    _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
@@ -121,6 +126,53 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     merge.add_argument("--driver", nargs=4, type=Path, metavar=("BASE", "OURS", "THEIRS", "NAME"),
                        help="join three files into OURS, as git calls it: --driver %%O %%A %%B %%P")  # fmt: skip
     merge.set_defaults(run=_merge)
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="what", metavar="COMMAND", required=True)
+    merge = commands.add_parser(
+        "merge",
+        help="put the reports of machines that each ran some of the checks together, as one run of all",
+        description="Read folders that --judge-report wrote, each of a part of the checks, and write the report that "
+        "one run of all of them writes: Holm's method, rankings and decisions are computed anew.",
+        epilog=EXITS,
+    )
+    merge.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="folder that --judge-report wrote")
+    merge.add_argument("--into", type=Path, default=Path("report"), metavar="DIR",
+                       help="folder to write to (default: report)")  # fmt: skip
+    merge.set_defaults(run=_merge_reports)
+    compare = commands.add_parser(
+        "compare",
+        help="say which estimates differ between two reports, and whether by more than chance",
+        description="Compare two reports of the same judge, as of last month and of today: which statuses changed, "
+        "which estimates, and whether a change is more than noise.",
+        epilog="Exit code: 0 nothing changed by more than chance, 1 something did, 2 the reports cannot be compared.",
+    )
+    compare.add_argument("old", type=Path, metavar="OLD", help="folder that --judge-report wrote before")
+    compare.add_argument("new", type=Path, metavar="NEW", help="folder that --judge-report wrote now")
+    compare.set_defaults(run=_compare_reports)
+
+
+def _merge_reports(options: argparse.Namespace) -> int:
+    from judgefixtures.report import report_of, summary, write_report
+    from judgefixtures.report.outcome import exit_code
+    from judgefixtures.report.record import Record
+    from judgefixtures.report.together import together
+
+    record = together({folder: Record.read(folder) for folder in options.folders})
+    report = report_of(record)
+    write_report(options.into, record, report)
+    sys.stdout.write("\n".join([*summary(report, record.alpha), f"report: {options.into / 'report.json'}", ""]))
+    return exit_code(record, report)
+
+
+def _compare_reports(options: argparse.Namespace) -> int:
+    from judgefixtures.report.comparison import compared
+    from judgefixtures.report.record import Record
+
+    changes = compared(Record.read(options.old), Record.read(options.new))
+    sys.stdout.write("\n".join([*changes.lines, ""]))
+    return 1 if changes.beyond_chance else 0
 
 
 def _init(options: argparse.Namespace) -> int:

@@ -423,16 +423,28 @@ def movable(
     >>> movable([{"a": 1, "b": 1}], "ab", likely=[{"a": 0.8, "b": 0.99}]).value
     0.5
     """
+    close = closeness(arms, pairs, likely)
+    return proportion(sum(close.values()), len(close), confidence) if close else None
+
+
+def closeness(
+    arms: Iterable[Mapping[str, int]], pairs: Iterable[str], likely: Iterable[Mapping[str, float]] = ()
+) -> dict[str, bool]:
+    """Return which pairs are close for a judge, of those of which it is known; the arguments are those of `movable`.
+
+    >>> closeness([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc")
+    {'a': True, 'b': False}
+    """
     choices_by_arm, known = tuple(arms), tuple(likely)
-    close = []
+    close = {}
     for pair in pairs:
         chances = [arm[pair] for arm in known if pair in arm]
         found = [arm[pair] for arm in choices_by_arm if pair in arm]
         if chances:
-            close.append(OPEN[0] <= sum(chances) / len(chances) <= OPEN[1])
+            close[pair] = OPEN[0] <= sum(chances) / len(chances) <= OPEN[1]
         elif len(found) > 1 or 0 in found:
-            close.append(len(set(found)) > 1 or 0 in found)
-    return proportion(sum(close), len(close), confidence) if close else None
+            close[pair] = len(set(found)) > 1 or 0 in found
+    return close
 
 
 def is_right(judgment: Judgment) -> bool:

@@ -61,7 +61,7 @@ from judgefixtures.contrasts import (
     contrasts,
     other_contrasts,
 )
-from judgefixtures.costs import Budget, BudgetError, Cost, Meter
+from judgefixtures.costs import Budget, BudgetError, Cost, Meter, price_usd
 from judgefixtures.detectors import Detections, Reader, detected, has_reason
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
@@ -74,7 +74,7 @@ from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
 from judgefixtures.ratings import Rater, Rating, both_ratings, check_names
 from judgefixtures.retirements import retirement
-from judgefixtures.rows import judgment_row, plan_text_row, served_rows
+from judgefixtures.rows import judgment_row, pair_row, plan_text_row, served_rows
 from judgefixtures.samples import Samples
 from judgefixtures.secrets import presentable
 from judgefixtures.statistics import Status
@@ -134,6 +134,21 @@ class RunOptions:
 
 
 @dataclass(slots=True)
+class Source:
+    """Where a judge's answers are from: recordings of some days (empty: nobody wrote it down), or asked in this run."""
+
+    days: set[str] = field(default_factory=set)
+    asked: int = 0
+
+    @property
+    def row(self) -> Row:
+        """The row of the report."""
+        known = sorted(self.days - {""})
+        return {"first": known[0] if known else None, "last": known[-1] if known else None,
+                "undated": "" in self.days, "asked_now": self.asked}  # fmt: skip
+
+
+@dataclass(slots=True)
 class Ledger:
     """What asking leaves behind beside a finding: who was asked, what it cost, and every judgment, as plain rows."""
 
@@ -142,6 +157,9 @@ class Ledger:
     retries: int = 0
     judgments: list[Row] = field(default_factory=list)
     plans: list[Row] = field(default_factory=list)
+    pairs: list[Row] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
     served: list[Row] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
@@ -155,18 +173,29 @@ class Ledger:
         """Add what a judge's calls cost."""
         self.spent[judge] = self.spent[judge] + cost if judge in self.spent else cost
 
+    def draw(self, judge: str, days: Iterable[str], asked: int) -> None:
+        """Note where answers of a judge are from."""
+        source = self.sources.setdefault(judge, Source())
+        source.days.update(days)
+        source.asked += asked
+
     def bear(self, other: Ledger) -> None:
         """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
         for judge, cost in other.spent.items():
             self.spend(judge, cost)
+        for judge, source in other.sources.items():
+            self.draw(judge, source.days, source.asked)
         self.retries += other.retries
         for warning in other.warnings:
             self.warn(warning)
 
-    def keep(self, judge: str, dataset: str, answers: Answers) -> None:
-        """Keep a judge's judgments, and the plans that they carried out."""
-        self.judgments += [judgment_row(judge, dataset, judgment) for arm in answers.arms for judgment in arm]
-        self.plans += [plan_text_row(judge, dataset, pair, each.plan) for pair, each in answers.plans.items()]
+    def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
+        """Keep a judge's judgments, what they are about, the plans that they carried out, and what its tokens cost."""
+        name = judge.name
+        self.judgments += [judgment_row(name, dataset, judgment) for arm in answers.arms for judgment in arm]
+        self.plans += [plan_text_row(name, dataset, pair, each) for pair, each in answers.plans.items()]
+        self.prices.setdefault(name, {"input": price_usd(judge.table, 10**6, 0),
+                                      "output": price_usd(judge.table, 0, 10**6)})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +252,7 @@ class Run:
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self._looks: dict[tuple[str, ...], int] = {}  # pairs per dataset that a swap of two judges is at
         self._seen_before: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
+        self._kept: set[tuple[str, str, Pair]] = set()  # pairs that a ledger has for the report
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
@@ -372,8 +402,7 @@ class Run:
             return replace(_controlled(check.lost(case, presentable(str(error))), controls), fatal=fatal)
         for judge, answered in zip(case.judges, answers, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
-            if self.options.keep_judgments:
-                ledger.keep(judge.name, case.dataset, answered)
+            self._keep(judge, case.dataset, case.pairs, answered, ledger)
         return _controlled(check.find(case, *answers), controls)
 
     def arms(self, check: Check, case: Case) -> tuple[Arm, ...]:
@@ -474,10 +503,19 @@ class Run:
             missed = command if isinstance(error, CassetteMissError) else ""
             lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
             return of_log(lost, table) if judge.is_imported else lost
-        if self.options.keep_judgments:
-            asking.ledger.keep(judge.name, dataset, answers)
+        self._keep(judge, dataset, pairs, answers, asking.ledger)
         found = control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
         return of_log(found, table) if judge.is_imported else found
+
+    def _keep(self, judge: Judge, dataset: str, pairs: Sequence[Pair], answers: Answers, ledger: Ledger) -> None:
+        """Keep what a report of every judgment is made of, where one is wanted; each pair once in a run."""
+        if not self.options.keep_judgments:
+            return
+        ledger.keep(judge, dataset, answers)
+        for pair in pairs:
+            if (known := (judge.name, dataset, pair)) not in self._kept:
+                self._kept.add(known)
+                ledger.pairs.append(pair_row(judge.name, dataset, pair))
 
     def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
@@ -779,6 +817,8 @@ class Run:
                 self._warn_of_retirement(judge, asked.shutdown_date or judge.shutdown_date, ledger)
                 self._warn_of_cache(judge, list(cassettes.values()), asking)
                 ledger.retries += asked.retries - retries
+                days = {day for cassette in cassettes.values() for day in cassette.days}
+                ledger.draw(judge.name, days, sum(cassette.asked for cassette in cassettes.values()))
                 if meter.total.calls:
                     ledger.spend(judge.name, meter.total)
                 self._note(judge, pairs, arms, list(cassettes.values()), asking)

@@ -121,7 +121,8 @@ def finding(
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
         diagnosis=(*diagnosis(row, measured, decision), *quotes), rows={"contrasts": (row,)},
-        evidence={"indifferent": [evidence]}, estimate=measured.vsr, alpha=gate_of(check, case).alpha,
+        evidence={"indifferent": [evidence], **_moves(check, case, answers)}, estimate=measured.vsr,
+        alpha=gate_of(check, case).alpha,
     )  # fmt: skip
 
 
@@ -139,6 +140,15 @@ def _with_position(
     if check.family != "position" or (preferred := preference(x, y, gate.confidence)) is None:
         return dict(found.rows)
     return {"contrasts": tuple({**row, "position": asdict(preferred)} for row in found.rows["contrasts"])}
+
+
+def _moves(check: ContrastCheck, case: Case, answers: Answers) -> dict[str, list[Row]]:
+    """Return how far each pair moved, for a comparison with what it did at another time."""
+    outcome = check.contrast.outcome
+    shares = {a.pair.id: (share_of(a, outcome), share_of(b, outcome)) for a, b in zip(*answers.arms[:2], strict=True)}
+    moves = {pair: first - second for pair, (first, second) in shares.items()
+             if first is not None and second is not None}  # fmt: skip
+    return {"moves": [{"judge": case.judge.name, "dataset": case.dataset, "contrast": check.name, "moves": moves}]}
 
 
 def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence[Judgment]) -> dict[str, list[Row]]:

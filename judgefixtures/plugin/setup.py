@@ -139,10 +139,15 @@ class Setup:
     @property
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
+        return " ".join(["pytest", *self.options_given])
+
+    @property
+    def options_given(self) -> list[str]:
+        """The options that decide what is recorded, and with it what the numbers are."""
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
                  "pairs": self.options.judge_pairs,
                  "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None}  # fmt: skip
-        return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
+        return [f"--judge-{name}={value}" for name, value in given.items() if value is not None]
 
 
 def _shared_by(worker: dict[str, Any]) -> Path | None:
