@@ -1,10 +1,11 @@
-"""`python -m judgefixtures`: start gating another repository's judge, join recordings, write the paper's tables."""
+"""`python -m judgefixtures`: start gating a judge, import answers, join recordings, put reports together, the paper."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.errors import JudgeFixturesError
@@ -40,6 +41,7 @@ def main(arguments: list[str]) -> int:
     init.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
                       help="root of the repository, where its pyproject.toml is (default: this folder)")  # fmt: skip
     init.set_defaults(run=_init)
+    _add_import(commands)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
     _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
     options = parser.parse_args(arguments)
@@ -48,6 +50,67 @@ def main(arguments: list[str]) -> int:
     except JudgeFixturesError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+def _add_import(commands: Any) -> None:
+    parser = commands.add_parser(
+        "import",
+        help="make a judge of answers that you already have: a log, or an export of promptfoo, deepeval or Inspect",
+        description="Write the answers of a log beside the recordings, as those of an imported judge, and print the "
+        "tables that the configuration lacks. Nobody is asked, and no configuration is changed.",
+        epilog="Formats, columns and what can be checked: see docs/imported.md.",
+    )
+    add = parser.add_argument
+    add("files", nargs="+", type=Path, metavar="FILE", help="log: JSON lines, or an export in JSON")
+    add("--judge", required=True, metavar="NAME", help="name of the judge that the answers are of")
+    add("--dataset", metavar="NAME", help="what the pairs are called: a dataset of the configuration, or a new name "
+        "(default: the name of the --pairs file)")  # fmt: skip
+    add("--pairs", type=Path, metavar="FILE", help="pairs that the log is about (default: those of --dataset in the "
+        "configuration, else the texts in the log)")  # fmt: skip
+    add("--columns", type=_mapping, action="append", default=[], metavar="FIELD=COLUMN,...",
+        help="where the log holds a field, as a name or a path such as vars.id (default: by the format)")  # fmt: skip
+    add("--where", type=_value, action="append", default=[], metavar="COLUMN=VALUE",
+        help="use these rows alone (repeatable)")  # fmt: skip
+    add("--format", choices=("jsonl", "promptfoo", "deepeval", "inspect"), help="format (default: by what FILE holds)")
+    add("--verdict", choices=("json", "brackets"), default="json",
+        help="form of the verdict where a column holds the judge's whole text (default: json)")  # fmt: skip
+    add("--numbers", choices=("shown", "own"), default="shown",
+        help="selected_response 1 is what stood first (shown, the default), or the pair's response 1")  # fmt: skip
+    add("--into", type=Path, metavar="FOLDER", help="folder of the recordings (default: cassettes, beside the "
+        "configuration)")  # fmt: skip
+    add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
+    parser.set_defaults(run=_import)
+
+
+def _mapping(text: str) -> dict[str, str]:
+    """Return what an option says as NAME=VALUE, several of them with commas between."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if any(not (name.strip() and sign and value.strip()) for name, sign, value in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, or several of these with commas between")
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def _value(text: str) -> dict[str, str]:
+    """Return what an option says as COLUMN=VALUE; a value may hold anything."""
+    column, sign, value = text.partition("=")
+    if not (column and sign):
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=VALUE")
+    return {column: value}
+
+
+def _import(options: argparse.Namespace) -> int:
+    from judgefixtures.imports import Request, import_log, summary
+
+    done = import_log(Request(
+        tuple(options.files), options.judge, options.dataset, options.pairs, _joined(options.columns),
+        _joined(options.where), options.format, options.verdict, options.numbers == "own", options.into, options.config,
+    ))  # fmt: skip
+    sys.stdout.write("\n".join(summary(done)) + "\n")
+    return 0
+
+
+def _joined(mappings: list[dict[str, str]]) -> dict[str, str]:
+    return {name: value for each in mappings for name, value in each.items()}
 
 
 def _add_cassettes(parser: argparse.ArgumentParser) -> None:

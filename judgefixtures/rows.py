@@ -38,6 +38,7 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
         "usage": _usage_of(usage),
         **({} if reply.scores is None else {"scores": list(reply.scores)}),
         **({"tie": True} if judgment.verdict.tie else {}),
+        **({"imported": True} if reply.imported else {}),
         **({} if reply.probability is None else {"probability": _probability_of(reply.probability)}),
         **({} if (quote := contradicts(judgment)) is None else {"contradiction": quote}),
         **planned,

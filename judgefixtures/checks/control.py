@@ -148,6 +148,19 @@ def _longer_by(judgment: Judgment) -> int:
     return lengths[0] - lengths[1] if judgment.chosen == 1 else lengths[1] - lengths[0]
 
 
+def of_log(found: Control, table: ControlTable) -> Control:
+    """Return the control of an imported judge, with which pairs it was about, and what to set where it failed."""
+    if table.dataset is not None:
+        return found
+    message = f"{found.message} (the first pairs of {found.dataset} itself that have gold: [control] names no dataset)"
+    if found.failed:
+        message += (
+            ". Where these are not clear pairs, or not in the log in both orders, set [control] dataset to clear pairs "
+            "that the log has answers about, or control = false"
+        )
+    return replace(found, message=message)
+
+
 def refusal(failed: Control) -> str:
     """Return why an item is an ERROR."""
     return (  # a message may end in a command, which is copied as it stands: nothing comes after it

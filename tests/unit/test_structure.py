@@ -16,9 +16,9 @@ FLOW = (
     "texts", "errors", "secrets", "statistics", "odds", "detection", "published", "pairs", "sources", "cues", "edits",
     "contrasts", "prompts", "plans", "lexicon", "stance", "config", "verdicts", "scores", "probabilities",
     "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements", "asking",
-    "strategies", "ratings", "judges", "costs", "judgments", "detectors", "metrics", "certainty", "closest",
-    "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings", "checks",
-    "rows", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "__main__",
+    "strategies", "ratings", "judges", "costs", "judgments", "imported", "imports", "detectors", "metrics", "certainty",
+    "closest", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings",
+    "checks", "rows", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
 # nothing else.
