@@ -18,11 +18,12 @@ FLOW = (
     "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements", "asking",
     "strategies", "ratings", "judges", "costs", "judgments", "detectors", "metrics", "certainty", "closest",
     "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings", "checks",
-    "rows", "report", "run", "prospects", "forecast", "plugin", "starter", "__main__",
+    "rows", "page", "report", "run", "prospects", "forecast", "plugin", "starter", "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.
 SIMULATOR_KNOWS = {"pairs", "sources", "cues", "edits", "plans", "simulator"}
-HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic", "numpy", "httpx2")
+HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic", "numpy", "httpx2",
+         "jinja2")  # fmt: skip
 
 
 def room_of(path):
