@@ -9,13 +9,17 @@ CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
 RECORD = pytest -q -n 2 --judge-record all
 
-.PHONY: gate test cassettes record-paper bench operating-characteristics real-server clean
+.PHONY: gate test browser cassettes record-paper bench operating-characteristics real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
 
 test: $(READY)  ## lint, types, unit tests and the suite itself
 	$(RUN) ruff check . && ruff format --check . && mypy && pytest -n 2 tests/unit tests/judge
+
+browser: $(READY)  ## report.html in Chromium (Debian: chromium and chromium-driver): nothing of its data runs, and it opens quickly
+	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
+	$(RUN) pytest -q -n 0 tests/browser && python benchmarks/page.py
 
 # Exit code 1 is expected: half of the simulated judges are there to fail the gate.
 cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the real SDKs

@@ -22,7 +22,7 @@ class Axis:
         """Return where a value stands on so long a line; what is beyond an end stands on it.
 
         >>> Axis(-1, 1).at(0.5), Axis(0, 1).at(7)
-        (75.0, 100)
+        (75.0, 100.0)
         """
         inside = min(max(value, self.low), self.high)
         return round(length * (inside - self.low) / (self.high - self.low), 2)
