@@ -29,8 +29,8 @@ class Axis:
 
     @property
     def ticks(self) -> tuple[float, float, float]:
-        """The values at both ends and in the middle."""
-        return (self.low, (self.low + self.high) / 2, self.high)
+        """The values at both ends, and 0 where it is between them; else the one in the middle."""
+        return (self.low, 0.0 if self.low < 0 < self.high else (self.low + self.high) / 2, self.high)
 
 
 SHARES = Axis(0, 1)
@@ -45,6 +45,16 @@ def around_zero(values: Iterable[float]) -> Axis:
     most = max((abs(value) for value in values), default=0)
     end = next((step for step in STEPS if step >= most), float(most))
     return Axis(-end, end)
+
+
+def mostly_above(values: Iterable[float]) -> Axis:
+    """Return an axis that holds all values and 0, with little room below it where nothing needs more.
+
+    >>> mostly_above([0.31, -0.02])
+    Axis(low=-0.1, high=0.4)
+    """
+    found = list(values)
+    return Axis(around_zero(min(value, 0) for value in found).low, around_zero(max(value, 0) for value in found).high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,7 @@ def strip(
 
 WIDTH, HEIGHT = 300, 220
 NEAR = 6  # points whose dots are all so near each other are drawn as one
+DOT = 5  # half of its size
 LETTER, LINE = 7, 12  # of a number beside a point
 
 
@@ -113,7 +124,7 @@ class Point:
     @property
     def leader(self) -> bool:
         """Whether the label stands so far away that a line has to lead to it."""
-        return abs(self.label_y - self.dots[0].y) > 1.5 * LINE
+        return self.ends[0] - self.label_y > LINE
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -153,7 +164,7 @@ def plane(contrasts: Sequence[tuple[str, float, Mapping[str, float]]], axis: Axi
             heaps.append([placed])
         else:
             heap.append(placed)
-    taken: list[Box] = []
+    taken = [(x - DOT, x + DOT, dot.y + DOT) for heap in heaps for _, x, dots, _ in heap[:1] for dot in dots]
     return Plane(axis, tuple(_point(heap, taken) for heap in heaps), axis.at(0, WIDTH))
 
 
@@ -167,15 +178,16 @@ def _point(heap: Sequence[Placed], taken: list[Box]) -> Point:
     _, x, dots, _ = heap[0]
     label = numbered([number for number, *_ in heap])
     width = LETTER * len(label)
-    left, right, line = _free(x, dots[0].y, width, taken)
+    left, right, line = _free(x, [dot.y for dot in dots], width, taken)
     taken.append((left, right, line))
     return Point(x, dots, label, round(left, 2), round(line, 2), "\n".join(name for *_, name in heap))
 
 
-def _free(x: float, y: float, width: float, taken: Sequence[Box]) -> Box:
-    """Return the first place around a point that no label stands in and that is inside of the plane."""
-    beside = [(x + 8, y + 4), (x - 8 - width, y + 4)]
-    stacked = [(x - width / 2, y + side * step * LINE + 4) for step in (1.1, 2, 3, 4, 5, 6) for side in (-1, 1)]
+def _free(x: float, dots: Sequence[float], width: float, taken: Sequence[Box]) -> Box:
+    """Return the first place around a point that no dot or label stands in and that is inside of the plane."""
+    beside = [(left, y + 4) for y in dots for left in (x + 8, x - 8 - width)]
+    stacked = [(x - width / 2, min(dots) - 8 - step * LINE) for step in range(12)]
+    stacked += [(x - width / 2, max(dots) + 18 + step * LINE) for step in range(6)]
     boxes = [(left, left + width, line) for left, line in (*beside, *stacked)]
     inside = [box for box in boxes if box[0] >= 0 and box[1] <= WIDTH + 14 and LINE <= box[2] <= HEIGHT - 2]
     free = (box for box in inside if all(_apart(box, other) for other in taken))

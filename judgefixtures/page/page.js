@@ -211,7 +211,7 @@
     const { contrast, pair } = caseAt(number);
     const row = pairs[pair];
     const facts = [strings[contrast.judge], strings[row[0]], strings[contrast.contrast], strings[row[6]] && `category ${strings[row[6]]}`,
-      row[5] ? `gold: Response ${row[5]}` : "no gold label", row[8].includes(contrast.judge) ? "close" : ""];
+      row[5] ? `gold: Response ${row[5]}` : "no gold label", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
     const parts = [
       text("h3", strings[row[1]]),
       text("p", facts.filter(Boolean).join(" · "), { class: "none" }),

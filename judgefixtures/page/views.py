@@ -98,6 +98,7 @@ class View:
     status: str
     title: str
     leads: tuple[str, ...]
+    sources: tuple[str, ...]
     findings: tuple[Findings, ...]
     people: tuple[Person, ...]
     swaps: tuple[Swap, ...]
@@ -126,18 +127,20 @@ def view_of(report: Row) -> View:
     accuracy = report.get("accuracy") or []
     strengths = [row for ranking in report.get("rankings") or [] for row in ranking["strengths"].values()]
     ranking_axis = charts.around_zero(value for row in strengths for value in (row["low"], row["high"]))
+    people = tuple(_people(report))
     status = report["decision"]["status"] if report.get("decision") else report.get("status", "")
     return View(
         status=status,
         title="Decision" if report.get("decision") else "Result",
         leads=tuple(swap.lead for swap in swaps) or tuple(_leads(contrasts, report)),
+        sources=tuple(_sources(people)),
         findings=tuple(_findings(report)),
-        people=tuple(_people(report)),
+        people=people,
         swaps=swaps,
         axis=axis,
         forests=_forests([*others, *map(_as_contrast, cells)], axis),
         edits=_forests(edits, axis),
-        planes=_planes(others, axis),
+        planes=_planes(others),
         rankings=tuple(_rankings(report.get("rankings") or [], ranking_axis)),
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
@@ -177,13 +180,22 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
 
 
 def _findings(report: Row) -> Iterable[Findings]:
-    """Yield per judge every row that is not fine: what demonstrably failed first and what was not measured last."""
+    """Yield per judge every row that is not fine: the worst of each family first, and what was not measured last.
+
+    What was not measured mostly was not for one reason, so that one of it stands for all.
+    """
     rows = [row for part in ("contrasts", "four_cells") for row in report.get(part) or [] if row["status"] in OPEN]
-    rows += [row for row in report.get("accuracy") or [] if row.get("status") in OPEN]
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [{**row, "said": row.get("text") or row.get("message") or ""} for row in rows if row["judge"] == judge]
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
-        yield Findings(judge, tuple(own[:FEW]), tuple(own[FEW:]))
+        lost = [row for row in own if not row.get("vsr") and not row.get("cue_effect")]
+        found = [row for row in own if row not in lost]
+        of_family: dict[str, Row] = {}
+        for row in found:
+            of_family.setdefault(row.get("family", "four-cell"), row)
+        worst = list(of_family.values())[:FEW]
+        stands = [{**lost[0], "of": len(lost)}] if lost else []
+        yield Findings(judge, (*worst, *stands), tuple(row for row in found if row not in worst))
 
 
 URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
@@ -219,6 +231,15 @@ def _people(report: Row) -> Iterable[Person]:
         )
 
 
+def _sources(people: Sequence[Person]) -> Iterable[str]:
+    """Say where all answers come from, judges with the same source in one sentence."""
+    names: dict[str, list[str]] = {}
+    for person in people:
+        names.setdefault(person.source, []).append(person.name)
+    for source, own in names.items():
+        yield f"{listed(own)}: {source}"
+
+
 def _kind(name: str, identity: Row) -> str:
     """Return what plays a judge, from its identity."""
     if identity.get("provider") == "imported":
@@ -231,13 +252,13 @@ def _source(kind: str, when: Row) -> str:
     first, last, now = (when.get(key) for key in ("first", "last", "asked_now"))
     dates = f" of {first}" if first and first == last else f" of {first} to {last}" if first and last else ""
     if kind == "imported":
-        return f"Imported: answers{dates} were taken from a log; nothing was asked."
+        return f"imported, answers{dates} were taken from a log and nothing was asked."
     origin = f"replayed from recordings{dates}" if dates or not now else "asked now"
     if dates and now:
         origin += f", and {now:,} answers asked now"
     if kind == "simulated":
-        return f"Simulated: a program plays this judge, and no model was asked. Its answers were {origin}."
-    return f"Answers were {origin}."
+        return f"simulated (a program plays the judge, no model was asked), {origin}."
+    return f"{origin}."
 
 
 def _flat(identity: Row, prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -346,8 +367,9 @@ def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
     return charts.strip(f"{row['contrast']} on {row['dataset']}", row["vsr"], axis, band, floor_of(row))
 
 
-def _planes(contrasts: Sequence[Row], axis: Axis) -> tuple[Faithfulness, ...]:
+def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:
     shown = [row for row in contrasts if row.get("car") and row.get("vsr") and row["family"] != PLACEBO]
+    axis = charts.mostly_above(row["vsr"]["value"] for row in shown)
     planes = []
     for judge in dict.fromkeys(row["judge"] for row in shown):
         own = [(row, dict(_readings(row))) for row in shown if row["judge"] == judge]

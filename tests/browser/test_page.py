@@ -86,7 +86,7 @@ def test_data_stays_data(chromium: Any, server: Any, tmp_path: Path) -> None:
     run(chromium, "document.querySelectorAll('details').forEach(e => { e.open = true; })")
     links = run(chromium, "return [...document.querySelectorAll('#list a')].map(e => e.getAttribute('href'))")
     for link in (links[0], links[5]):
-        run(chromium, "location.hash = arguments[0]", link)
+        run(chromium, "location.hash = arguments[0]; dispatchEvent(new Event('hashchange'))", link)
         run(chromium, "document.querySelectorAll('*').forEach(e => e.dispatchEvent(new MouseEvent('mouseover')))")
     wanted = (report["contrasts"][0]["judge"], report["contrasts"][0]["contrast"])
     (row,) = [pair for pair in pairs if texts(chromium, "#case h3") == [spelled(pair["pair"])]]
@@ -192,6 +192,7 @@ def test_no_width_has_to_be_scrolled_sideways(chromium: Any, plain: Path, width:
 def test_the_keyboard_is_enough(chromium: Any, plain: Path) -> None:
     """Tab reaches the filters and the list, Enter opens a pair, and what has the focus is outlined."""
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.wait import WebDriverWait
 
     opened(chromium, plain, "#browse")
     for _ in range(40):
@@ -201,6 +202,7 @@ def test_the_keyboard_is_enough(chromium: Any, plain: Path) -> None:
     assert run(chromium, "return getComputedStyle(document.activeElement).outlineStyle") == "solid"
     wanted = run(chromium, "return document.activeElement.querySelector('span').textContent").split(" ")[0]
     chromium.switch_to.active_element.send_keys(Keys.ENTER)
+    WebDriverWait(chromium, 5).until(lambda _: texts(chromium, "#case h3"))  # the address changes after the key
     assert texts(chromium, "#case h3") == [wanted]
 
 

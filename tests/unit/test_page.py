@@ -202,12 +202,12 @@ def test_the_decision_comes_first_and_says_why(parsed: Parsed) -> None:
     ("name", "model", "recorded", "said"),
     [
         ("simulated-silent", "simulated-silent", {"first": "2026-01-01", "last": "2026-01-02", "asked_now": 0},
-         "Simulated: a program plays this judge, and no model was asked. Its answers were replayed from recordings of "
+         "simulated (a program plays the judge, no model was asked), replayed from recordings of "
          "2026-01-01 to 2026-01-02."),
-        ("ours", "gpt-4o", {"first": None, "last": None, "asked_now": 40}, "Answers were asked now."),
+        ("ours", "gpt-4o", {"first": None, "last": None, "asked_now": 40}, "asked now."),
         ("ours", "gpt-4o", {"first": "2026-01-01", "last": "2026-01-01", "asked_now": 40},
-         "Answers were replayed from recordings of 2026-01-01, and 40 answers asked now."),
-        ("ours", "gpt-4o", {}, "Answers were replayed from recordings."),
+         "replayed from recordings of 2026-01-01, and 40 answers asked now."),
+        ("ours", "gpt-4o", {}, "replayed from recordings."),
     ],
 )  # fmt: skip
 def test_it_says_where_answers_come_from(name: str, model: str, recorded: dict[str, Any], said: str) -> None:
