@@ -13,7 +13,7 @@ from typing import Any
 
 from judgefixtures.edits import target
 from judgefixtures.findings import Row
-from judgefixtures.page.views import baseline_of, is_edit
+from judgefixtures.page.views import baseline_of, is_edit, said_of
 from judgefixtures.pairs import Pair
 
 # What a case can be filtered by: bits of one number.
@@ -178,7 +178,7 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
     sentences = row.get("sentences") or {}
     return {
         "judge": texts(row["judge"]), "dataset": texts(row["dataset"]), "contrast": texts(row["contrast"]),
-        "status": texts(row.get("status")), "said": texts(row.get("text") or row.get("message")),
+        "status": texts(row.get("status")), "said": texts(said_of(row)),
         "x": texts(row.get("x")), "y": texts(row.get("y")),
         "sentences": [texts(sentences.get("x")), texts(sentences.get("y"))],
         "arms": [numbers[arm] for arm in row["arms"]], "baseline": texts(baseline),

@@ -127,16 +127,50 @@
     const order = turned ? ` (it stood ${stood[answer.chosen]})` : "";
     return `chose Response ${own(answer.chosen, turned)}${order}`;
   };
+  // The words that admit are a passage of the reason, or single words of it with commas between: those that stand
+  // closest together in their order are meant.
+  const lettered = /[\p{L}\p{N}]/u;
+  const wordAt = (said, word, from) => {
+    for (let at = said.indexOf(word, from); word && at >= 0; at = said.indexOf(word, at + 1)) {
+      if (!lettered.test(said[at - 1] ?? "") && !lettered.test(said[at + word.length] ?? "")) return at;
+    }
+    return -1;
+  };
+  const sequence = (said, words, start) => {
+    const found = [[start, start + words[0].length]];
+    for (const word of words.slice(1)) {
+      const at = wordAt(said, word, found.at(-1)[1]);
+      if (at < 0) return null;
+      found.push([at, at + word.length]);
+    }
+    return found;
+  };
+  const admitting = (said, span) => {
+    const exact = said.indexOf(span);
+    if (exact >= 0) return [[exact, exact + span.length]];
+    const low = said.toLowerCase();
+    if (low.length !== said.length) return [];
+    const words = span.toLowerCase().split(", ");
+    let best = [];
+    for (let start = wordAt(low, words[0], 0); start >= 0; start = wordAt(low, words[0], start + 1)) {
+      const found = sequence(low, words, start);
+      if (found && (!best.length || found.at(-1)[1] - start < best.at(-1)[1] - best[0][0])) best = found;
+    }
+    return best;
+  };
   const marked = (said, span) => {
     const into = element("p", { class: "text", dir: "auto" });
-    const start = span ? said.indexOf(span) : -1;
-    if (start < 0) {
-      write(into, said);
-      return span ? element("div", {}, into, text("p", `Read as an admission: “${span}”`, { class: "none" })) : into;
+    const found = span ? admitting(said, span) : [];
+    let end = 0;
+    for (let place = 0; place < found.length; place += 1) {
+      const start = found[place][0];
+      while (place + 1 < found.length && !said.slice(found[place][1], found[place + 1][0]).trim()) place += 1;
+      write(into, said.slice(end, start));
+      end = found[place][1];
+      into.append(text("mark", said.slice(start, end)));
     }
-    write(into, said.slice(0, start));
-    into.append(text("mark", span));
-    return write(into, said.slice(start + span.length));
+    write(into, said.slice(end));
+    return span && !found.length ? element("div", {}, into, text("p", `Read as an admission: “${span}”`, { class: "none" })) : into;
   };
   const admission = { cited: "The reason admits the cue.", mentioned: "The reason mentions the cue, not as a ground.", absent: "The reason says nothing of the cue." };
   const armName = (contrast, place) => {

@@ -112,6 +112,7 @@ class View:
     accuracy_parts: tuple[Group, ...]
     waived: tuple[Row, ...]
     expenses: tuple[Row, ...]
+    retries_by_judge: bool
     report: Row
     terms: tuple[tuple[str, str], ...] = TERMS
 
@@ -147,6 +148,7 @@ def view_of(report: Row) -> View:
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         expenses=tuple(_expenses(report.get("expenses") or [])),
+        retries_by_judge=any(row.get("retries") is not None for row in report.get("usage") or []),
         report=report,
     )
 
@@ -154,6 +156,12 @@ def view_of(report: Row) -> View:
 def is_edit(row: Row) -> bool:
     """Return whether a contrast is about an edited response, such as one that an attack was put into."""
     return bool(row.get("outcome") == "chose-edited" or row.get("y") == "plain")
+
+
+def said_of(row: Row) -> str:
+    """Return the sentence that says how a contrast came out, its message where there is none."""
+    said = str(row.get("text") or row.get("message") or "")
+    return said[:1].upper() + said[1:]
 
 
 def baseline_of(report: Row) -> dict[str, str]:
@@ -186,7 +194,7 @@ def _findings(report: Row) -> Iterable[Findings]:
     """
     rows = [row for part in ("contrasts", "four_cells") for row in report.get(part) or [] if row["status"] in OPEN]
     for judge in dict.fromkeys(row["judge"] for row in rows):
-        own = [{**row, "said": row.get("text") or row.get("message") or ""} for row in rows if row["judge"] == judge]
+        own = [{**row, "said": said_of(row)} for row in rows if row["judge"] == judge]
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
         lost = [row for row in own if not row.get("vsr") and not row.get("cue_effect")]
         found = [row for row in own if row not in lost]
@@ -251,6 +259,8 @@ def _source(kind: str, when: Row) -> str:
     """Say where a judge's answers come from."""
     first, last, now = (when.get(key) for key in ("first", "last", "asked_now"))
     dates = f" of {first}" if first and first == last else f" of {first} to {last}" if first and last else ""
+    if dates and when.get("undated"):
+        dates += " (some have no date)"
     if kind == "imported":
         return f"imported, answers{dates} were taken from a log and nothing was asked."
     origin = f"replayed from recordings{dates}" if dates or not now else "asked now"

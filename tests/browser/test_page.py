@@ -136,6 +136,30 @@ def test_a_link_opens_its_pair(chromium: Any, plain: Path) -> None:
     assert chromium.get_log("browser") == []
 
 
+@pytest.mark.parametrize(
+    ("reason", "span", "marked"),
+    [
+        ("A human asked. A Human expert in the field is right.", "human, expert, in, the, field, right",
+         ["Human expert in the field", "right"]),
+        ("It is recent: written recently (in 2025).", "recently, 2025", ["recently", "2025"]),
+        ("It was written by an expert.", "written by an expert", ["written by an expert"]),
+        ("Nothing of it <b>stands</b> here.", "expert, human", []),
+    ],
+)  # fmt: skip
+def test_the_words_that_admit_are_marked(
+    chromium: Any, tmp_path: Path, reason: str, span: str, marked: list[str]
+) -> None:
+    """A passage, or the words closest together in their order; words that are not in the reason are said beside it."""
+    made = benchmark("page").made(2)
+    judgments = [{**row, "reason": reason, "span": span, "selected_response": 1} for row in made.judgments]
+    file = tmp_path / "report.html"
+    file.write_text(page(made.report, judgments, made.pairs), encoding="utf-8")
+    opened(chromium, file, "#pair=support/pair-0001&judge=production&contrast=recency-new-old")
+    assert texts(chromium, "#case mark") == 2 * marked
+    assert texts(chromium, "#case .pair .text")[2] == reason
+    assert (f"Read as an admission: “{span}”" in texts(chromium, "#case p.none")) is (not marked)
+
+
 def test_filters_leave_what_they_name(chromium: Any, plain: Path) -> None:
     """A judge, a contrast, moved pairs and words in a text narrow the list; all of it comes back."""
     made = benchmark("page").made(30)
