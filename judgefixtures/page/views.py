@@ -105,6 +105,7 @@ class View:
     axis: Axis
     forests: tuple[Forest, ...]
     edits: tuple[Forest, ...]
+    edits_axis: Axis
     planes: tuple[Faithfulness, ...]
     rankings: tuple[tuple[Row, tuple[tuple[str, Line], ...]], ...]
     ranking_axis: Axis
@@ -123,7 +124,7 @@ def view_of(report: Row) -> View:
     cells: list[Row] = report.get("four_cells") or []
     edits = [row for row in contrasts if is_edit(row)]
     others = [row for row in contrasts if not is_edit(row)]
-    axis = charts.around_zero(_extremes(contrasts, cells))
+    axis, edits_axis = charts.around_zero(_extremes(others, cells)), charts.around_zero(_extremes(edits))
     swaps = tuple(map(_swap, _decisions(report)))
     accuracy = report.get("accuracy") or []
     strengths = [row for ranking in report.get("rankings") or [] for row in ranking["strengths"].values()]
@@ -140,7 +141,8 @@ def view_of(report: Row) -> View:
         swaps=swaps,
         axis=axis,
         forests=_forests([*others, *map(_as_contrast, cells)], axis),
-        edits=_forests(edits, axis),
+        edits=_forests(edits, edits_axis),
+        edits_axis=edits_axis,
         planes=_planes(others),
         rankings=tuple(_rankings(report.get("rankings") or [], ranking_axis)),
         ranking_axis=ranking_axis,
