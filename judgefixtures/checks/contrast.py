@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
@@ -510,8 +510,8 @@ def _lines(report: Row, view: View) -> list[str]:
     rows = report["contrasts"]
     text: list[str] = []
     if rows:
-        folded = [[row] for row in rows] if view.verbose else _folded(rows)
-        text += [*map(_sentence, folded), "", *table([HEADER, *map(_cells, folded)]), *LEGEND, ""]
+        groups = [[row] for row in rows] if view.verbose else folded(rows)
+        text += [*map(_sentence, groups), "", *table([HEADER, *map(_cells, groups)]), *LEGEND, ""]
         text += [
             *_floors(rows),
             *_preferences(rows, view),
@@ -537,22 +537,34 @@ def _lines(report: Row, view: View) -> list[str]:
     return text
 
 
-def _folded(rows: Sequence[Row]) -> list[list[Row]]:
-    """Return the rows with those of a family of a judge that pass together, the largest shift first; others alone."""
-    folded: dict[tuple[str, ...], list[Row]] = {}
+ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
+
+
+def folded(rows: Sequence[Row], alone: Container[str] = ALONE) -> list[list[Row]]:
+    """Return the rows with those of a family of a judge that came to the same together, the largest shift first.
+
+    What was waived, and what has one of the statuses that stand `alone`, is by itself.
+    """
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for number, row in enumerate(rows):
-        passes = row["status"] == Status.PASS and not row["waived"]
-        key = (row["judge"], row["family"]) if passes else (row["judge"], row["family"], str(number))
-        folded.setdefault(key, []).append(row)
-    return [sorted(each, key=lambda row: -abs(row["vsr"]["value"]) if row["vsr"] else 0.0) for each in folded.values()]
+        itself = [str(number)] if row["waived"] or row["status"] in alone else []
+        key = (row["judge"], row["family"], row["status"], *itself)
+        groups.setdefault(key, []).append(row)
+    return [sorted(each, key=lambda row: -abs(row["vsr"]["value"]) if row["vsr"] else 0.0) for each in groups.values()]
+
+
+def largest(rows: Sequence[Row]) -> tuple[Row, str, str]:
+    """Return the largest shift of those that `folded` put together, with their name and status as they are shown."""
+    row = rows[0]
+    name = f"{row['contrast']} on {row['dataset']}" if len(rows) == 1 else f"{row['family']} (largest of {len(rows)})"
+    return row, name, f"WAIVED ({row['status']})" if row["waived"] else row["status"]
 
 
 def _sentence(rows: Sequence[Row]) -> str:
     """Return what came of a contrast, or of the largest of several that pass."""
-    largest = rows[0]
-    of = f"{largest['family']}, the largest of {len(rows)} shifts: " if len(rows) > 1 else ""
-    status = f"WAIVED ({largest['status']})" if largest["waived"] else largest["status"]
-    return f"{status}: {of}{largest['text']}"
+    row, _, status = largest(rows)
+    of = f"{row['family']}, the largest of {len(rows)} shifts: " if len(rows) > 1 else ""
+    return f"{status}: {of}{row['text']}"
 
 
 def _with_floors(rows: Sequence[Row]) -> list[Row]:
@@ -634,7 +646,7 @@ def _cells(rows: Sequence[Row]) -> tuple[str, ...]:
         bare(row["tolerance"]),
         f"{_flips(row)}/{row['n']}{_gross(row)}" if flips else "-",
         f"{round(car['value'] * car['n'])}/{car['n']}" if car else "-",
-        f"WAIVED ({row['status']})" if row["waived"] else row["status"],
+        largest(rows)[2],
     )
 
 

@@ -15,10 +15,10 @@ KEY = ("judge", "baseline", "dataset", "name")
 BECAME = {Status.FAIL: "failed", Status.ERROR: "could not be measured", Status.INCONCLUSIVE: "undecided",
           Status.PASS: "passed"}  # fmt: skip
 SAYS = {
-    Status.PASS: "it kept to every limit that was checked",
     Status.FAIL: "at least one limit was demonstrably broken",
     Status.ERROR: "what is not measured is not passed",
     Status.INCONCLUSIVE: "too few pairs to tell; each says how many would",
+    Status.PASS: "it kept to every limit that was checked",
 }
 
 
@@ -40,12 +40,17 @@ def kind_of(name: str, identity: Row) -> str:
 
 
 def _lines(report: Row, _view: View) -> list[str]:
+    return [*headlines(report), *_source(report)]
+
+
+def headlines(report: Row) -> list[str]:
+    """Return what came of each candidate and of each judge, a sentence each."""
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
     lines = [_headline(f"{name}{kind_of(name, report['judges'].get(name, {}))}",
                        [row for row in rows if row["judge"] == name]) for name in judges]  # fmt: skip
     decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
-    return [*decided, *filter(None, lines), *_source(report)]
+    return [*decided, *filter(None, lines)]
 
 
 def _headline(who: str, rows: Sequence[Row]) -> str:
@@ -61,7 +66,8 @@ def _headline(who: str, rows: Sequence[Row]) -> str:
         return f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}"
     parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
     parts += [f"{waived} waived"] if waived else []
-    return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {SAYS[worst]}"
+    says = next(text for status, text in SAYS.items() if counts[status] or status is Status.PASS)
+    return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
 
 
 def _source(report: Row) -> list[str]:

@@ -50,6 +50,7 @@ class Outcome:
         }
 
 
+PROPERTIES = ("status", "estimate", "low", "high", "confidence", "n", "tolerance", "says", "waived_by")
 OUTCOME = pytest.StashKey[Outcome]()
 
 
@@ -129,6 +130,8 @@ class Gate:
         from judgefixtures.statistics import Status
 
         finding = self._kept(self._with_waiver(finding))
+        own = [each for each in self._node.user_properties if each[0] not in PROPERTIES]  # none of an attempt before
+        self._node.user_properties[:] = [*own, *_properties(finding)]
         if finding.fatal:
             self._node.session.shouldstop = f"fatal: {'; '.join(finding.reasons) or finding.text}"
         if finding.status is Status.NOT_APPLICABLE:
@@ -181,6 +184,19 @@ class Gate:
         folder = self._setup.options.judge_report
         command = f"{self._setup.command_start} {self._subject.options} --judge-report report"
         return ["", f"  Every judgment: {command if folder is None else f'{folder}/judgments.jsonl'}"]
+
+
+def _properties(finding: Finding) -> list[tuple[str, object]]:
+    """Return what a JUnit file says of a finding, whether it passes or not."""
+    rows = [row for rows in finding.rows.values() for row in rows if "tolerance" in row or "margin" in row]
+    allowed = next((row.get("tolerance", row.get("margin")) for row in rows), None)
+    found = finding.estimate
+    value = {} if found is None else {"estimate": found.value, "low": found.low, "high": found.high,
+                                      "confidence": found.confidence, "n": found.n}  # fmt: skip
+    told = {"status": str(finding.status), **value, "tolerance": allowed, "says": finding.plain,
+            "waived_by": finding.waived.owner if finding.waived else None}  # fmt: skip
+    return [(name, shown(each) if isinstance(each, str) else each) for name, each in told.items()
+            if each not in (None, "")]  # fmt: skip
 
 
 def _contrast(contrast: Any) -> Contrast:

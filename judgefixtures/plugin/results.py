@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import selected
 from judgefixtures.plugin.setup import SETUP, setup_of
 from judgefixtures.secrets import masked, presentable
@@ -33,7 +34,7 @@ class Results:
         self._copies = 1  # under --dist each, every worker runs every item
         self._reported: Counter[str] = Counter()
         self._lost = ""
-        self._written = ""
+        self._written: list[str] = []
         self._workers: list[Any] = []
 
     @pytest.hookimpl(optionalhook=True)
@@ -83,13 +84,12 @@ class Results:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if not self._results:
             return
-        from judgefixtures.report import report_of, write_report
+        from judgefixtures.report import report_of, sheet_of, write_report
 
         self._record = self._recorded()
         self._report = report_of(self._record)
-        decision = self._report.get("decision")
-        if decision and decision["status"] != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self._decide(session)
+        self._written += filter(None, [append_summary(sheet_of(self._report))])
         folder = self._config.option.judge_report
         if folder is None:
             return
@@ -97,10 +97,25 @@ class Results:
         try:
             write_report(folder, self._record, self._report)
         except JudgeFixturesError as error:
-            self._written = f"ERROR: {error}"
+            self._written.append(f"ERROR: {error}")
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         else:
-            self._written = f"report: {folder / 'report.json'}" + (", in place of the one that was there" * again)
+            place = ", in place of the one that was there" if again else ""
+            self._written.append(f"report: {folder / 'report.json'}{place}; to look at: {folder / 'report.html'}")
+
+    def _decide(self, session: pytest.Session) -> None:
+        """End the run with the code of what was found, where pytest has none that says it."""
+        from judgefixtures.report.outcome import NOT_MEASURED, not_measured
+
+        assert self._report is not None
+        assert self._record is not None
+        decided = self._report.get("decision", {}).get("status", "APPROVE")
+        if decided != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        failed = sum(result["failed"] for result in self._results.values())
+        mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
+        if mine and decided != "REJECT" and not_measured(self._record.findings):
+            session.exitstatus = NOT_MEASURED
 
     def _recorded(self) -> Record:
         """Return everything that this run leaves behind."""
@@ -178,7 +193,9 @@ class Results:
         terminalreporter.section("judges")
         alpha = self._record.alpha if self._record else 0.05
         write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
-        write([self._written] if self._written else [])
+        write(self._written)
+        for line in notes(self._results[name] for name in sorted(self._results)):
+            terminalreporter.write_line(masked(line))  # a command of ours: what it says is escaped
 
     def _of(self, kind: str) -> Iterator[Row]:
         for result in self._results.values():

@@ -15,7 +15,8 @@ from judgefixtures.checks.sensitivity import close_pairs
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
 from judgefixtures.report.origin import datasets_of, run_of, usage_of
-from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, text
+from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, plain, text
+from judgefixtures.report.sheet import sheet
 from judgefixtures.statistics import SEVERITY, Status
 
 SCHEMA = 1
@@ -85,8 +86,8 @@ def write_report(folder: Path, record: Record, report: Row | None = None) -> Non
     """Write report.json, and all that it is made of: the judgments, their pairs, the result of each item.
 
     Where judges were compared differences.jsonl lists the verdicts in which they differ, where judges plan plans.jsonl
-    has their plans. The same results give the same bytes, however they were run. `report` is that of the record, where
-    it is at hand. Raises JudgeFixturesError naming the folder.
+    has their plans. report.html and report.md say the same to people. The same results give the same bytes, however
+    they were run. `report` is that of the record, where it is at hand. Raises JudgeFixturesError naming the folder.
     """
     report = report_of(record) if report is None else report
     texts = record.files()
@@ -94,6 +95,8 @@ def write_report(folder: Path, record: Record, report: Row | None = None) -> Non
         differences = rows_of(record.findings, "differences")
         texts["differences.jsonl"] = lines(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
     texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
+    texts["report.md"] = sheet_of(report)
+    texts["report.html"] = page_of(record, report)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in texts.items():
@@ -101,6 +104,24 @@ def write_report(folder: Path, record: Record, report: Row | None = None) -> Non
             (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
+
+
+def sheet_of(report: Row) -> str:
+    """Return report.md of a report."""
+    return sheet(plain(report))
+
+
+def page_of(record: Record, report: Row) -> str:
+    """Return report.html: the page of a record, whose report is at hand."""
+    from judgefixtures.page import page
+
+    asked = report[ASKED]
+    recorded = {
+        judge: {**source, "asked_now": asked["now"][judge]} for judge, source in report["run"]["recorded"].items()
+    }
+    run = {**report["run"], "recorded": recorded, "retries": asked["retries"]}
+    shown = {**report, "run": run, "usage": run["usage"]}
+    return page(plain(shown), plain(list(record.judgments)), plain(shown_pairs(record)))
 
 
 def shown_pairs(record: Record) -> list[Row]:

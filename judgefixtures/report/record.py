@@ -171,7 +171,12 @@ def lines(rows: Iterable[Row]) -> str:
 
 def text(row: Any, indent: int | None = None) -> str:
     """Return a row as JSON, its numbers to the digits that are written, without secrets."""
-    return json.dumps(_rounded(redacted_json(row)), ensure_ascii=False, indent=indent, allow_nan=False)
+    return json.dumps(plain(row), ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def plain(row: Any) -> Any:
+    """Return a row as it is written and shown: its numbers to the digits that are written, without secrets."""
+    return _rounded(redacted_json(row))
 
 
 def written(row: Row) -> str:

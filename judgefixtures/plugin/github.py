@@ -1,0 +1,60 @@
+"""GitHub: what a workflow shows of a run beside its log: the page of the job's summary, and a note per failing item."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+MOST = 10  # annotations of a kind that GitHub shows of a step
+
+
+def append_summary(markdown: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Append a page to the summary of the job, where there is one; return what kept it from that, or nothing."""
+    path = environment.get(SUMMARY)
+    if not path:
+        return ""
+    try:
+        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{markdown}\n")
+    except OSError as error:
+        return f"the summary of the job cannot be written to {path}: {error.strerror}"
+    return ""
+
+
+def notes(results: Iterable[Row], environment: Mapping[str, str] = os.environ) -> Iterator[str]:
+    """Yield a workflow command for each item that failed, the first ones; none outside of GitHub's workflows."""
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return
+    failed = [result for result in results if result["failed"]]
+    for result in failed[:MOST]:
+        finding = result["findings"][-1]
+        title = f"{finding['judge']} on {finding['dataset']}: {finding['name']} is {finding['status']}"
+        said = finding["plain"] or "; ".join(finding["reasons"]) or "; ".join(finding["diagnosis"][:1])
+        file = result["item"].partition("::")[0]
+        yield f"::error file={_property(file)},title={_property(title)}::{_data(said)}"
+    if len(failed) > MOST:
+        yield f"::warning title=judgefixtures::{len(failed) - MOST} more items failed: see the log"
+
+
+def _data(text: str) -> str:
+    """Return a text as the message of a command: it ends at its own end, and begins no other command."""
+    return "".join(_escaped(character) for character in text)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escaped(character: str) -> str:
+    if character == "%":
+        return "%25"
+    return (
+        character
+        if character.isprintable()
+        else "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace"))
+    )

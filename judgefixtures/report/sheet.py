@@ -1,0 +1,146 @@
+"""Sheet: a report on one page of Markdown, for a pull request, and for whoever signs that a judge may be swapped.
+
+Whatever came from outside is text: nothing of it becomes a heading, a link, an image, HTML or a command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from judgefixtures.checks.contrast import LEGEND, folded, largest
+from judgefixtures.checks.overview import headlines
+from judgefixtures.checks.wording import limits
+from judgefixtures.costs import money
+from judgefixtures.findings import Row
+from judgefixtures.statistics import Status, bare, signed
+from judgefixtures.texts import one_line
+
+# What makes more than text of a text, in GitHub's Markdown too: there www. and @ need no brackets, :x: and #1 are more.
+SPECIAL = re.compile(r"[\\`*_\[\]<>|~&@]|[:#](?=\S)|(?<=www)\.")
+UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+MOST = 12  # rows of what did not pass; report.html has all
+HEADER = ("", "result", "pairs", "measured", "interval", "allowed")
+
+
+def sheet(report: Row) -> str:
+    """Return report.md of a report: what was compared, on how many pairs, what moved, what it costs, who waived what.
+
+    >>> print(sheet({"status": "PASS", "judges": {}, "results": [], "contrasts": []}).splitlines()[0])
+    # Judge gate: PASS
+    """
+    decision = report.get("decision")
+    title = f"Swap: {decision['status']}" if decision else f"Judge gate: {report['status']}"
+    parts = [
+        [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report))],
+        *_decisions(report), _moved(report), _accuracy(report), _controls(report), _waived(report), _cost(report),
+        _warnings(report), _made(report),
+        ["Looked at and accepted by: ____________________ on: ____________"] if decision else [],
+    ]  # fmt: skip
+    return "\n\n".join("\n".join(part).rstrip() for part in parts if part) + "\n"
+
+
+def plain_text(text: object) -> str:
+    """Return a text as Markdown that shows it literally, on one line.
+
+    >>> plain_text("a|b <img> www.x ![y](z)")
+    'a\\\\|b \\\\<img\\\\> www\\\\.x !\\\\[y\\\\](z)'
+    """
+    spelled = UNSEEN.sub(lambda found: f"U+{ord(found[0]):04X}", one_line(str(text)))
+    return SPECIAL.sub(lambda found: f"\\{found[0]}", spelled)
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    lines = [" | ".join(header), " | ".join("---" for _ in header)]
+    return [f"| {line} |" for line in (*lines, *(" | ".join(map(plain_text, row)) for row in rows))]
+
+
+def _decisions(report: Row) -> list[list[str]]:
+    """Return each candidate's decision: its reasons, and the components that it is made of."""
+    found = []
+    for decision in report.get("decisions") or ():
+        who = f"{plain_text(decision['judge'])} in place of {plain_text(decision['baseline'])}"
+        primary = [each for each in decision["components"] if each["role"] == "primary"]
+        guards = [each for each in decision["components"] if each["role"] == "guard"]
+        rows = [(f"{each['kind']} {each['name']}", each["status"], each["n"], signed(each["value"]),
+                 f"{bare(each['low'], 3)} to {bare(each['high'], 3)}", f"worse by {bare(each['margin'])}")
+                for each in primary]  # fmt: skip
+        said = {each["message"] for each in primary}
+        reasons = [_item(reason) for reason in decision["reasons"] if reason not in said]
+        passed = sum(each["status"] == Status.PASS for each in guards)
+        more = ["", f"Single contrasts and datasets: {passed} of {len(guards)} pass."] if guards else []
+        found.append([f"## {who}: {decision['status']}", "", *_cut(reasons), "", *_table(HEADER, rows), *more])
+    return found
+
+
+def _moved(report: Row) -> list[str]:
+    """Return what moved verdicts, the largest of each family that came to the same."""
+    rows = [largest(group) for group in folded(report.get("contrasts") or (), ())]
+    if not rows:
+        return []
+    rows.sort(key=lambda row: row[0]["status"] == Status.PASS)
+    cells = [(f"{row['judge']}: {name}", status, row["n"], signed(row["vsr"]["value"]) if row["vsr"] else "-",
+              limits(row["vsr"]), bare(row["tolerance"])) for row, name, status in rows]  # fmt: skip
+    more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
+    sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
+    return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
+            *(f"{plain_text(line)}.  " for line in LEGEND)]  # fmt: skip
+
+
+def _accuracy(report: Row) -> list[str]:
+    rows = [row for row in report.get("accuracy") or () if row["category"] == "all"]
+    cells = [(row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), limits(row["accuracy"]),
+              row["invalid"]) for row in rows]  # fmt: skip
+    header = ("judge", "dataset", "pairs", "right", "interval", "invalid")
+    return ["## Where the better response is known", "", *_table(header, cells)] if cells else []
+
+
+def _controls(report: Row) -> list[str]:
+    rows = report.get("controls") or ()
+    said = [_item(f"{row['judge']}: {row['status']}: {row['message']}") for row in rows]
+    return ["## Does the judge read?", "", *said] if said else []
+
+
+def _waived(report: Row) -> list[str]:
+    rows = [row for key in ("contrasts", "four_cells") for row in report.get(key) or () if row["waived"]]
+    said = [
+        _item(f"{row['judge']} on {row['dataset']}: {row['contrast']} ({row['status']}): waived by {by['owner']} until "
+              f"{by['expires']}: {by['reason']}")
+        for row in rows for by in [row["waived"]]
+    ]  # fmt: skip
+    return ["## Waived", "", *said] if said else []
+
+
+def _cost(report: Row) -> list[str]:
+    rows = (report.get("run") or {}).get("usage") or ()
+    cells = [(row["judge"], row["judgments"], sum(row["invalid"].values()), _count(row["input_tokens"]),
+              _count(row["output_tokens"]), money(row["usd"])) for row in rows]  # fmt: skip
+    header = ("judge", "answers", "invalid", "tokens in", "tokens out", "cost of all of these answers")
+    return ["## What it costs", "", *_table(header, cells)] if cells else []
+
+
+def _item(text: str) -> str:
+    return f"- {plain_text(text)}"
+
+
+def _count(number: int | None) -> str:
+    return "not known" if number is None else f"{number}"
+
+
+def _warnings(report: Row) -> list[str]:
+    said = [_item(warning) for warning in report.get("warnings") or ()]
+    return ["## Warnings", "", *_cut(said)] if said else []
+
+
+def _made(report: Row) -> list[str]:
+    """Return when, of what and how the report was made."""
+    run: Row | None = report.get("run")
+    if run is None:
+        return []
+    data = ", ".join(f"{row['dataset']} ({row['n']} pairs, {row['digest']})" for row in report.get("datasets") or ())
+    said = [f"Made on {run['date']} by judgefixtures {run['version']}" + (f" of {plain_text(data)}" if data else "")]
+    return ["## How it was made", "", f"{said[0]}. The same again:", "", f"    {one_line(run['command'])}"]
+
+
+def _cut(lines: Sequence[str]) -> list[str]:
+    return [*lines[:MOST], *([f"- and {len(lines) - MOST} more: report.html"] if len(lines) > MOST else [])]

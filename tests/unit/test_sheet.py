@@ -1,0 +1,208 @@
+"""What a run leaves for people and services beside its log: report.md, GitHub, JUnit, exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgefixtures.findings import Finding, Waived
+from judgefixtures.plugin.github import append_summary, notes
+from judgefixtures.report import build_report, report_of, sheet_of
+from judgefixtures.report.outcome import NOT_MEASURED, exit_code, not_measured
+from judgefixtures.report.record import About, Record
+from judgefixtures.report.sheet import plain_text, sheet
+from judgefixtures.statistics import Status
+
+REPOSITORY = Path(__file__).parents[2]
+HOSTILE = (
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))",
+    "![x](http://x.invalid/y)",
+    "# heading", "a | b | c", "`code`", "**bold** _it_ ~~no~~", "https://x.invalid", "www.x.invalid",
+    "@somebody", ":rocket:",
+    "#1", "]]>", "&lt;b&gt;", "\u202egnp.exe", "\x1b[31mred", "one\n::error::two", "\\[x](y)", "\\",
+)  # fmt: skip
+
+
+def passed(**more: Any) -> Finding:
+    """Return a finding that passed."""
+    return Finding(**{"check": "contrast", "judge": "mine", "dataset": "qa", "name": "recency-new-old",
+                      "status": Status.PASS, "plain": "nothing moved", **more})  # fmt: skip
+
+
+def record(*findings: Finding, failed: bool = False, lost: str = "") -> Record:
+    """Return what a run leaves behind."""
+    results = [{"item": f"t.py::t[{number}]", "findings": [each.to_json()], "judges": {}, "failed": failed}
+               for number, each in enumerate(findings)]  # fmt: skip
+    return Record.of(About("1", "2026-01-01", lost=lost), results, [], [], [])
+
+
+# --- report.md -----------------------------------------------------------------------------------------------
+
+
+def rendered(markdown: str) -> str:
+    """Return what is left of escaped Markdown when its backslashes are taken away."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_from_outside_shows_literally(text: str) -> None:
+    """Markdown's own signs are escaped, the text is one line, and what is unseen is spelled."""
+    found = plain_text(text)
+    assert "\n" not in found
+    assert "\x1b" not in found
+    assert "\u202e" not in found
+    bare = re.sub(r"\\.", "", found)
+    assert not re.search(r"[<>\[\]`|*_@~]|https?:\S|www\.|:\S|#\S|&", bare)
+    shown = rendered(found)
+    if "\u202e" not in text and text.isprintable():
+        assert shown == text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_sheet_shows_hostile_text_literally(text: str) -> None:
+    """Wherever a text from outside stands (judge, dataset, reasons, waiver, warning), it is escaped."""
+    finding = passed(judge=text, dataset=text, plain=text, status=Status.FAIL, evidence={"warnings": [text]})
+    markdown = sheet_of(report_of(record(finding)))
+    # The command stands in a block of code, which an indented line cannot leave.
+    body = re.sub(r"\\.", "", "\n".join(line for line in markdown.splitlines() if not line.startswith("    ")))
+    assert "<" not in body
+    assert "](" not in body
+    assert "://" not in body
+    assert "\u202e" not in markdown
+    assert not any(line.startswith("::") for line in markdown.splitlines())
+
+
+def test_a_sheet_says_what_came_of_each_judge() -> None:
+    """The title is the status, and a sentence a judge follows."""
+    report = build_report([passed(), passed(judge="other", status=Status.FAIL)])
+    lines = sheet(report).splitlines()
+    assert lines[0] == "# Judge gate: FAIL"
+    assert any("mine passed its one check" in line for line in lines)
+    assert any("other: of 1 check 1 failed" in line for line in lines)
+
+
+# --- GitHub --------------------------------------------------------------------------------------------------
+
+
+def test_the_summary_of_a_job_is_appended_to(tmp_path: Path) -> None:
+    """What stands in the file stays; without a job nothing is written; a file that cannot be written is told."""
+    file = tmp_path / "summary.md"
+    file.write_text("before\n")
+    assert append_summary("# now", {"GITHUB_STEP_SUMMARY": str(file)}) == ""
+    assert file.read_text() == "before\n# now\n"
+    assert append_summary("# now", {}) == ""
+    assert "cannot be written" in append_summary("# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
+
+
+def result(text: str, number: int = 0, *, failed: bool = True) -> Mapping[str, Any]:
+    """Return the result of an item."""
+    finding = passed(judge=text, plain=text, status=Status.FAIL if failed else Status.PASS)
+    return {"item": f"tests/t{number}.py::t", "failed": failed, "findings": [finding.to_json()]}
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "100% sure", "a\r\n::set-output name=x::y", "x,title=y::z", "é \U0001f680"])
+def test_a_note_is_one_command_whatever_it_says(text: str) -> None:
+    """A failing item is one line, one command, and decodes to the text that it was made of."""
+    (line,) = notes([dict(result(text))], {"GITHUB_ACTIONS": "true"})
+    assert "\n" not in line
+    assert "\r" not in line
+    assert line.startswith("::error file=tests/t0.py,title=")
+    head, _, said = line[2:].partition("::")
+    assert head.count(",") == 1
+    assert said == said.strip("\x1b")
+    decoded = re.sub(rb"%([0-9A-F]{2})", lambda code: bytes.fromhex(code[1].decode()), said.encode())
+    assert decoded.decode() == text
+
+
+def test_notes_are_for_failures_on_github_and_few() -> None:
+    """Nothing is noted of what passed, or elsewhere; of many failures the first ten, and how many more there are."""
+    github = {"GITHUB_ACTIONS": "true"}
+    assert list(notes([dict(result("x", failed=False))], github)) == []
+    assert list(notes([dict(result("x"))], {})) == []
+    lines = list(notes([dict(result("x", number)) for number in range(13)], github))
+    assert len(lines) == 11
+    assert lines[-1].startswith("::warning")
+    assert "3 more" in lines[-1]
+
+
+# --- exit codes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        ([Status.ERROR], True),
+        ([Status.ERROR, Status.PASS, Status.NOT_APPLICABLE], True),
+        ([Status.ERROR, Status.FAIL], False),
+        ([Status.ERROR, Status.INCONCLUSIVE], False),
+        ([Status.PASS], False),
+        ([Status.NOT_APPLICABLE], False),
+    ],
+)
+def test_not_measured_is_errors_alone(statuses: list[Status], *, expected: bool) -> None:
+    """A FAIL or an INCONCLUSIVE was measured: only errors, beside what passed, are a run that could not be."""
+    findings = [passed(status=status) for status in statuses]
+    assert not_measured(findings) is expected
+    code = exit_code(record(*findings, failed=Status.PASS not in statuses or len(statuses) > 1), {})
+    assert code == (NOT_MEASURED if expected else 1 if len(set(statuses) - {Status.PASS}) else 0)
+
+
+def test_a_waived_fail_does_not_make_errors_measured() -> None:
+    """What somebody answers for is left aside, as everywhere."""
+    waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
+    assert not_measured([waived, passed(status=Status.ERROR)])
+
+
+def test_a_rejected_swap_is_a_failure() -> None:
+    """REJECT is 1 whatever could not be measured beside it, and APPROVE with nothing failed is 0."""
+    error = record(passed(status=Status.ERROR), failed=True)
+    assert exit_code(error, {"decision": {"status": "REJECT"}}) == 1
+    assert exit_code(error, {"decision": {"status": "INCONCLUSIVE"}}) == NOT_MEASURED
+    assert exit_code(record(passed()), {"decision": {"status": "INCONCLUSIVE"}}) == 1
+    assert exit_code(record(passed()), {"decision": {"status": "APPROVE"}}) == 0
+
+
+def ran(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the suite in this repository."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
+    return subprocess.run(command, cwd=REPOSITORY, env={**inherited, **environment}, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "workers"])
+def test_every_junit_case_says_what_was_found(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    """Passing and failing cases have status, estimate, interval, n, tolerance and a sentence; GitHub has the page."""
+    file, page = tmp_path / "junit.xml", tmp_path / "summary.md"
+    done = ran("-k", "recency and house-close and not stories", "--judge", "simulated-silent", "--judge",
+               "simulated-faithful", f"--junitxml={file}", *workers, GITHUB_ACTIONS="true",
+               GITHUB_STEP_SUMMARY=str(page))  # fmt: skip
+    assert done.returncode == 1
+    cases = ET.parse(file).getroot().iter("testcase")
+    told = {case.get("name"): {each.get("name"): each.get("value") for each in case.iter("property")} for case in cases}
+    assert sorted(found["status"] for found in told.values()) == ["FAIL", "PASS"]
+    for found in told.values():
+        assert {"estimate", "low", "high", "n", "tolerance", "confidence", "says"} <= set(found)
+        assert float(found["low"]) <= float(found["estimate"]) <= float(found["high"])
+        assert (found["n"], found["tolerance"]) == ("100", "0.15")
+        assert found["says"].startswith('calling a response "written recently (in 2025)"')
+    assert page.read_text().startswith("# Judge gate: FAIL")
+    assert done.stdout.count("::error file=tests/judge/test_recency.py,title=simulated-silent") == 1
+
+
+@pytest.mark.whole
+def test_what_could_not_be_measured_has_a_code_of_its_own() -> None:
+    """Nothing is recorded of the built-in judge gpt-4o: exit code 10; where another judge fails as well, 1."""
+    error = ("-k", "recency and not stories", "--judge-dataset", "house-close", "--judge", "gpt-4o")
+    assert ran(*error).returncode == NOT_MEASURED
+    assert ran(*error, "--judge", "simulated-faithful", "-n", "2").returncode == NOT_MEASURED
+    assert ran(*error, "--judge", "simulated-silent").returncode == 1
