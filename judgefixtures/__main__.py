@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.starter import Start, start
@@ -24,6 +25,7 @@ def main(arguments: list[str]) -> int:
         epilog=GATES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     init = commands.add_parser(
         "init",
@@ -35,12 +37,20 @@ def main(arguments: list[str]) -> int:
                       help="root of the repository, where its pyproject.toml is (default: this folder)")  # fmt: skip
     init.set_defaults(run=_init)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
-    options = parser.parse_args(arguments)
     try:
+        options = parser.parse_args(arguments)
         return int(options.run(options))
     except JudgeFixturesError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for, and not in every run."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(f"judgefixtures {judgefixtures.__version__}\n")
+        parser.exit()
 
 
 def _add_cassettes(parser: argparse.ArgumentParser) -> None:
