@@ -6,14 +6,13 @@ of its workflow are run in test_workflows.py.
 
 from __future__ import annotations
 
-import shutil
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from support.pages import EXAMPLE, LEFT_BEHIND, Command, assert_done, blocks, run
+from support.pages import EXAMPLE, Command, assert_done, blocks, clone, run
 
 from judgefixtures.starter import SUITE, start
 
@@ -36,8 +35,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the example, with a port that is free on this machine."""
-    folder = tmp_path_factory.mktemp("example") / "support-judge"
-    shutil.copytree(EXAMPLE, folder, ignore=LEFT_BEHIND)
+    folder = clone(tmp_path_factory.mktemp("example") / "support-judge", EXAMPLE)
     with socket.create_server(("127.0.0.1", 0)) as found:
         port = found.getsockname()[1]
     for name in ("pyproject.toml", "README.md"):

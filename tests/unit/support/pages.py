@@ -20,10 +20,9 @@ REPOSITORY = Path(__file__).parents[3]
 EXAMPLE = REPOSITORY / "examples" / "support-judge"
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"\s+#(?= ).*$")
-# What is not in a clone, or is made anew by what runs there.
-LEFT_BEHIND = shutil.ignore_patterns(
-    ".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "report", "wheels", "dist", "build", "*.egg-info"
-)
+# What is not in a clone, wherever it lies, and what is made in the root of one.
+MADE_ANYWHERE = ("__pycache__", ".*_cache", ".hypothesis", "*.egg-info")
+MADE_AT_THE_ROOT = {".git", ".venv", ".venv-llama", "report", "wheels", "dist", "build"}
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,15 @@ def of_language(pages: Iterable[Path], *languages: str) -> list[Block]:
     return [block for page in pages for block in blocks(page) if block.language in languages]
 
 
-def clone(folder: Path) -> Path:
-    """Return a copy of this repository, without what is not in a clone."""
-    shutil.copytree(REPOSITORY, folder, ignore=LEFT_BEHIND)
+def clone(folder: Path, root: Path = REPOSITORY) -> Path:
+    """Return a copy of this repository, or of the example in it, without what is not in a clone."""
+    anywhere = shutil.ignore_patterns(*MADE_ANYWHERE)
+
+    def left_behind(inside: str, names: list[str]) -> set[str]:
+        at_a_root = MADE_AT_THE_ROOT if Path(inside) in (root, EXAMPLE) else set()
+        return anywhere(inside, names) | at_a_root
+
+    shutil.copytree(root, folder, ignore=left_behind)
     return folder
 
 
