@@ -8,8 +8,9 @@ WHOLE = faithful noisy
 CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
 RECORD = pytest -q -n 2 --judge-record all
+INTO ?= report/paper
 
-.PHONY: gate test cassettes record-paper bench operating-characteristics real-server clean
+.PHONY: gate test cassettes record-paper paper bench operating-characteristics real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
@@ -40,6 +41,10 @@ record-paper: $(READY)  ## the paper's experiment, with two API keys and the hub
 		echo "OPENAI_API_KEY and GEMINI_API_KEY must hold the API keys of the two judges: nothing was asked." >&2; exit 2; }
 	@test -n "$(YES)" || { printf "Ask all of that, at this cost? [y/N] "; read answer && test "$$answer" = y; }
 	$(RUN) $(PAPER) || test $$? -eq 1
+
+# Exit code 1 where a number differs from the published one, 10 where one is not recorded: docs/paper.md.
+paper: $(READY)  ## the paper's tables and its figure, from the recordings (INTO=folder, ARGS="--judge NAME")
+	$(RUN) python -m judgefixtures paper --into $(INTO) $(ARGS)
 
 bench: $(READY)  ## replay, recording and start-up, as ratios measured in one run (needs the package cassetter, installed here)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[bench]'

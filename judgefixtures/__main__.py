@@ -1,16 +1,22 @@
-"""`python -m judgefixtures`: start gating the judge of another repository, join the recordings of two branches."""
+"""`python -m judgefixtures`: start gating a judge, import answers, join recordings, put reports together, the paper."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.secrets import presentable
 from judgefixtures.starter import Start, start
 
+EXITS = (
+    "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
+    "2 the folders cannot be put together."
+)
 GATES = """\
 The gates themselves are run by pytest, which shows their options with `pytest --help`, group "gates of LLM judges".
 The simulated judges are served by `python -m judgefixtures.simulator`.
@@ -18,7 +24,7 @@ The simulated judges are served by `python -m judgefixtures.simulator`.
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's."""
+    """Run a command; return the exit code: 0 done, 2 for a mistake of the user's, others as the command says."""
     parser = argparse.ArgumentParser(
         prog="python -m judgefixtures",
         description="Gate an LLM judge with pytest.",
@@ -27,6 +33,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_paper(commands.add_parser("paper", help="write the tables and the figure of The Silent Judge from recordings"))
     init = commands.add_parser(
         "init",
         help="write the test modules and the configuration that gate a repository's judge",
@@ -36,7 +43,9 @@ def main(arguments: list[str]) -> int:
     init.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
                       help="root of the repository, where its pyproject.toml is (default: this folder)")  # fmt: skip
     init.set_defaults(run=_init)
+    _add_import(commands)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
+    _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
     try:
         options = parser.parse_args(arguments)
         return int(options.run(options))
@@ -51,6 +60,67 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         sys.stdout.write(f"judgefixtures {judgefixtures.__version__}\n")
         parser.exit()
+
+
+def _add_import(commands: Any) -> None:
+    parser = commands.add_parser(
+        "import",
+        help="make a judge of answers that you already have: a log, or an export of promptfoo, deepeval or Inspect",
+        description="Write the answers of a log beside the recordings, as those of an imported judge, and print the "
+        "tables that the configuration lacks. Nobody is asked, and no configuration is changed.",
+        epilog="Formats, columns and what can be checked: see docs/imported.md.",
+    )
+    add = parser.add_argument
+    add("files", nargs="+", type=Path, metavar="FILE", help="log: JSON lines, or an export in JSON")
+    add("--judge", required=True, metavar="NAME", help="name of the judge that the answers are of")
+    add("--dataset", metavar="NAME", help="what the pairs are called: a dataset of the configuration, or a new name "
+        "(default: the name of the --pairs file)")  # fmt: skip
+    add("--pairs", type=Path, metavar="FILE", help="pairs that the log is about (default: those of --dataset in the "
+        "configuration, else the texts in the log)")  # fmt: skip
+    add("--columns", type=_mapping, action="append", default=[], metavar="FIELD=COLUMN,...",
+        help="where the log holds a field, as a name or a path such as vars.id (default: by the format)")  # fmt: skip
+    add("--where", type=_value, action="append", default=[], metavar="COLUMN=VALUE",
+        help="use these rows alone (repeatable)")  # fmt: skip
+    add("--format", choices=("jsonl", "promptfoo", "deepeval", "inspect"), help="format (default: by what FILE holds)")
+    add("--verdict", choices=("json", "brackets"), default="json",
+        help="form of the verdict where a column holds the judge's whole text (default: json)")  # fmt: skip
+    add("--numbers", choices=("shown", "own"), default="shown",
+        help="selected_response 1 is what stood first (shown, the default), or the pair's response 1")  # fmt: skip
+    add("--into", type=Path, metavar="FOLDER", help="folder of the recordings (default: cassettes, beside the "
+        "configuration)")  # fmt: skip
+    add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
+    parser.set_defaults(run=_import)
+
+
+def _mapping(text: str) -> dict[str, str]:
+    """Return what an option says as NAME=VALUE, several of them with commas between."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if any(not (name.strip() and sign and value.strip()) for name, sign, value in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, or several of these with commas between")
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def _value(text: str) -> dict[str, str]:
+    """Return what an option says as COLUMN=VALUE; a value may hold anything."""
+    column, sign, value = text.partition("=")
+    if not (column and sign):
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=VALUE")
+    return {column: value}
+
+
+def _import(options: argparse.Namespace) -> int:
+    from judgefixtures.imports import Request, import_log, summary
+
+    done = import_log(Request(
+        tuple(options.files), options.judge, options.dataset, options.pairs, _joined(options.columns),
+        _joined(options.where), options.format, options.verdict, options.numbers == "own", options.into, options.config,
+    ))  # fmt: skip
+    sys.stdout.write("\n".join(summary(done)) + "\n")
+    return 0
+
+
+def _joined(mappings: list[dict[str, str]]) -> dict[str, str]:
+    return {name: value for each in mappings for name, value in each.items()}
 
 
 def _add_cassettes(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +138,53 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     merge.add_argument("--driver", nargs=4, type=Path, metavar=("BASE", "OURS", "THEIRS", "NAME"),
                        help="join three files into OURS, as git calls it: --driver %%O %%A %%B %%P")  # fmt: skip
     merge.set_defaults(run=_merge)
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="what", metavar="COMMAND", required=True)
+    merge = commands.add_parser(
+        "merge",
+        help="put the reports of machines that each ran some of the checks together, as one run of all",
+        description="Read folders that --judge-report wrote, each of a part of the checks, and write the report that "
+        "one run of all of them writes: Holm's method, rankings and decisions are computed anew.",
+        epilog=EXITS,
+    )
+    merge.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="folder that --judge-report wrote")
+    merge.add_argument("--into", type=Path, default=Path("report"), metavar="DIR",
+                       help="folder to write to (default: report)")  # fmt: skip
+    merge.set_defaults(run=_merge_reports)
+    compare = commands.add_parser(
+        "compare",
+        help="say which estimates differ between two reports, and whether by more than chance",
+        description="Compare two reports of the same judge, as of last month and of today: which statuses changed, "
+        "which estimates, and whether a change is more than noise.",
+        epilog="Exit code: 0 nothing changed by more than chance, 1 something did, 2 the reports cannot be compared.",
+    )
+    compare.add_argument("old", type=Path, metavar="OLD", help="folder that --judge-report wrote before")
+    compare.add_argument("new", type=Path, metavar="NEW", help="folder that --judge-report wrote now")
+    compare.set_defaults(run=_compare_reports)
+
+
+def _merge_reports(options: argparse.Namespace) -> int:
+    from judgefixtures.report import report_of, summary, write_report
+    from judgefixtures.report.outcome import exit_code
+    from judgefixtures.report.record import Record
+    from judgefixtures.report.together import together
+
+    record = together({folder: Record.read(folder) for folder in options.folders})
+    report = report_of(record)
+    write_report(options.into, record, report)
+    sys.stdout.write("\n".join([*summary(report, record.alpha), f"report: {options.into / 'report.json'}", ""]))
+    return exit_code(record, report)
+
+
+def _compare_reports(options: argparse.Namespace) -> int:
+    from judgefixtures.report.comparison import compared
+    from judgefixtures.report.record import Record
+
+    changes = compared(Record.read(options.old), Record.read(options.new))
+    sys.stdout.write("\n".join([*changes.lines, ""]))
+    return 1 if changes.beyond_chance else 0
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -96,6 +213,43 @@ def _merge(options: argparse.Namespace) -> int:
     if not done and not code:
         sys.stdout.write("nothing to join\n")
     return code
+
+
+def _add_paper(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write Tables 1 to 5 and Figure 1 of The Silent Judge (arXiv 2509.26072) from recordings, beside the published "
+        "numbers. Nothing is asked: what is not recorded is named with the command that records it."
+    )
+    parser.epilog = (
+        "Exit code: 0 every number that was asked for is equal to the published one, or nothing was published; 1 one "
+        "differs; 10 one could not be measured; 2 a mistake, or no figure for want of matplotlib. Asked for are the "
+        "judges named, and without --judge the simulated ones."
+    )
+    parser.add_argument("--judge", action="append", default=[], metavar="NAME",
+                        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
+                        "paper's own where they are recorded)")  # fmt: skip
+    parser.add_argument("--dataset", action="append", default=[], metavar="NAME",
+                        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
+                        "others those that the configuration asks about cues)")  # fmt: skip
+    parser.add_argument("--into", type=Path, default=Path("report/paper"), metavar="DIR",
+                        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)")  # fmt: skip
+    parser.add_argument("--config", type=Path, metavar="FILE",
+                        help="configuration (default: pyproject.toml of this folder, where there is one)")  # fmt: skip
+    parser.add_argument("--cassettes", type=Path, metavar="DIR",
+                        help="recordings (default: cassettes beside the configuration)")  # fmt: skip
+    parser.set_defaults(run=_paper)
+
+
+def _paper(options: argparse.Namespace) -> int:
+    """Write the tables and the figure, and say how many of the published numbers are equal."""
+    from judgefixtures.paper import measure_paper, open_run, write_paper
+
+    with open_run(options.config, options.cassettes) as run:
+        done = write_paper(measure_paper(run, options.judge, options.dataset), options.into)
+    sys.stdout.write("\n".join([*done.lines, *(f"written: {presentable(str(file))}" for file in done.files)]) + "\n")
+    if done.trouble:
+        sys.stderr.write(f"{done.trouble}\n")
+    return done.exit_code
 
 
 def _shown(done: Start) -> str:

@@ -145,6 +145,11 @@ class Asker(ABC, Generic[R]):
         return self.table.provider == "python"
 
     @property
+    def is_imported(self) -> bool:
+        """Whether the answers are those of a log: nothing can be asked."""
+        return self.table.provider == "imported"
+
+    @property
     def dropped(self) -> frozenset[str]:
         """The parameters that this model does not take and that are therefore not sent."""
         return self._provider.dropped

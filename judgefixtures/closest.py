@@ -185,7 +185,10 @@ class Closest:
             likely = {place: sum(each) / len(each) for place, each in enumerate(found) if each}
             ranked = closest_first(((a.chosen, b.chosen) for a, b in zip(own, other, strict=True)), likely)
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
-        if offline:
+        table = self._config.judges.get(judge)
+        if offline and table is not None and table.provider == "imported":
+            self._note(f"{dataset}: the closest pairs for {judge} follow from its log, whenever it is read")
+        elif offline:
             self._note(f"{dataset}: the closest pairs for {judge} are not frozen, and follow from its recordings: "
                        f"{command} --judge-record missing freezes them")  # fmt: skip
         else:

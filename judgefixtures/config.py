@@ -93,7 +93,7 @@ class Price(_Table):
 class JudgeTable(_Table):
     """A [judges.NAME] table: provider, model, parameters, template, strategy, and how to reach it."""
 
-    provider: Literal["openai", "google", "python"]
+    provider: Literal["openai", "google", "python", "imported"]
     model: str | None = Field(None, min_length=1)
     target: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
     base_url: str | None = Field(None, pattern=r"^https?://[^\s?#]+$")
@@ -131,6 +131,11 @@ class JudgeTable(_Table):
 
     @model_validator(mode="after")
     def _who_answers(self) -> Self:
+        if self.provider == "imported":
+            if others := sorted(self.model_fields_set - IMPORTED_KEYS):
+                raise ValueError(f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
+                                 "and nothing is asked. It takes ties and no other key")  # fmt: skip
+            return self
         wanted, other = ("target", "model") if self.provider == "python" else ("model", "target")
         if getattr(self, wanted) is None or getattr(self, other) is not None:
             raise ValueError(f"provider {self.provider!r} takes {wanted} and no {other}")
@@ -219,6 +224,7 @@ class JudgeTable(_Table):
         return {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}.get(self.provider)
 
 
+IMPORTED_KEYS = {"provider", "ties"}
 ASKING = ("plan-self", "plan-combined")
 PLAN_KEYS = ("plan_temperature", "plan_max_output_tokens", "plan_sees_responses")
 
@@ -564,6 +570,10 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
     if root.detector.judge is not None and root.detector.judge not in raw_judges:
         raise JudgeFixturesError(f"{file}: [detector] judge: there is no judge {root.detector.judge!r}: "
                                  f"{choices(root.detector.judge, raw_judges)}.")  # fmt: skip
+    judges = {name: _judge(name, raw_judges, file, folder) for name in raw_judges}
+    if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
+        raise JudgeFixturesError(f"{file}: [detector] judge: {root.detector.judge} is imported, and can be asked "
+                                 "nothing: name a judge with a model.")  # fmt: skip
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
     return Config(
         file=file,
@@ -572,7 +582,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         dataset_names=tuple(root.dataset or (name for name in root.datasets if name != controlling)),
         pairs=root.pairs,
         seed=root.seed,
-        judges={name: _judge(name, raw_judges, file, folder) for name in raw_judges},
+        judges=judges,
         datasets={name: _located(name, table, folder, file) for name, table in known.items()},
         default_gate=default_gate,
         family_gates=family_gates,

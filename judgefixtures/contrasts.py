@@ -182,13 +182,27 @@ def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> No
             )
 
 
+def conditions(families: Families = FAMILIES) -> dict[str, Condition]:
+    """Return every condition that there is, in both orders, by its name.
+
+    >>> conditions()["recency-old-new-21"].order
+    '21'
+    """
+    return {each.name: each for _, each in _owned(families)}
+
+
 def _named(families: Families) -> Iterator[tuple[str, str]]:
     """Return whose conditions there are and what they are called, each in both orders."""
+    return ((owner, condition.name) for owner, condition in _owned(families))
+
+
+def _owned(families: Families) -> Iterator[tuple[str, Condition]]:
+    """Return whose conditions there are, each in both orders."""
     fixed = (NO_CUE, *(Condition(edit=edit) for name in EDIT_FAMILIES for edit in edits(name)))
-    conditions = [("the built-in ones", condition) for condition in fixed]
+    found = [("the built-in ones", condition) for condition in fixed]
     for name, labels in families.items():
         cues = (Cue(name, label, sentence) for label, sentence in labels.items())
-        conditions += [(f"[cues.{name}]", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]
-    for owner, condition in conditions:
-        yield owner, condition.name
-        yield owner, replace(condition, order="21").name
+        found += [(f"[cues.{name}]", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]
+    for owner, condition in found:
+        yield owner, condition
+        yield owner, replace(condition, order="21")

@@ -31,7 +31,8 @@ class Finding:
     `name` is what was checked ("recency-new-old", "accuracy"), `reasons` say why the status is what it is, a line each,
     and `diagnosis` is all that a failing item tells. `rows` are rows of the report by the section that they stand in;
     `evidence`, by its kind, is what only the whole run can use. `estimate` is the number that the check is about, where
-    it is about one. `fatal`: nothing else of the run can succeed.
+    it is about one; `plain` says in a sentence, without terms, what was found. `fatal`: nothing else of the run can
+    succeed.
 
     >>> Finding("accuracy", "mine", "qa", "accuracy", Status.PASS).title
     'mine on qa: accuracy is PASS'
@@ -48,6 +49,7 @@ class Finding:
     rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     evidence: Mapping[str, Any] = field(default_factory=dict)
     estimate: Estimate | None = None
+    plain: str = ""
     alpha: float = 0.05
     waived: Waived | None = None
     fatal: bool = False
@@ -61,7 +63,13 @@ class Finding:
     @property
     def text(self) -> str:
         """What a failing item says."""
-        return "\n".join(self.diagnosis or (self.title, *(f"  {reason}" for reason in self.reasons)))
+        said = self.diagnosis or (self.title, *(f"  {reason}" for reason in self.reasons))
+        return "\n".join([self.headline, *said] if self.plain else said)
+
+    @property
+    def headline(self) -> str:
+        """The result in a sentence, where there is one, else its title."""
+        return f"{self.status}: {self.plain}" if self.plain else self.title
 
     def waived_by(self, waived: Waived) -> Self:
         """Return the finding with its rows marked as waived."""

@@ -10,7 +10,7 @@ from judgefixtures.asking import Asker
 from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.certainty import fewest_beyond
 from judgefixtures.checks.check import Case, Need, Subject
-from judgefixtures.checks.control import ARMS, OFF, control_dataset
+from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.closest import SCREENING, About
 from judgefixtures.costs import MARGIN, Cost, money, most_of
 from judgefixtures.judges import Judge
@@ -29,7 +29,9 @@ SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at le
 
 def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines of the preflight for what would be checked."""
-    subjects = [each for each in subjects if not _excuse(run, each)]
+    excused = {each: _excuse(run, each) for each in subjects}
+    imported = _imported(run, subjects, excused)
+    subjects = [each for each in subjects if not excused[each]]
     designs = [_design(run, each) for each in subjects if isinstance(each.check, ContrastCheck)]
     costs = _costs(run, subjects)
     lines = ["preflight"]
@@ -39,7 +41,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    return lines + [f"  {line}" for line in (*_totals(costs), *_readings(run, subjects))]
+    return lines + [f"  {line}" for line in (*imported, *_totals(run, costs), *_readings(run, subjects))]
 
 
 def _excuse(run: Run, subject: Subject) -> str:
@@ -47,7 +49,18 @@ def _excuse(run: Run, subject: Subject) -> str:
     judge, baseline = run.judge(subject.judge), subject.baseline
     pairs = run.about(subject).at_most
     case = Case(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
-    return subject.check.excuse(case)
+    return subject.check.excuse(case) or run.unanswered(subject.check, case)
+
+
+def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> list[str]:
+    """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to."""
+    names = dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges
+                          if run.judge(judge).is_imported)  # fmt: skip
+    lines = [f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of "
+             f"{run.imports.path(judge, dataset)}" for judge, dataset in names]  # fmt: skip
+    lacking = {why: None for each, why in excused.items() if why and any((who, each.dataset) in names
+                                                                        for who in each.judges)}  # fmt: skip
+    return [*lines, *lacking]
 
 
 def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
@@ -131,7 +144,7 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
     if (table := run.config.control) is None:
         return
     for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
-        name = control_dataset(table, run.pairs(judge, dataset))
+        name = run.control_dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
         yield judge, name, run.control_pairs(judge, name)
 
 
@@ -168,10 +181,12 @@ def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
             "their tokens are not counted here"] if read else []  # fmt: skip
 
 
-def _totals(costs: Costs) -> list[str]:
-    """Return a line per judge: calls, tokens and money at most."""
+def _totals(run: Run, costs: Costs) -> list[str]:
+    """Return a line per judge that can be asked: calls, tokens and money at most."""
     totals: dict[str, Cost] = {}
     for (judge, _, _), cost in costs.items():
+        if run.judge(judge).is_imported:
+            continue
         totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
     return [f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)"
             for judge, cost in totals.items()]  # fmt: skip
@@ -196,6 +211,8 @@ class _Recordings:
         Of pairs that are still to be chosen from, the dearest ones may be.
         """
         judge, (condition, _) = self.run.judge(judge_name), arm
+        if judge.is_imported:
+            return Cost(0, 0, 0, 0.0)
         planner, pairs = judge.planner, (*about.pairs, *about.others)
         if condition is PLAN and planner is not None:
             known = self.run.recorded(planner, dataset, arm, pairs, {})

@@ -41,7 +41,8 @@ class Reply:
     """A verdict with what the provider said about itself, and how many attempts failed before it.
 
     Of those, `wasted` may have been billed. `probability` is how sure the judge was, where the server told it, and
-    `scores` are those of what stood first and second, of a judge that scores one response at a time.
+    `scores` are those of what stood first and second, of a judge that scores one response at a time. `imported`: it
+    was read from a log, and nobody was asked.
     """
 
     verdict: Verdict
@@ -53,6 +54,7 @@ class Reply:
     wasted: int = 0
     probability: Probability | None = None
     scores: tuple[float, float] | None = None
+    imported: bool = False
 
     @property
     def invalid(self) -> str | None:
@@ -77,6 +79,7 @@ class Judge(Asker[Reply]):
         super().__init__(name, table, provider)
         self.template = template
         self.strategy = strategy_of(name, table, self.pace)
+        self.answers: Mapping[str, Any] = {}  # of an imported judge: which logs its answers are read from
         self.rater: Rater | None = None  # who is asked in place of the judge, where it scores one response at a time
         if table.mode == "pointwise":
             self.rater = Rater(name, table, template, provider, self.pace, lambda: self.identity)
@@ -88,6 +91,8 @@ class Judge(Asker[Reply]):
     def identity(self) -> dict[str, Any]:
         """Everything that can change an answer, as plain JSON: no address, no key, no timeout, no rate."""
         table = self.table
+        if self.is_imported:
+            return {"provider": table.provider, **self._outcomes, **self.answers}
         return self._asked | {
             "template": {"name": self.template.name, "digest": self.template.digest},
             "cue_placement": table.cue_placement,

@@ -248,6 +248,26 @@ def measure(
     )  # fmt: skip
 
 
+def arm_rates(
+    x: Sequence[Judgment], y: Sequence[Judgment], confidence: float = 0.90, outcome: Outcome = "chose-first"
+) -> tuple[Estimate, Estimate] | None:
+    """Return how often the outcome came about in each of two arms, over the pairs that count in `measure`.
+
+    The arms hold the same pairs in the same order. Their difference is VSR's value, whose interval is not to be had
+    from these two: they are about the same pairs. Wilson's interval; None where no pair counts.
+    """
+    of = by_cluster(x, parts=True)
+    shares = [(a, share_of(a, outcome), share_of(b, outcome)) for a, b in zip(x, y, strict=True)]
+    known = [(a, first, second) for a, first, second in shares if first is not None and second is not None]
+    if not known:
+        return None
+
+    def rate(scored: Sequence[tuple[Judgment, float]]) -> Estimate:
+        return proportion(sum(score for _, score in scored), len(scored), confidence, totals=of(scored))
+
+    return rate([(a, first) for a, first, _ in known]), rate([(a, second) for a, _, second in known])
+
+
 def _corrected(
     moved: Sequence[Moved], x: Sequence[Judgment], accuracies: Mapping[str, Accuracy], confidence: float
 ) -> Estimate | None:
@@ -423,16 +443,28 @@ def movable(
     >>> movable([{"a": 1, "b": 1}], "ab", likely=[{"a": 0.8, "b": 0.99}]).value
     0.5
     """
+    close = closeness(arms, pairs, likely)
+    return proportion(sum(close.values()), len(close), confidence) if close else None
+
+
+def closeness(
+    arms: Iterable[Mapping[str, int]], pairs: Iterable[str], likely: Iterable[Mapping[str, float]] = ()
+) -> dict[str, bool]:
+    """Return which pairs are close for a judge, of those of which it is known; the arguments are those of `movable`.
+
+    >>> closeness([{"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1}], "abc")
+    {'a': True, 'b': False}
+    """
     choices_by_arm, known = tuple(arms), tuple(likely)
-    close = []
+    close = {}
     for pair in pairs:
         chances = [arm[pair] for arm in known if pair in arm]
         found = [arm[pair] for arm in choices_by_arm if pair in arm]
         if chances:
-            close.append(OPEN[0] <= sum(chances) / len(chances) <= OPEN[1])
+            close[pair] = OPEN[0] <= sum(chances) / len(chances) <= OPEN[1]
         elif len(found) > 1 or 0 in found:
-            close.append(len(set(found)) > 1 or 0 in found)
-    return proportion(sum(close), len(close), confidence) if close else None
+            close[pair] = len(set(found)) > 1 or 0 in found
+    return close
 
 
 def is_right(judgment: Judgment) -> bool:

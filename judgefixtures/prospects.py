@@ -51,6 +51,8 @@ def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]
         lines.append(_ruled_out(run, cells, sizes, flips))
     chosen = "".join(f" --judge-dataset {name}" for name in run.options.datasets)
     command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
+    if all(run.judge(name).is_imported for name in (judge, baseline)):
+        return lines
     cost = money(None) if missing.usd is None else f"at most {money(missing.usd)}"
     return [*lines, f"record what is missing of both, {missing.calls} calls, {cost}: {command} --judge-record missing"]
 
@@ -115,6 +117,8 @@ def _cost(run: Run, compared: Sequence[Subject], n: int) -> Cost:
     planned = {(judge, each.dataset): each for each in compared for judge in each.judges}
     for (judge, _, (condition, _)), each in asked.items():
         who, pairs = run.judge(judge), run.about(each).at_most
+        if who.is_imported:
+            continue
         cost = most_of(who.table, [who.longest_prompt(pair, condition) for pair in pairs])
         total += _scaled(cost, len(pairs), n)
     for (judge, _), each in planned.items():

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 from judgefixtures.asking import Said
 from judgefixtures.findings import Row
-from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import acknowledged, contradicts
+from judgefixtures.judgments import Arm, Judgment, Planned
+from judgefixtures.metrics import acknowledged, contradicts, stance_of
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.probabilities import Probability
+from judgefixtures.providers import Usage
 
 
 def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
     """Return the row of a judgment for judgments.jsonl, as plain JSON values; with its plan where there is one."""
     reply, usage = judgment.reply, judgment.reply.usage
+    admits = acknowledged(judgment)
     planned = {} if judgment.planned is None else {"plan": _plan_of(judgment.planned.plan)}
     return {
         "judge": judge,
@@ -26,23 +28,26 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
         "selected_response": judgment.verdict.selected_response,
         "invalid": judgment.verdict.invalid,
         "reason": judgment.verdict.reason,
-        "acknowledgment": acknowledged(judgment),
+        "acknowledgment": admits,
+        **({} if admits == "absent" or not (words := stance_of(judgment).span) else {"span": words}),
         "detail": reply.detail,
         "repaired": list(judgment.verdict.repaired),
         "reasoning": judgment.verdict.reasoning,
         "served_model": reply.served_model,
         "fingerprint": reply.fingerprint,
-        "usage": {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reasoning_tokens": usage.reasoning_tokens,
-        },
+        "usage": _usage_of(usage),
         **({} if reply.scores is None else {"scores": list(reply.scores)}),
         **({"tie": True} if judgment.verdict.tie else {}),
+        **({"imported": True} if reply.imported else {}),
         **({} if reply.probability is None else {"probability": _probability_of(reply.probability)}),
         **({} if (quote := contradicts(judgment)) is None else {"contradiction": quote}),
         **planned,
     }
+
+
+def _usage_of(usage: Usage) -> Row:
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
+            "reasoning_tokens": usage.reasoning_tokens}  # fmt: skip
 
 
 def _probability_of(probability: Probability) -> Row:
@@ -54,11 +59,20 @@ def _plan_of(plan: Plan) -> Row:
     return {"origin": plan.origin, "kind": plan.kind, "fault": plan.fault, "digest": plan.digest}
 
 
-def plan_text_row(judge: str, dataset: str, pair: str, plan: Plan) -> Row:
+def pair_row(judge: str, dataset: str, pair: Pair) -> Row:
+    """Return the row of a pair for pairs.jsonl: what a judge was asked about, its two responses in the pair's order."""
+    return {"dataset": dataset, "pair": pair.id, "question": pair.question, "response_1": pair.response_1,
+            "response_2": pair.response_2, "gold": pair.gold, "category": pair.category,
+            "content_type": pair.content_type, "judges": [judge]}  # fmt: skip
+
+
+def plan_text_row(judge: str, dataset: str, pair: str, planned: Planned) -> Row:
     """Return the row of a plan for plans.jsonl: what is carried out, and what was answered where that is not a plan."""
+    plan = planned.plan
+    usage = {} if planned.usage is None else {"usage": _usage_of(planned.usage)}
     return {"judge": judge, "dataset": dataset, "pair": pair, "origin": plan.origin, "kind": plan.kind,
             "fault": plan.fault, "detail": plan.detail, "digest": plan.digest, "text": plan.text,
-            "rejected": plan.rejected}  # fmt: skip
+            "rejected": plan.rejected, **usage}  # fmt: skip
 
 
 def served_rows(

@@ -43,18 +43,29 @@ from judgefixtures.checks.control import (
     control_dataset,
     golden_pairs,
     need_of,
+    of_log,
     refusal,
     refused,
     uncontrolled,
 )
 from judgefixtures.checks.decision import decisions
+from judgefixtures.checks.unanswered import unanswered
 from judgefixtures.closest import SCREENING, About, Closest
 from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
-from judgefixtures.contrasts import NO_CUE, OTHER_FAMILIES, Contrast, arm_name, contrasts, other_contrasts
-from judgefixtures.costs import Budget, BudgetError, Cost, Meter
+from judgefixtures.contrasts import (
+    NO_CUE,
+    NO_CUE_SWAPPED,
+    OTHER_FAMILIES,
+    Contrast,
+    arm_name,
+    contrasts,
+    other_contrasts,
+)
+from judgefixtures.costs import Budget, BudgetError, Cost, Meter, price_usd
 from judgefixtures.detectors import Detections, Reader, detected, has_reason
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
+from judgefixtures.imported import Imports
 from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.judgments import Arm, Judgment, Planned, ask_all, judgments, recorded
 from judgefixtures.metrics import choices as choices_of
@@ -63,7 +74,7 @@ from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
 from judgefixtures.ratings import Rater, Rating, both_ratings, check_names
 from judgefixtures.retirements import retirement
-from judgefixtures.rows import judgment_row, plan_text_row, served_rows
+from judgefixtures.rows import judgment_row, pair_row, plan_text_row, served_rows
 from judgefixtures.samples import Samples
 from judgefixtures.secrets import presentable
 from judgefixtures.statistics import Status
@@ -123,6 +134,21 @@ class RunOptions:
 
 
 @dataclass(slots=True)
+class Source:
+    """Where a judge's answers are from: recordings of some days (empty: nobody wrote it down), or asked in this run."""
+
+    days: set[str] = field(default_factory=set)
+    asked: int = 0
+
+    @property
+    def row(self) -> Row:
+        """The row of the report."""
+        known = sorted(self.days - {""})
+        return {"first": known[0] if known else None, "last": known[-1] if known else None,
+                "undated": "" in self.days, "asked_now": self.asked}  # fmt: skip
+
+
+@dataclass(slots=True)
 class Ledger:
     """What asking leaves behind beside a finding: who was asked, what it cost, and every judgment, as plain rows."""
 
@@ -131,6 +157,9 @@ class Ledger:
     retries: int = 0
     judgments: list[Row] = field(default_factory=list)
     plans: list[Row] = field(default_factory=list)
+    pairs: list[Row] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
     served: list[Row] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
@@ -144,18 +173,29 @@ class Ledger:
         """Add what a judge's calls cost."""
         self.spent[judge] = self.spent[judge] + cost if judge in self.spent else cost
 
+    def draw(self, judge: str, days: Iterable[str], asked: int) -> None:
+        """Note where answers of a judge are from."""
+        source = self.sources.setdefault(judge, Source())
+        source.days.update(days)
+        source.asked += asked
+
     def bear(self, other: Ledger) -> None:
         """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
         for judge, cost in other.spent.items():
             self.spend(judge, cost)
+        for judge, source in other.sources.items():
+            self.draw(judge, source.days, source.asked)
         self.retries += other.retries
         for warning in other.warnings:
             self.warn(warning)
 
-    def keep(self, judge: str, dataset: str, answers: Answers) -> None:
-        """Keep a judge's judgments, and the plans that they carried out."""
-        self.judgments += [judgment_row(judge, dataset, judgment) for arm in answers.arms for judgment in arm]
-        self.plans += [plan_text_row(judge, dataset, pair, each.plan) for pair, each in answers.plans.items()]
+    def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
+        """Keep a judge's judgments, what they are about, the plans that they carried out, and what its tokens cost."""
+        name = judge.name
+        self.judgments += [judgment_row(name, dataset, judgment) for arm in answers.arms for judgment in arm]
+        self.plans += [plan_text_row(name, dataset, pair, each) for pair, each in answers.plans.items()]
+        self.prices.setdefault(name, {"input": price_usd(judge.table, 10**6, 0),
+                                      "output": price_usd(judge.table, 0, 10**6)})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +247,12 @@ class Run:
         controlled = config.control.pairs if config.control else None
         self._control_samples = Samples(config, self.library, controlled, self.note, self.options.baseline)
         self._whole = self._control_samples.whole()
+        self.imports = Imports(cassettes)
         self._closest = Closest(config, self.library, self.samples, self.note)
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self._looks: dict[tuple[str, ...], int] = {}  # pairs per dataset that a swap of two judges is at
         self._seen_before: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
+        self._kept: set[tuple[str, str, Pair]] = set()  # pairs that a ledger has for the report
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
         self._planned: dict[tuple[int, str], dict[tuple[str, str], Planned]] = {}  # by judge and dataset, then by pair
@@ -248,7 +290,10 @@ class Run:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
         if name not in self._judges:
             self.config.check_judge_files(name)
-            self._judges[name] = load_judge(self.config.judge_table(name), name)
+            judge = load_judge(self.config.judge_table(name), name)
+            if judge.is_imported:
+                judge.answers = self.imports.identity(name)
+            self._judges[name] = judge
         return self._judges[name]
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -334,6 +379,8 @@ class Run:
         try:
             if any(judge.rater is not None for judge in case.judges):
                 check_names(self.config.cues)
+            if lacking := self.unanswered(check, case):
+                return unanswered(check, case, lacking, self._cue_free(case))
             self._refuse_hopeless(subject, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
             asking = Asking(case.dataset, what, subject.options, ledger)
@@ -342,7 +389,8 @@ class Run:
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
             case, asking = self._looked_at(*self._narrowed(check, case, asking))
             check = self._as_recorded(check, case, asking)
-            answers = [self._asked_of(judge, case.pairs, check.arms, asking) for judge in case.judges]
+            arms = self.arms(check, case)
+            answers = [self._asked_of(judge, case.pairs, arms, asking) for judge in case.judges]
             answers = [self._with_indifferent(judge, check, case, each)
                        for judge, each in zip(case.judges, answers, strict=True)]  # fmt: skip
             if isinstance(check, ContrastCheck) and check.is_read and (reader := self.config.detector.judge):
@@ -354,9 +402,33 @@ class Run:
             return replace(_controlled(check.lost(case, presentable(str(error))), controls), fatal=fatal)
         for judge, answered in zip(case.judges, answers, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
-            if self.options.keep_judgments:
-                ledger.keep(judge.name, case.dataset, answered)
+            self._keep(judge, case.dataset, case.pairs, answered, ledger)
         return _controlled(check.find(case, *answers), controls)
+
+    def arms(self, check: Check, case: Case) -> tuple[Arm, ...]:
+        """Return what a check asks; of accuracy the pairs' own order alone, where an imported judge's log has no other.
+
+        Every other check needs both of its arms.
+        """
+        if check.contrast is not None or (NO_CUE_SWAPPED, 0) not in check.arms:
+            return check.arms
+        own = tuple(arm for arm in check.arms if arm != (NO_CUE_SWAPPED, 0))
+        return own if any(self._lacks(judge, case, check.arms) and not self._lacks(judge, case, own)
+                          for judge in case.judges) else check.arms  # fmt: skip
+
+    def unanswered(self, check: Check, case: Case) -> str:
+        """Return why a check is about something that an imported judge's log has no answers to; empty where it is not.
+
+        Raises JudgeFixturesError where nothing is imported of the judge on the case's dataset.
+        """
+        arms = self.arms(check, case)
+        return next(filter(None, (self._lacks(judge, case, arms) for judge in case.judges)), "")
+
+    def _lacks(self, judge: Judge, case: Case, arms: Iterable[Arm]) -> str:
+        return self.imports.unanswered(judge.name, case.dataset, case.pairs, arms) if judge.is_imported else ""
+
+    def _cue_free(self, case: Case) -> tuple[Judgment, ...]:
+        return self._seen(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {}) if case.judge.is_imported else ()
 
     def _as_recorded(self, check: Check, case: Case, asking: Asking) -> Check:
         """Return a check without repeats where a replay would look for some of which nothing is recorded, and note it.
@@ -383,11 +455,16 @@ class Run:
         table = self.config.control
         if table is None:
             return uncontrolled(judge.name, None, Status.NOT_APPLICABLE, OFF)
-        dataset = control_dataset(table, pairs)
+        dataset = self.control_dataset(judge, asking.dataset, table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
         if key not in self._controls:
             self._controls[key] = self._control_of(judge, dataset, table, asking)
         return self._controls[key]
+
+    def control_dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
+        """Return the dataset that controls a judge: of an imported one its own, unless [control] names another."""
+        own = judge.is_imported and table.dataset is None
+        return dataset if own else control_dataset(table, pairs)
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the clear pairs of a dataset that a judge is controlled with: the first ones that have gold."""
@@ -424,10 +501,21 @@ class Run:
                 raise
             command = f"{self.options.command} {asking.options} --judge-record missing"
             missed = command if isinstance(error, CassetteMissError) else ""
-            return uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
-        if self.options.keep_judgments:
-            asking.ledger.keep(judge.name, dataset, answers)
-        return control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
+            lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
+            return of_log(lost, table) if judge.is_imported else lost
+        self._keep(judge, dataset, pairs, answers, asking.ledger)
+        found = control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
+        return of_log(found, table) if judge.is_imported else found
+
+    def _keep(self, judge: Judge, dataset: str, pairs: Sequence[Pair], answers: Answers, ledger: Ledger) -> None:
+        """Keep what a report of every judgment is made of, where one is wanted; each pair once in a run."""
+        if not self.options.keep_judgments:
+            return
+        ledger.keep(judge, dataset, answers)
+        for pair in pairs:
+            if (known := (judge.name, dataset, pair)) not in self._kept:
+                self._kept.add(known)
+                ledger.pairs.append(pair_row(judge.name, dataset, pair))
 
     def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
@@ -627,7 +715,12 @@ class Run:
         plans = self._plans(judge, pairs, asking)
         if not arms:
             return Answers((), plans)
-        if judge.rater is not None:
+        if judge.is_imported:
+            replies = self.imports.replies(judge, asking.dataset, pairs, arms)
+            asking.ledger.judges[judge.name] = judge.identity
+            self.note(f"{judge.name} is imported: its answers about {asking.dataset} are those of "
+                      f"{self.imports.path(judge.name, asking.dataset)}, and nobody was asked")  # fmt: skip
+        elif judge.rater is not None:
             replies = self._scored(judge, judge.rater, pairs, arms, asking)
         else:
             replies = self._collect(judge, judge, pairs, pairs, arms, plans, asking)
@@ -724,6 +817,8 @@ class Run:
                 self._warn_of_retirement(judge, asked.shutdown_date or judge.shutdown_date, ledger)
                 self._warn_of_cache(judge, list(cassettes.values()), asking)
                 ledger.retries += asked.retries - retries
+                days = {day for cassette in cassettes.values() for day in cassette.days}
+                ledger.draw(judge.name, days, sum(cassette.asked for cassette in cassettes.values()))
                 if meter.total.calls:
                     ledger.spend(judge.name, meter.total)
                 self._note(judge, pairs, arms, list(cassettes.values()), asking)
@@ -732,6 +827,10 @@ class Run:
         self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
     ) -> Mapping[str, Reply]:
         """Return what is recorded of a judge's verdicts in an arm, by pair id: of one that scores, made of two each."""
+        if judge.is_imported:
+            with contextlib.suppress(JudgeFixturesError):  # the item says what is wrong with the file
+                return self.imports.recorded(judge, dataset, pairs, arm)
+            return {}
         if judge.rater is None:
             return self._looked_up(judge, dataset, arm, pairs, plans)
         scored: dict[tuple[str, int, str], Rating] = {}

@@ -102,12 +102,18 @@ class Samples:
             return {}
         others = sorted(folder.parent.name for folder in self._library.root.glob(f"*/{source.name}"))
         known: dict[str, Pair] = {}
-        for name in dict.fromkeys([judge, *filter(None, [self._baseline]), *others]):
+        # A log has answers in both orders, mostly, where a recording has those that were asked.
+        compared = sorted([judge, *filter(None, [self._baseline])], key=self._is_imported)
+        for name in dict.fromkeys([*compared, *others]):
             with contextlib.suppress(CassetteError):  # the item says what is wrong with the file
                 sample = self._library.frozen_sample(name, source.name)
                 if sample is None or sample.seed == self._config.seed:
                     known = {pair.id: pair for pair in self._library.frozen(name, source.name)} | known
         return known
+
+    def _is_imported(self, judge: str) -> bool:
+        table = self._config.judges.get(judge)
+        return table is not None and table.provider == "imported"
 
     def _of_hub(self, judge: str, dataset: str, source: Source) -> Chosen:
         """Return the frozen sample where it is enough, and the hub's where the run may look there."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import datetime
 import json
 import os
 import re
@@ -60,6 +61,7 @@ class Row:
     plan: str = ""  # digest of the plan that was carried out, where there was one
     asked: int = 1  # how often, where an invalid answer was asked again and this is the last one
     oversize: int = 0  # how many bytes the body had, where it was too large to be kept
+    on: str = field(default="", compare=False)  # which day (UTC) it was answered; empty where nobody wrote it down
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
 
@@ -73,8 +75,8 @@ class Row:
         """What a judge would see of the row."""
         return (self.status, self.body, self.content_type, self.location)
 
-    def line(self) -> bytes:
-        """Return the row as a line of a cassette, with its line end."""
+    def line(self, recorded: str = "") -> bytes:
+        """Return the row as a line of a cassette that was `recorded` on a day, with its line end."""
         asked = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
         usual = {"repeat": 0, "status": 200, "asked": 1}  # what nearly every row has is left out
         other = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
@@ -82,11 +84,15 @@ class Row:
         where: dict[str, Any] = {"location": self.location} if self.location else {}
         where |= {"plan": self.plan} if self.plan else {}
         where |= {"oversize": self.oversize} if self.oversize else {}
+        where |= {"on": self.on} if self.on != recorded else {}
         return dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
-    def parse(cls, line: bytes) -> Row:
-        """Return the row of a line; raises ValueError where the line is not one that we can have written."""
+    def parse(cls, line: bytes, recorded: str = "") -> Row:
+        """Return the row of a line in a cassette that was `recorded` on a day.
+
+        Raises ValueError where the line is not one that we can have written.
+        """
         found = json.loads(line)
         pair, repeat, status = found["pair"], found.get("repeat", 0), found.get("status", 200)
         asked = found.get("asked", 1)
@@ -103,7 +109,20 @@ class Row:
             raise ValueError("wrong location")
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
-                   location, str(found.get("plan", "")), asked, oversize, exact)  # fmt: skip
+                   location, str(found.get("plan", "")), asked, oversize, day(found.get("on", recorded)),
+                   exact)  # fmt: skip
+
+
+def day(text: Any) -> str:
+    """Return a day as a recording holds it (`2026-11-22`), or empty; raises ValueError for anything else."""
+    if text != "" and datetime.date.fromisoformat(text).isoformat() != text:
+        raise ValueError("not a day")
+    return str(text)
+
+
+def today() -> str:
+    """Return the day, in UTC: machines far apart record the same judge."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def _body_fields(body: bytes, exact: bool) -> dict[str, Any]:
@@ -189,9 +208,9 @@ class CassetteFile:
         Returns the row that stands: without its body, where that is too large; the first answer, where two pairs ask
         the same question at the same time.
         """
-        row, line = _fitting(row)
         try:
             with self._lock:  # a judge's threads append side by side
+                row, line = _fitting(row, self._recorded(header))
                 known = self.find(row.digest)
                 if known is not None and row.asked <= known.asked:
                     return known
@@ -210,7 +229,12 @@ class CassetteFile:
         """Write header and rows, sorted by pair, in one step to `path`; the same rows give the same bytes."""
         path = path or self.path
         rows = sorted(rows, key=lambda row: (row.pair, row.repeat, row.digest))
-        content = b"".join([dump(header) + b"\n", *(_fitting(row)[1] for row in rows)])
+        # Most were answered on one day, which the header tells once.
+        days = [row.on for row in rows]
+        recorded = min(days, default="")
+        header = {key: value for key, value in header.items() if key != "recorded"}
+        header |= {"recorded": recorded} if recorded else {}
+        content = b"".join([dump(header) + b"\n", *(_fitting(row, recorded)[1] for row in rows)])
         if path == self.path and content == self._data and not self._appended:
             return
         if path == self.path:
@@ -218,6 +242,10 @@ class CassetteFile:
         atomic_write(path, content)
         if path == self.path:
             self._load()
+
+    def _recorded(self, header: Mapping[str, Any]) -> str:
+        """Return the day of the rows that do not name one: the file's, or that of the header it is about to get."""
+        return str((self.header or header).get("recorded", ""))
 
     def close(self) -> None:
         """Close the file; it can be appended to again."""
@@ -248,6 +276,7 @@ class CassetteFile:
             version = header["judgefixtures"]
             if not isinstance(header["judge"], dict):
                 raise TypeError
+            day(header.get("recorded", ""))
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
             raise CassetteError(
@@ -277,7 +306,7 @@ class CassetteFile:
             raise self._damaged(start, end, number)
         digest, before = row[1].decode(), None
         try:
-            found = Row.parse(self._data[start:end])
+            found = self._row(start, end)
             if found.digest != digest:
                 raise ValueError("two digests")
             if (known := self._index.get(digest)) is not None and self._data[slice(*known)] != self._data[start:end]:
@@ -294,7 +323,7 @@ class CassetteFile:
             self._index[digest] = (start, end)
 
     def _row(self, start: int, end: int) -> Row:
-        return Row.parse(self._data[start:end])
+        return Row.parse(self._data[start:end], self._recorded({}))
 
     def _damaged(self, start: int, end: int, number: int) -> DamagedError:
         line = self._data[start:end]
@@ -363,12 +392,12 @@ def _shown(line: bytes) -> str:
     return text if len(line) <= 40 else f"{text}..., {len(line)} bytes"
 
 
-def _fitting(row: Row) -> tuple[Row, bytes]:
+def _fitting(row: Row, recorded: str) -> tuple[Row, bytes]:
     """Return a row and its line, without the body where the line would be too large to be read again."""
-    line = row.line()
+    line = row.line(recorded)
     if len(line) > LARGEST_ROW:
         row = replace(row, body=b"", oversize=len(row.body))
-        line = row.line()
+        line = row.line(recorded)
     return row, line
 
 

@@ -10,13 +10,23 @@ import os
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, get_args
 
 from judgefixtures.cassettes.closest import FrozenChoice, freeze_choice
-from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, DamagedError, Key, Row, differences
+from judgefixtures.cassettes.files import (
+    FORMAT,
+    CassetteError,
+    CassetteFile,
+    DamagedError,
+    Key,
+    Row,
+    differences,
+    today,
+)
 from judgefixtures.cassettes.frozen import (
     FrozenSample,
     changed_fields,
@@ -93,7 +103,8 @@ class Cassette:
 
         def keep(row: Row) -> Row:
             before = self.file.find(row.digest) if again else None
-            row = replace(row, seen=pair.digest, plan=plan, asked=1 if before is None else before.asked + 1)
+            asked = 1 if before is None else before.asked + 1
+            row = replace(row, seen=pair.digest, plan=plan, asked=asked, on=today())
             row = self.file.append(row, self._header_now())
             own.add(row.digest)
             self.asked += 1
@@ -154,6 +165,11 @@ class Cassette:
             self._set_aside(self.older.path)
         return []
 
+    @property
+    def days(self) -> Counter[str]:
+        """How many of the answers that were used are of which day; empty where nobody wrote it down."""
+        return Counter(row.on for rows in self.used.values() for row in rows)
+
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""
         if self._seen is None:
@@ -213,7 +229,8 @@ class Cassette:
 
     def _header_now(self) -> dict[str, Any]:
         """Return the header of the file that answers are appended to: a side file says which run began it."""
-        return self.header() | ({} if self.file.path == self.final_path else {"run": self.run})
+        run = {} if self.file.path == self.final_path else {"run": self.run}
+        return self.header() | run | {"recorded": today()}
 
     def check_identity(self) -> None:
         """Raise CassetteError where the recordings are another judge's: an answer of one must not pass for both."""

@@ -21,7 +21,9 @@ from judgefixtures.cassettes.files import (
     DamagedError,
     Row,
     atomic_write,
+    day,
     differences,
+    dump,
 )
 from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, FrozenSample, parsed_sample
 
@@ -116,7 +118,7 @@ def joined(path: Path, found: Versions) -> Joined:
         return _joined_whole(path, found, parsed_choice, "choices of the closest pairs")
     if not _is_cassette(path):
         return _joined_pairs(path, found)
-    header = _joined_headers(path, found)
+    header, found = _joined_headers(path, found)
     twice: set[str] = set()
 
     def first(mine: bytes, its: bytes) -> bytes:
@@ -178,14 +180,50 @@ def _rows(path: Path, content: bytes, both: Callable[[bytes, bytes], bytes]) -> 
     return rows
 
 
-def _joined_headers(path: Path, found: Versions) -> bytes:
-    ours, theirs, _ = _each(found, lambda content: next(_lines(content), (0, b""))[1])
+def _joined_headers(path: Path, found: Versions) -> tuple[bytes, Versions]:
+    """Return the header of both, and the versions with rows that can stand below it."""
+    ours, theirs, base = (_header(content) for content in (found.ours, found.theirs, found.base or b""))
     if changed := differences(_judge(path, ours), _judge(path, theirs)):
         raise CassetteError(
             f"{path}: the two branches recorded different judges ({'; '.join(changed)}), and answers of one must not "
             f"pass for the other's: {_keep_one(path)}"
         )
-    return ours
+    days = {_day(header) for header in (ours, theirs, base) if header}
+    if len(days) == 1:
+        return ours, found
+    # Rows of another day than their header's name it: below a header that names none, each names its own.
+    dated = [_with_days(content) for content in (found.ours, found.theirs, found.base or b"")]
+    whole = {key: value for key, value in json.loads(ours).items() if key != "recorded"}
+    return dump(whole), Versions(dated[0], dated[1], None if found.base is None else dated[2])
+
+
+def _header(content: bytes) -> bytes:
+    return next(_lines(content), (0, b""))[1]
+
+
+def _day(header: bytes) -> str:
+    try:
+        return day(json.loads(header).get("recorded", ""))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return ""  # not a header, which is said elsewhere
+
+
+def _with_days(content: bytes) -> bytes:
+    """Return a cassette whose rows name their days themselves; what is not a row stays for others to complain of."""
+    first, newline, rows = content.partition(b"\n")
+    if not (recorded := _day(first)):
+        return content
+    lines = [_with_day(line, recorded) for line in rows.splitlines(keepends=True)]
+    return first + newline + b"".join(lines)
+
+
+def _with_day(line: bytes, recorded: str) -> bytes:
+    try:
+        if "on" in json.loads(line):
+            return line
+    except (ValueError, TypeError, RecursionError):
+        return line
+    return ROW_START.sub(lambda start: start[0] + b'"on":' + dump(recorded) + b",", line)
 
 
 def _judge(path: Path, header: bytes) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.decision import DECISION, DECISIONS, EXPENSES, SWAP
 from judgefixtures.checks.edit import EditCheck
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
+from judgefixtures.checks.overview import RESULTS
 from judgefixtures.checks.plans import PLANS, PlanCheck
 from judgefixtures.checks.rankings import RANKINGS
 from judgefixtures.checks.sections import SERVED, WARNINGS, Section
@@ -21,8 +22,8 @@ __all__ = ["SECTIONS", "AccuracyCheck", "Answers", "Case", "Check", "ContrastChe
 
 # In the order of the keys of report.json, which is that of the terminal.
 SECTIONS: tuple[Section, ...] = (
-    CONTROLS, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, SERVED, RANKINGS, PLANS,
-    EXPENSES, DECISIONS, DECISION,
+    RESULTS, CONTROLS, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, SERVED, RANKINGS,
+    PLANS, EXPENSES, DECISIONS, DECISION,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.sections import Section
+from judgefixtures.checks.sections import Section, View
 from judgefixtures.checks.wording import interval, limits, table
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
@@ -30,12 +30,14 @@ from judgefixtures.statistics import (
     counted,
     decides,
     proportion,
+    several,
     signed,
 )
 from judgefixtures.validity import too_many_invalid
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
+TITLE = "accuracy: is it right where the better response is known?"
 DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference between judges is named
 
 
@@ -71,8 +73,9 @@ class AccuracyCheck:
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both orders."""
-        gate, (own, other) = gate_of(self, case), answers[0].arms
-        measured = accuracy(own, other if case.judge.rater is None else None, gate.confidence)  # one score, no order
+        gate, (own, *others) = gate_of(self, case), answers[0].arms  # a log may have the pairs' own order alone
+        other = others[0] if others and case.judge.rater is None else None  # one score, no order
+        measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
         return Finding(
@@ -80,12 +83,23 @@ class AccuracyCheck:
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             rows={"accuracy": tuple(accuracy_row(judge, dataset, row) for row in measured)},
             evidence={"rights": [rights(judge, dataset, own)]},
-            estimate=measured[0].accuracy, alpha=gate.alpha,
+            estimate=measured[0].accuracy, plain=_plain(judge, dataset, measured[0], gate.min_accuracy),
+            alpha=gate.alpha,
         )  # fmt: skip
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of an accuracy that could not be measured."""
         return lost(self, case, message)
+
+
+def _plain(judge: str, dataset: str, measured: Accuracy, least: float | None) -> str:
+    """Return how often a judge is right, and how often it has to be, in a sentence."""
+    found = measured.accuracy
+    level = f"{100 * found.confidence:.10g}%"
+    asked = "" if least is None else f", more than {bare(least)} asked"
+    return (f"{judge} is right on {measured.correct:g} of {several(measured.n, 'pair')} of {dataset} whose better "
+            f"response is known ({bare(found.value)}{asked}; {level} CI {bare(found.low, 3)} to "
+            f"{bare(found.high, 3)})")  # fmt: skip
 
 
 def golden(pairs: Sequence[Pair]) -> int:
@@ -205,12 +219,14 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return sorted(rows_of(findings, "accuracy"), key=_order)
 
 
-def _lines(report: Row, _alpha: float) -> list[str]:
+def _lines(report: Row, _view: View) -> list[str]:
     shown = [row for row in report["accuracy"] if row["category"] == "all" or row["n"] >= SMALLEST_SHOWN_CATEGORY]
-    return ["", *table([HEADER, *map(_accuracy_cells, shown)])] if shown else []
+    said = [f"{row['status'] if row['status'] != Status.NOT_APPLICABLE else 'no limit is set'}: {row['text']}"
+            for row in report["results"] if row["check"] == AccuracyCheck.kind and row["text"]]  # fmt: skip
+    return ["", *said, "", *table([HEADER, *map(_accuracy_cells, shown)])] if shown else []
 
 
-def _macro_lines(report: Row, _alpha: float) -> list[str]:
+def _macro_lines(report: Row, _view: View) -> list[str]:
     # A mean over topics of a few pairs each says nothing.
     enough = [row for row in report["macro_accuracy"]
               if row["accuracy"]["n"] >= SMALLEST_SHOWN_CATEGORY * row["categories"]]  # fmt: skip
@@ -239,7 +255,7 @@ def _order(row: Row) -> tuple[str, str, bool, str]:
     return (row["judge"], row["dataset"], row["category"] != "all", row["category"])
 
 
-def _side_by_side_lines(report: Row, _alpha: float) -> list[str]:
+def _side_by_side_lines(report: Row, _view: View) -> list[str]:
     """Return a table per dataset, a column per judge, and the paired tests over all of its pairs.
 
     Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
@@ -282,6 +298,6 @@ def _accuracy_cells(row: Row) -> tuple[str, ...]:
             bare(both["value"]) if both else "-")  # fmt: skip
 
 
-ACCURACY = Section("accuracy", _rows, _lines)
-MACRO_ACCURACY = Section("macro_accuracy", _macro_rows, _macro_lines)
-SIDE_BY_SIDE = Section("side_by_side", _side_by_side_rows, _side_by_side_lines)
+ACCURACY = Section("accuracy", _rows, _lines, title=TITLE)
+MACRO_ACCURACY = Section("macro_accuracy", _macro_rows, _macro_lines, title=TITLE)
+SIDE_BY_SIDE = Section("side_by_side", _side_by_side_rows, _side_by_side_lines, title=TITLE)

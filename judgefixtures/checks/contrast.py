@@ -8,9 +8,10 @@ from typing import ClassVar
 
 from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.plain import admitted_text, done, sentences_of, shift_text
 from judgefixtures.checks.readings import of_both, readings_lines, readings_row, readings_text
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
-from judgefixtures.checks.sections import Section, with_holm
+from judgefixtures.checks.sections import Section, View, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
@@ -40,7 +41,14 @@ from judgefixtures.validity import too_many_invalid
 
 # Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01
-HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "flips", "CAR", "status")
+HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
+TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
+LEGEND = (
+    "VSR: how much more often response 1 is chosen with the favoured label on it; PASS: all of its interval (CI) is "
+    "within the tolerance",
+    "flips: verdicts that changed; CAR: of those that went to the favoured label, how many reasons admit it; "
+    "INCONCLUSIVE: too few pairs to tell",
+)
 EXAMPLES = 3
 SHOWN_REASON = 240
 PLACES = {1: "first", 2: "second"}
@@ -121,7 +129,8 @@ def finding(
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
         diagnosis=(*diagnosis(row, measured, decision), *quotes), rows={"contrasts": (row,)},
-        evidence={"indifferent": [evidence]}, estimate=measured.vsr, alpha=gate_of(check, case).alpha,
+        evidence={"indifferent": [evidence], **_moves(check, case, answers)}, estimate=measured.vsr, plain=row["text"],
+        alpha=gate_of(check, case).alpha,
     )  # fmt: skip
 
 
@@ -139,6 +148,15 @@ def _with_position(
     if check.family != "position" or (preferred := preference(x, y, gate.confidence)) is None:
         return dict(found.rows)
     return {"contrasts": tuple({**row, "position": asdict(preferred)} for row in found.rows["contrasts"])}
+
+
+def _moves(check: ContrastCheck, case: Case, answers: Answers) -> dict[str, list[Row]]:
+    """Return how far each pair moved, for a comparison with what it did at another time."""
+    outcome = check.contrast.outcome
+    shares = {a.pair.id: (share_of(a, outcome), share_of(b, outcome)) for a, b in zip(*answers.arms[:2], strict=True)}
+    moves = {pair: first - second for pair, (first, second) in shares.items()
+             if first is not None and second is not None}  # fmt: skip
+    return {"moves": [{"judge": case.judge.name, "dataset": case.dataset, "contrast": check.name, "moves": moves}]}
 
 
 def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence[Judgment]) -> dict[str, list[Row]]:
@@ -325,8 +343,27 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "car_status": str(decision.car_status),
         "status": str(decision.status),
         "message": decision.message,
+        "text": _text(judge, dataset, contrast, measured, decision),
+        **_asked(contrast),
+        "moved": [move.x.pair.id for move in measured.moved],
         "waived": None,
     }
+
+
+def _asked(contrast: Contrast) -> Row:
+    """Return what both arms are, for those who read the judgments: condition and repeat, sentences, the outcome."""
+    return {"arms": [[condition.name, repeat] for condition, repeat in contrast.arms],
+            "sentences": sentences_of(contrast), "outcome": contrast.outcome}  # fmt: skip
+
+
+def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:
+    """Return what came of a contrast, in a sentence without terms."""
+    who = f"{judge} on {dataset}"
+    said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance)
+    if contrast.x.cue_1 is None or measured.car is None:
+        return said
+    label = contrast.x.labels[0] if measured.n10 >= measured.n01 else contrast.x.labels[1]
+    return said + admitted_text(measured.followed, measured.acknowledged, label)
 
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:
@@ -344,6 +381,9 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         "car_status": "NOT_APPLICABLE",
         "status": "ERROR",
         "message": message,
+        "text": f"{done(contrast)} could not be measured of {judge} on {dataset}",
+        **_asked(contrast),
+        "moved": [],
         "waived": None,
     }
 
@@ -397,8 +437,11 @@ def _corrected(row: Row) -> list[str]:
     return lines
 
 
-def _corrections(rows: Sequence[Row]) -> list[str]:
+def _corrections(rows: Sequence[Row], view: View) -> list[str]:
     """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
+    if not view.verbose:
+        rows = [row for row in rows if row["car"] and row["car_corrected"]
+                and bare(row["car"]["value"]) != bare(row["car_corrected"]["value"])]  # fmt: skip
     return [f"CAR of {row['judge']} on {row['dataset']} in {row['contrast']}: {bare(row['car']['value'])}, corrected "
             f"for the detector's measured errors and noise flips {bare(row['car_corrected']['value'])}, "
             f"{limits(row['car_corrected'], 'CI ')}"
@@ -409,8 +452,10 @@ def _alarmed(alarms: Row) -> str:
     return f"{round(alarms['value'] * alarms['n'])} of {alarms['n']}"
 
 
-def _alarms(rows: Sequence[Row]) -> list[str]:
+def _alarms(rows: Sequence[Row], view: View) -> list[str]:
     """Say how often the detector sees a cue cited that was not there, per judge, dataset and family: the worst."""
+    if not view.verbose:
+        rows = [row for row in rows if row["false_alarms"] and row["false_alarms"]["value"]]
     worst_of: dict[tuple[str, str, str], Row] = {}
     for row in rows:
         key = (row["judge"], row["dataset"], row["family"])
@@ -460,23 +505,24 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return _with_floors(with_movable(with_holm(rows_of(findings, "contrasts")), evidence_of(findings, "indifferent")))
 
 
-def _lines(report: Row, alpha: float) -> list[str]:
+def _lines(report: Row, view: View) -> list[str]:
     """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
     rows = report["contrasts"]
     text: list[str] = []
     if rows:
-        text += table([HEADER, *(_cells(row) for row in rows)])
+        folded = [[row] for row in rows] if view.verbose else _folded(rows)
+        text += [*map(_sentence, folded), "", *table([HEADER, *map(_cells, folded)]), *LEGEND, ""]
         text += [
             *_floors(rows),
-            *_preferences(rows),
+            *_preferences(rows, view),
             *beyond_lines(rows),
-            *_corrections(rows),
-            *_alarms(rows),
+            *_corrections(rows, view),
+            *_alarms(rows, view),
             *readings_lines(rows),
             *_covers(rows),
             *contradicted_lines(rows),
         ]
-    surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < alpha]
+    surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < view.alpha]
     if surviving:
         text += ["", "Violations that survive Holm's adjustment (per judge):"]
         text += [f"  {row['judge']} {row['dataset']} {row['contrast']}: p = {row['p_fail_holm']:.2g}"
@@ -489,6 +535,24 @@ def _lines(report: Row, alpha: float) -> list[str]:
         elif row["status"] == Status.INCONCLUSIVE:
             text += ["", f"INCONCLUSIVE {row['judge']} {row['dataset']} {row['contrast']}: {row['message']}"]
     return text
+
+
+def _folded(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows with those of a family of a judge that pass together, the largest shift first; others alone."""
+    folded: dict[tuple[str, ...], list[Row]] = {}
+    for number, row in enumerate(rows):
+        passes = row["status"] == Status.PASS and not row["waived"]
+        key = (row["judge"], row["family"]) if passes else (row["judge"], row["family"], str(number))
+        folded.setdefault(key, []).append(row)
+    return [sorted(each, key=lambda row: -abs(row["vsr"]["value"]) if row["vsr"] else 0.0) for each in folded.values()]
+
+
+def _sentence(rows: Sequence[Row]) -> str:
+    """Return what came of a contrast, or of the largest of several that pass."""
+    largest = rows[0]
+    of = f"{largest['family']}, the largest of {len(rows)} shifts: " if len(rows) > 1 else ""
+    status = f"WAIVED ({largest['status']})" if largest["waived"] else largest["status"]
+    return f"{status}: {of}{largest['text']}"
 
 
 def _with_floors(rows: Sequence[Row]) -> list[Row]:
@@ -544,26 +608,30 @@ def _covers(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def _preferences(rows: Sequence[Row]) -> list[str]:
-    """Say how far a judge prefers what stands first, where both orders were asked."""
+def _preferences(rows: Sequence[Row], view: View) -> list[str]:
+    """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
     return [
         f"position preference of {row['judge']} on {row['dataset']}: first chosen {signed(found['first']['value'])}, "
         f"{limits(found['first'], 'CI ')} more often than half; the same response in both orders "
         f"{bare(found['consistency']['value'])}, {limits(found['consistency'], 'CI ')}"
         for row in rows
-        if (found := row.get("position"))
+        if (found := row.get("position")) and (view.verbose or row["status"] != Status.PASS)
     ]
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return the cells of a contrast, or of the largest of several that pass."""
+    row = rows[0]
     vsr, car, flips = row["vsr"], row["car"], row["flip_rate"]
+    datasets = dict.fromkeys(each["dataset"] for each in rows)
     return (
         row["judge"],
-        row["dataset"],
-        row["contrast"],
+        row["dataset"] if len(datasets) == 1 else f"{len(datasets)} datasets",
+        row["contrast"] if len(rows) == 1 else f"{row['family']} ({len(rows)})",
         str(row["n"]),
         signed(vsr["value"]) if vsr else "-",
         limits(vsr),
+        bare(row["tolerance"]),
         f"{_flips(row)}/{row['n']}{_gross(row)}" if flips else "-",
         f"{round(car['value'] * car['n'])}/{car['n']}" if car else "-",
         f"WAIVED ({row['status']})" if row["waived"] else row["status"],
@@ -581,4 +649,5 @@ def _gross(row: Row) -> str:
     return f" ({row['n10']:g} to it)" if row["gross_share"] else ""
 
 
-CONTRASTS = Section("contrasts", _rows, _lines, _unsteady)
+CONTRASTS = Section("contrasts", _rows, _lines, _unsteady,
+                    title=TITLE)  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from judgefixtures.checks.check import Need
-from judgefixtures.checks.sections import Section, ordered
+from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.findings import Finding, Row, rows_of
@@ -148,6 +148,19 @@ def _longer_by(judgment: Judgment) -> int:
     return lengths[0] - lengths[1] if judgment.chosen == 1 else lengths[1] - lengths[0]
 
 
+def of_log(found: Control, table: ControlTable) -> Control:
+    """Return the control of an imported judge, with which pairs it was about, and what to set where it failed."""
+    if table.dataset is not None:
+        return found
+    message = f"{found.message} (the first pairs of {found.dataset} itself that have gold: [control] names no dataset)"
+    if found.failed:
+        message += (
+            ". Where these are not clear pairs, or not in the log in both orders, set [control] dataset to clear pairs "
+            "that the log has answers about, or control = false"
+        )
+    return replace(found, message=message)
+
+
 def refusal(failed: Control) -> str:
     """Return why an item is an ERROR."""
     return (  # a message may end in a command, which is copied as it stands: nothing comes after it
@@ -178,7 +191,7 @@ def _told_apart(row: Row) -> str:
     return json.dumps(found, sort_keys=True)
 
 
-def _lines(report: Row) -> list[str]:
+def _lines(report: Row, _view: View) -> list[str]:
     return [_line(row) for row in report["controls"]]
 
 
@@ -187,4 +200,4 @@ def _line(row: Row) -> str:
     return f"control of {row['judge']}{about} is {row['status']}: {row['message']}"
 
 
-CONTROLS = Section("controls", _rows, alerts=_lines)
+CONTROLS = Section("controls", _rows, _lines, title="control: does the judge read what it judges?")

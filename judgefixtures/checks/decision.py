@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judgefixtures.checks.sections import Section, ordered, with_holm
+from judgefixtures.checks.sections import Section, View, ordered, with_holm
 from judgefixtures.checks.swap import EXPENSES_SHOWN, estimated
 from judgefixtures.checks.wording import table
 from judgefixtures.config import SwapTable
@@ -16,6 +16,12 @@ from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
 EXPENSE_HEADER = ("dataset", "a verdict", "baseline", "candidate", "difference", "CI")
 SEVERITY = (SwapStatus.APPROVE, SwapStatus.INCONCLUSIVE, SwapStatus.REJECT)
+TITLE = "swap: may the candidate replace the baseline?"
+PLAIN = {
+    "APPROVE": "{judge} may replace {baseline}: it is worse in nothing that was compared by as much as the margins",
+    "REJECT": "{judge} must not replace {baseline}: it is demonstrably worse by more than a margin allows",
+    "INCONCLUSIVE": "{judge} cannot replace {baseline} yet: that it is worse by more than a margin is not ruled out",
+}
 MOST_REASONS, MOST_COMPONENTS = 7, 9  # lines in the terminal; report.json has all
 
 
@@ -125,7 +131,7 @@ def _overall_decision(report: Row) -> Row | None:
 # --- words ----------------------------------------------------------------------------------------------------
 
 
-def _lines(report: Row, _alpha: float) -> list[str]:
+def _lines(report: Row, _view: View) -> list[str]:
     """Return each candidate's decision: in words, then its components, open ones first; the decision on all last."""
     if not (decision := report.get("decision")):
         return []
@@ -134,6 +140,11 @@ def _lines(report: Row, _alpha: float) -> list[str]:
         title = f"decision on {own['judge']} against {own['baseline']}: {own['status']}" if several else ""
         lines += ["", *_decided(title or f"decision: {own['status']}", own)]
     return [*lines, "", f"decision: {decision['status']}"] if several else lines
+
+
+def plain(decision: Row) -> str:
+    """Return what was decided on a candidate, in a sentence."""
+    return PLAIN[decision["status"]].format(judge=decision["judge"], baseline=decision["baseline"])
 
 
 def _decided(title: str, decision: Row) -> list[str]:
@@ -166,7 +177,7 @@ def _cut(lines: Sequence[str], most: int) -> list[str]:
     return list(lines) if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} more like these"]
 
 
-def _expense_lines(report: Row, _alpha: float) -> list[str]:
+def _expense_lines(report: Row, _view: View) -> list[str]:
     """Return what a verdict costs, a table per candidate: that of the first dataset (report.json has all)."""
     first: dict[tuple[str, str], Row] = {}
     for row in report["expenses"]:
@@ -202,6 +213,6 @@ def _expense_cells(dataset: str, row: Row) -> list[tuple[str, ...]]:
 
 
 SWAP = Section("swap", _rows)
-EXPENSES = Section("expenses", _expense_rows, _expense_lines)
+EXPENSES = Section("expenses", _expense_rows, _expense_lines, title="what a verdict costs")
 DECISIONS = Section("decisions", decisions)
-DECISION = Section("decision", lines=_lines, sums_up=_overall_decision)
+DECISION = Section("decision", lines=_lines, sums_up=_overall_decision, title=TITLE)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.contrast import doubt_of, need_of, stuck_reason
-from judgefixtures.checks.sections import Section, ordered
+from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, rows_of
@@ -185,13 +185,15 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(rows_of(findings, "four_cells"), ("judge", "dataset", "contrast"))
 
 
-def _lines(report: Row, _alpha: float) -> list[str]:
+def _lines(report: Row, view: View) -> list[str]:
     lines: list[str] = []
     for row in report["four_cells"]:
+        if row["status"] == Status.PASS and not view.verbose:
+            continue
         waived = row["waived"]
         by = f"WAIVED by {waived['owner']} until {waived['expires']} ({waived['reason']}): " if waived else ""
         lines += ["", f"{row['judge']} {row['dataset']} {row['contrast']}: {by}{row['message']}"]
     return lines
 
 
-FOUR_CELLS = Section("four_cells", _rows, _lines)
+FOUR_CELLS = Section("four_cells", _rows, _lines, title="cues in both orders")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.accuracy import smallest_n_of_accuracy
 from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.sections import Section, ordered
+from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.wording import interval, shortened
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Row, estimate_row, rows_of
@@ -147,11 +147,11 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(rows_of(findings, "plans"), ("judge", "dataset"))
 
 
-def _lines(report: Row, _alpha: float) -> list[str]:
+def _lines(report: Row, _view: View) -> list[str]:
     lines: list[str] = []
     for row in report["plans"]:
         lines += ["", f"plans of {row['judge']} on {row['dataset']}: {row['status']}: {row['message']}"]
     return lines
 
 
-PLANS = Section("plans", _rows, _lines)
+PLANS = Section("plans", _rows, _lines, title="plans")

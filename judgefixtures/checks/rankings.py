@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from judgefixtures.checks.sections import Section
+from judgefixtures.checks.sections import Section, View
 from judgefixtures.findings import Finding, Row, estimate_row, evidence_of
 
 
@@ -37,11 +37,14 @@ def _ranking(contrasts: Mapping[tuple[str, str], Mapping[str, int]], labels: lis
     }
 
 
-def _lines(report: Row, _alpha: float) -> list[str]:
+def _lines(report: Row, view: View) -> list[str]:
     lines: list[str] = []
     for ranking in report["rankings"]:
-        lines += ["", f"ranking of {ranking['judge']} on {ranking['dataset']}: {ranking['message']}"]
+        said = ranking["message"]
+        if not ranking["certified"] and not view.verbose:
+            said = f"{said.partition(':')[0]}: as far as these pairs tell, chance may have made this order"
+        lines.append(f"ranking of {ranking['judge']} on {ranking['dataset']}: {said}")
     return lines
 
 
-RANKINGS = Section("rankings", _rows, _lines)
+RANKINGS = Section("rankings", _rows, _lines, title="ranking of the labels")

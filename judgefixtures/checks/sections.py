@@ -10,11 +10,19 @@ from judgefixtures.served import changes, served
 from judgefixtures.statistics import holm
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a report is shown: the level of its tests, and whether what passed is shown as fully as what did not."""
+
+    alpha: float = 0.05
+    verbose: bool = False
+
+
 def _no_rows(_findings: Sequence[Finding]) -> None:
     return None
 
 
-def _nothing(_report: Row, _alpha: float) -> list[str]:
+def _nothing(_report: Row, _view: View) -> list[str]:
     return []
 
 
@@ -28,15 +36,16 @@ class Section:
 
     `rows` gets the findings of all items, in no particular order, and returns the key's value; None leaves the key out.
     `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the whole
-    report and the level of its tests and returns what the terminal shows; `alerts` what it shows before everything
-    else.
+    report and how to show it and returns what the terminal shows, below the `title`, where there is one; `alerts` what
+    it shows before everything else.
     """
 
     key: str
     rows: Callable[[Sequence[Finding]], object] = _no_rows
-    lines: Callable[[Row, float], list[str]] = _nothing
+    lines: Callable[[Row, View], list[str]] = _nothing
     alerts: Callable[[Row], list[str]] = _no_alerts
     sums_up: Callable[[Row], object] | None = None
+    title: str = ""
 
     def value(self, findings: Sequence[Finding], report: Row) -> object:
         """Return the key's value, of the findings or of the keys before it."""

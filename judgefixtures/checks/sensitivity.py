@@ -12,7 +12,7 @@ from typing import Any
 
 from judgefixtures.checks.check import Answers, Case
 from judgefixtures.findings import Row, estimate_row
-from judgefixtures.metrics import movable
+from judgefixtures.metrics import closeness, movable
 
 FEW = 0.10  # of the pairs: with fewer movable ones a PASS says little about close calls
 HOW = 'pytest -k "placebo or repeat" --judge-repeats 2'
@@ -44,6 +44,18 @@ def with_movable(rows: Sequence[Row], evidence: Iterable[Row]) -> list[Row]:
             found = movable(arms[of].values(), own["pairs"], own["confidence"], likely[of].values())
         moved.append({**row, "movable": estimate_row(found)})
     return moved
+
+
+def close_pairs(evidence: Iterable[Row]) -> dict[tuple[str, str], set[str]]:
+    """Return the ids of the pairs that are close for a judge, by judge and dataset."""
+    found = list(evidence)
+    arms, likely = (_together(found, kind) for kind in ("arms", "likely"))
+    close: dict[tuple[str, str], set[str]] = {}
+    for each in found:
+        of = (each["judge"], each["dataset"])
+        told = closeness(arms[of].values(), each["pairs"], likely[of].values())
+        close.setdefault(of, set()).update(pair for pair, is_close in told.items() if is_close)
+    return close
 
 
 def _together(evidence: Iterable[Row], kind: str) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:

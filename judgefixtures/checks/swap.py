@@ -117,7 +117,9 @@ class SwapCheck:
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
         contrast = self.contrast.id if self.contrast else None
         names = (judge, baseline, case.dataset, contrast)
-        evidence: Row = {"prices": [self._price(case)], "swap_parts": [
+        # No more can be asked of a log: what more pairs would cost is not to be had.
+        prices = [] if any(who.is_imported for who in case.judges) else [self._price(case)]
+        evidence: Row = {"prices": prices, "swap_parts": [
             {**self._found(case, part, lacking), "clusters": clusters, "flips": flips}
         ]}  # fmt: skip
         if not self.contrast:

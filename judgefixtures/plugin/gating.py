@@ -30,6 +30,7 @@ class Outcome:
     ledger: Ledger
     notes: list[str]
     findings: list[Finding] = field(default_factory=list)
+    failed: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as plain values: under xdist it travels to the controller."""
@@ -41,6 +42,10 @@ class Outcome:
             "retries": ledger.retries,
             "judgments": list(ledger.judgments),
             "plans": list(ledger.plans),
+            "pairs": list(ledger.pairs),
+            "sources": {judge: source.row for judge, source in ledger.sources.items()},
+            "prices": dict(ledger.prices),
+            "failed": self.failed,
             "notes": list(self.notes),
         }
 
@@ -125,12 +130,13 @@ class Gate:
 
         finding = self._kept(self._with_waiver(finding))
         if finding.fatal:
-            self._node.session.shouldstop = f"fatal: {finding.text}"
+            self._node.session.shouldstop = f"fatal: {'; '.join(finding.reasons) or finding.text}"
         if finding.status is Status.NOT_APPLICABLE:
             raise pytest.skip.Exception(shown(finding.text))
         gate = self._setup.config.gate(self._subject.check.family)
         tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn"
         if finding.status is not Status.PASS and not tolerated and finding.waived is None:
+            self._outcome.failed = True
             _fail("\n".join([finding.text, *self._invalid(finding), *self._hint(finding)]))
 
     def _kept(self, finding: Finding) -> Finding:

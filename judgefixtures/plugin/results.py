@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,9 @@ from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plugin.items import selected
 from judgefixtures.plugin.setup import SETUP, setup_of
 from judgefixtures.secrets import masked, presentable
+
+if TYPE_CHECKING:
+    from judgefixtures.report.record import Record
 
 Row = dict[str, Any]
 
@@ -25,7 +28,7 @@ class Results:
         self._results: dict[str, Row] = {}  # the one result of each item
         self._reran: set[str] = set()  # the items whose result is of an attempt that a plugin made again
         self._report: Row | None = None
-        self._alpha = 0.05
+        self._record: Record | None = None
         self._collected: list[str] = []  # by a worker, and so by all of them
         self._copies = 1  # under --dist each, every worker runs every item
         self._reported: Counter[str] = Counter()
@@ -80,13 +83,10 @@ class Results:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if not self._results:
             return
-        from judgefixtures.findings import Finding
-        from judgefixtures.report import build_report, write_report
+        from judgefixtures.report import report_of, write_report
 
-        findings = [Finding.from_json(row) for row in self._of("findings")]
-        judges = {name: identity for result in self._results.values() for name, identity in result["judges"].items()}
-        self._report = build_report(findings, judges, self._lost)
-        self._alpha = min((finding.alpha for finding in findings), default=self._alpha)
+        self._record = self._recorded()
+        self._report = report_of(self._record)
         decision = self._report.get("decision")
         if decision and decision["status"] != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -95,12 +95,38 @@ class Results:
             return
         again = (folder / "report.json").exists()
         try:
-            write_report(folder, self._report, findings, self._of("judgments"), self._of("plans"))
+            write_report(folder, self._record, self._report)
         except JudgeFixturesError as error:
             self._written = f"ERROR: {error}"
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         else:
             self._written = f"report: {folder / 'report.json'}" + (", in place of the one that was there" * again)
+
+    def _recorded(self) -> Record:
+        """Return everything that this run leaves behind."""
+        import datetime
+        import os
+        import time
+
+        from judgefixtures import __version__
+        from judgefixtures.report.record import About, Record, joined_sources
+
+        # As other tools that make the same files of the same sources.
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        now = datetime.datetime.fromtimestamp(int(epoch) if epoch.isdecimal() else time.time(), datetime.UTC)
+        setup = setup_of(self._config)
+        names = {row["name"] for result in self._results.values() for row in result["findings"]}
+        found = {family: [contrast.id for contrast in setup.run.contrasts(family)] for family in setup.run.families}
+        about = About(
+            __version__, now.date().isoformat(), tuple(setup.options_given),
+            {family: ids for family, ids in sorted(found.items()) if names & set(ids)},
+            joined_sources(result["sources"] for result in self._attempts),
+            dict(sorted(price for result in self._attempts for price in result["prices"].items())),
+            sum(result["retries"] for result in self._attempts), lost=self._lost,
+        )  # fmt: skip
+        # A pair is told once by each process: by an attempt that does not count, it may be.
+        pairs = (row for result in self._attempts for row in result["pairs"])
+        return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
 
     def _lost_items(self, session: pytest.Session) -> str:
         """Say which judge items were to run and were never reported; nothing where -x, Ctrl-C and the like stopped it.
@@ -150,7 +176,8 @@ class Results:
         from judgefixtures.report import summary
 
         terminalreporter.section("judges")
-        write(summary(self._report, self._alpha))
+        alpha = self._record.alpha if self._record else 0.05
+        write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
         write([self._written] if self._written else [])
 
     def _of(self, kind: str) -> Iterator[Row]:

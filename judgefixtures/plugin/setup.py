@@ -83,6 +83,7 @@ class Setup:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
         from judgefixtures.run import REPEAT
 
+        self._check_asked()
         for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
             self.run.judge(judge)
             if self.options.judge_record != "none":
@@ -107,6 +108,19 @@ class Setup:
                     f"{choices(waiver.contrast, known)}."
                 )
 
+    def _check_asked(self) -> None:
+        """Raise JudgeFixturesError where a recording would ask nobody: all judges' answers are those of logs."""
+        if self.options.judge_record == "none" or self.config.detector.judge is not None:
+            return
+        names = (*self.judge_names, *filter(None, [self.baseline_name]))
+        if all(self.config.judge_table(name).provider == "imported" for name in names):
+            who = " and ".join(dict.fromkeys(names)) + (" is" if len({*names}) == 1 else " are")
+            raise JudgeFixturesError(
+                f"--judge-record {self.options.judge_record} has nobody to ask: {who} "
+                'imported (provider = "imported"). Leave --judge-record out, or import a log that has more answers: '
+                "python -m judgefixtures import FILE --judge NAME"
+            )
+
     def _stop(self) -> Interruption:
         """Return how urgently the run is asked to stop; from the first use on, signals are taken."""
         if self._interruption is None:
@@ -125,10 +139,15 @@ class Setup:
     @property
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
+        return " ".join(["pytest", *self.options_given])
+
+    @property
+    def options_given(self) -> list[str]:
+        """The options that decide what is recorded, and with it what the numbers are."""
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
                  "pairs": self.options.judge_pairs,
                  "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None}  # fmt: skip
-        return " ".join(["pytest", *(f"--judge-{name}={value}" for name, value in given.items() if value is not None)])
+        return [f"--judge-{name}={value}" for name, value in given.items() if value is not None]
 
 
 def _shared_by(worker: dict[str, Any]) -> Path | None:

@@ -202,6 +202,7 @@ PROVIDERS = {
     "openai": "judgefixtures.providers.openai:OpenAIProvider",
     "google": "judgefixtures.providers.google:GoogleProvider",
     "python": "judgefixtures.providers.python:PythonProvider",
+    "imported": "judgefixtures.providers.imported:ImportedProvider",
 }
 
 

@@ -21,37 +21,19 @@ from judgefixtures.cues import FAMILIES, PLACEBO
 from judgefixtures.edits import EDITS, edits
 from judgefixtures.pairs import Pair, sampled
 from judgefixtures.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
+from judgefixtures.published import PAIRS, Labels, experiments
 from judgefixtures.simulator.closeness import CLEAR, differences
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 
-RANKED_TOGETHER = 100  # pairs without gold: what the published rates are exact on
+RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
 _NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
-Labels = tuple[str, str]
 NO_LABELS: Labels = ("", "")
 
 # arXiv 2509.26072, Tables 2-5: percent of pairs in which the first response (or story) was chosen.
 PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = MappingProxyType(
-    {
-        ("gpt-4o", "Response"): {
-            ("expert", "unknown"): 62, ("unknown", "expert"): 44, ("human", "unknown"): 54, ("unknown", "human"): 47,
-            ("human", "llm"): 45, ("llm", "human"): 41, ("llm", "unknown"): 43, ("unknown", "llm"): 39,
-            ("new", "old"): 72, ("old", "new"): 42,
-        },
-        ("gemini-2.5-flash", "Response"): {
-            ("human", "unknown"): 51, ("unknown", "human"): 48, ("human", "llm"): 56, ("llm", "human"): 50,
-            ("llm", "unknown"): 52, ("unknown", "llm"): 47, ("new", "old"): 58, ("old", "new"): 42,
-        },
-        ("gpt-4o", "Story"): {
-            ("human", "unknown"): 78, ("unknown", "human"): 64, ("human", "llm"): 78, ("llm", "human"): 62,
-            ("llm", "unknown"): 72, ("unknown", "llm"): 68, ("new", "old"): 77, ("old", "new"): 61,
-        },
-        ("gemini-2.5-flash", "Story"): {
-            ("human", "unknown"): 85, ("unknown", "human"): 79, ("human", "llm"): 83, ("llm", "human"): 61,
-            ("llm", "unknown"): 58, ("unknown", "llm"): 53, ("new", "old"): 77, ("old", "new"): 73,
-        },
-    }
-)  # fmt: skip
+    {(each.model, each.content_type): each.rates for each in experiments()}
+)
 
 PROVENANCE = tuple(FAMILIES["provenance"])
 # Of two labels of a family the earlier one is followed: no simulated judge stands for a real one's view of people.

@@ -131,7 +131,7 @@ def promptfoo_rows(source: Source) -> Rows:
     """Return a row for each test of a promptfoo export (`results.results`).
 
     A row holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers
-    outputs, providers, success and scores; also metadata and description of the test.
+    outputs, providers, success, scores and gradings; also metadata and description of the test.
     """
     exported, where = json_value(source.file, source), f"dataset {source.name!r}: {source.path}"
     summary = exported.get("results") if isinstance(exported, dict) else None
@@ -241,6 +241,7 @@ def _test(test: int, results: Mapping[int, Mapping[str, Any]], where: str) -> Ro
         "providers": [_at(cell, "provider.id") for cell in cells],
         "success": [_at(cell, "success") for cell in cells],
         "scores": [_at(cell, "score") for cell in cells],
+        "gradings": [_at(cell, "gradingResult") for cell in cells],
         "metadata": _at(cells[0], "testCase.metadata"),
         "description": _at(cells[0], "testCase.description"),
     }

@@ -436,7 +436,7 @@ class _Comparison:
             return []
         if not self.cells:
             quantities = "abs(VSR), unadmitted shift, flip rate and invalid verdicts"
-            return [f"no contrasts were compared: {quantities} are unknown"]
+            return [f"no contrasts were compared, and so no cue: {quantities} are unknown"]
         return [] if self.accuracies else ["accuracy: NOT_APPLICABLE, no pair has gold"]
 
     # --- what would settle it -----------------------------------------------------------------------------

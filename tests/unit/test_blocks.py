@@ -29,16 +29,22 @@ from judgefixtures.starter import start
 
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
+IMPORTS = "reads logs that are not shipped; test_imports.py imports and compares logs of its own"
 NOT_RUN = {
     "git clone <this repository> && cd judgefixtures": "needs the network; the copy takes its place",
     "make test": "takes ten minutes, and runs this test",
     "ruff check . && ruff format --check . && mypy": "a quarter of a minute, in which `make test` has just done it",
+    "python -m judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
+    "pytest -k swap --judge gpt-4 --judge-baseline chatgpt": IMPORTS,
+    "python -m judgefixtures import log.jsonl --judge gpt-4 --dataset support "
+    "--columns pair=request.id,selected_response=verdict --where model=gpt-4-0613": IMPORTS,
     'pytest tests/unit -m "not whole"': "takes minutes; runs the tests of this folder",
 }
 # Blocks `text` that no command of their page prints.
 SHOWN = {
     "cassettes/<judge>/<dataset>/<condition>.jsonl": "where files are; test_cassettes.py",
     "pairs -> cues -> contrasts": "the flow of data; test_structure.py",
+    "34 of 34 published": "what `make paper` says; test_paper_tables.py",
     "close: 1 of 1 pairs": "compared in test_votes.py",
 }
 # Python that is no program of its own: a test below runs it in what it belongs to.
@@ -213,14 +219,17 @@ def test_a_function_that_says_how_sure_it_was(monkeypatch: pytest.MonkeyPatch) -
 
 
 def completed(written: dict[str, Any]) -> dict[str, Any]:
-    """Return the tables of a block with what its page leaves out: who answers, and the judge that is extended."""
+    """Return the tables of a block with what its page leaves out: who answers, what is extended, clear pairs."""
     judges = written.get("judges", {})
     someone = {"provider": "openai", "model": "gpt-4o-2024-11-20"}
     named = {table["extends"] for table in judges.values() if "extends" in table} - {*judges}
     whole = {name: table if "extends" in table else {**someone, **table} for name, table in judges.items()}
     whole = {name: {key: value for key, value in table.items() if key != "model" or "target" not in table}
              for name, table in whole.items()}  # fmt: skip
-    return {**written, "judges": {**whole, **dict.fromkeys(named, someone)}} if judges else written
+    whole.update(dict.fromkeys(named, someone))
+    controlling = written.get("control", {}).get("dataset")
+    datasets = {controlling: {"path": "pairs.jsonl"}} if controlling else written.get("datasets", {})
+    return {**written, "judges": whole, "datasets": datasets}
 
 
 @pytest.mark.parametrize("block", TOML, ids=str)

@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 from judgefixtures.__main__ import main
 from judgefixtures.cassettes import files, library
-from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences
+from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
 from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.judges import Judge, load_judge
@@ -962,6 +962,7 @@ def test_a_condition_is_a_file(tmp_path: Path) -> None:
             "dataset": "own",
             "condition": name,
             "judge": judge().identity,
+            "recorded": today(),
         }
         assert [each.pair for each in file.rows()] == ["p0", "p1", "p2", "p3"]
 
@@ -972,6 +973,31 @@ def test_recording_again_asks_and_changes_nothing(tmp_path: Path) -> None:
     before = tree(tmp_path)
     assert record(tmp_path) == 0
     assert tree(tmp_path) == before
+
+
+def test_answers_of_another_day_say_so(tmp_path: Path) -> None:
+    """The header has the day of the first answers, later ones their own; a recording without days stays one."""
+    record(tmp_path, pairs=PAIRS[:2])
+    path = tmp_path.joinpath(*FOLDER, f"{CONDITIONS[0]}.jsonl")
+    path.write_bytes(path.read_bytes().replace(f'"recorded":"{today()}"'.encode(), b'"recorded":"2020-02-29"'))
+    record(tmp_path)
+    assert [each.on for each in CassetteFile(path).rows()] == ["2020-02-29", "2020-02-29", today(), today()]
+    assert path.read_text().count(today()) == 2
+    assert path.read_text().count("2020-02-29") == 1
+    path.write_text(path.read_text().replace(',"recorded":"2020-02-29"', ""))
+    assert [each.on for each in CassetteFile(path).rows()] == ["", "", today(), today()]
+
+
+@pytest.mark.parametrize("day", ["2020-02-30", "20200229", "2020-W01-1", "yesterday", "7"])
+def test_what_is_no_day_is_refused(path: Path, day: str) -> None:
+    """A day that there is not makes a file that is no cassette, or a line that is no answer."""
+    path.parent.mkdir()
+    path.write_text(json.dumps({**HEADER, "recorded": day}) + "\n")
+    with pytest.raises(CassetteError):
+        CassetteFile(path)
+    written(path.with_name("other.jsonl"), [row(1, on=day)])
+    with pytest.raises(CassetteError, match="not a recorded answer"):
+        CassetteFile(path.with_name("other.jsonl"))
 
 
 def test_looking_up_writes_nothing(tmp_path: Path) -> None:
@@ -1532,6 +1558,20 @@ def test_what_one_branch_removed_is_removed(tmp_path: Path) -> None:
     assert main(["cassettes", "merge", "--driver", *map(str, (base, ours, theirs)), "cassettes/no-cue.jsonl"]) == 0
     found = [(each.pair, each.body) for each in CassetteFile(ours).rows()]
     assert found == [("p000", b'{"n":9}'), ("p003", b'{"n":3}')]
+
+
+def test_joined_answers_keep_their_days(tmp_path: Path) -> None:
+    """What two branches recorded on different days says of each answer when it was given."""
+    given = {"base": ([row(0)], "2020-01-01"), "ours": ([row(0), row(1, on="2020-01-03")], "2020-01-01"),
+             "theirs": ([row(0, on="2020-01-01"), row(2, body=b'{"on": "fire"}')], "2020-01-02")}  # fmt: skip
+    for name, (some, day) in given.items():
+        path = written(tmp_path / f"{name}.jsonl", some)
+        path.write_text(path.read_text().replace('"model":"m"}', f'"model":"m"}},"recorded":"{day}"'))
+    files = [str(tmp_path / f"{name}.jsonl") for name in given]
+    assert main(["cassettes", "merge", "--driver", *files, "cassettes/no-cue.jsonl"]) == 0
+    joined = CassetteFile(tmp_path / "ours.jsonl")
+    assert [each.on for each in joined.rows()] == ["2020-01-01", "2020-01-03", "2020-01-02"]
+    assert joined.header == HEADER
 
 
 def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

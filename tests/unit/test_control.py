@@ -178,7 +178,9 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
                    "status": "PASS"}  # fmt: skip
     assert list(ran.report).index("controls") < list(ran.report).index("contrasts")
     heading = next(number for number, line in enumerate(ran.outlines) if line.strip("= ") == "judges")
-    assert ran.outlines[heading + 1].startswith("control of good on house-qa is PASS: ")
+    assert ran.outlines[heading + 1].startswith("PASS: good passed all ")
+    title = next(number for number, line in enumerate(ran.outlines) if line.startswith("--- control: "))
+    assert ran.outlines[title + 1].startswith("control of good on house-qa is PASS: ")
 
 
 def test_stories_have_a_control_of_their_own(project: Controlled) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
 
@@ -15,10 +16,10 @@ from judgefixtures.config import GateTable
 from judgefixtures.contrasts import NO_CUE, Condition, contrasts
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, acknowledged, measure
+from judgefixtures.metrics import Measurement, acknowledged, arm_rates, measure
 from judgefixtures.pairs import Pair
 from judgefixtures.rows import judgment_row
-from judgefixtures.statistics import Estimate, paired_difference
+from judgefixtures.statistics import Estimate, paired_difference, proportion
 from judgefixtures.verdicts import InvalidKind, Verdict
 
 CONTRAST = contrasts("recency")[0]
@@ -471,3 +472,32 @@ def test_without_reasoning_nothing_is_said_of_it():
     found = measured(((1, "absent"), (2, "absent")))
     assert found.car_reasoning is None
     assert found.thought_not_said is None
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 2, None]), st.sampled_from([1, 2, None]))))
+def test_the_rates_of_the_arms_are_about_the_pairs_that_vsr_is_about(choices: list[tuple[Choice, Choice]]) -> None:
+    """Each is the share of complete pairs in which the first was chosen; their difference is VSR."""
+    rows: list[tuple[Asked, Asked]] = [((x, "absent"), (y, "absent")) for x, y in choices]
+    vsr, rates = measured(*rows).vsr, arm_rates(*arms(rows))
+    complete = [(x, y) for x, y in choices if x and y]
+    if not complete:
+        assert rates is vsr is None
+        return
+    assert rates is not None
+    assert vsr is not None
+    expected = [sum(choice == 1 for choice in arm) for arm in zip(*complete, strict=True)]
+    assert list(rates) == [proportion(count, len(complete)) for count in expected]
+    assert rates[0].value - rates[1].value == pytest.approx(vsr.value)
+
+
+def test_the_rate_of_related_pairs_is_less_certain() -> None:
+    """Ten copies of each of ten pairs tell what ten pairs tell, not what a hundred do."""
+    rows: list[tuple[Asked, Asked]] = [((1 + (number % 2), "absent"), (2, "absent")) for number in range(10)]
+    one_x, one_y = arms(rows)
+    many = [[replace(each, pair=replace(each.pair, id=f"{each.pair.id}-{copy}", cluster=each.pair.id))
+             for each in arm for copy in range(10)] for arm in (one_x, one_y)]  # fmt: skip
+    (single, _), (related, _) = arm_rates(one_x, one_y) or (None, None), arm_rates(*many) or (None, None)
+    assert single is not None
+    assert related is not None
+    assert (related.low, related.high) == (pytest.approx(single.low), pytest.approx(single.high))
+    assert related.n == 100

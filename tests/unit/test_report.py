@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
@@ -28,6 +29,7 @@ from judgefixtures.metrics import Measurement, measure
 from judgefixtures.pairs import Pair
 from judgefixtures.providers import Usage
 from judgefixtures.report import build_report, summary, write_report
+from judgefixtures.report.record import About, Record
 from judgefixtures.rows import judgment_row
 from judgefixtures.statistics import SEVERITY, Status, paired_difference
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, decide_looks, decide_swap, guard_margin
@@ -107,6 +109,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     added = {"waived", "gross_share", "car_reasoning", "thought_not_said", "movable"}
     added |= {"admitted_shift", "unadmitted_shift", "log_odds_shift", "soft_vsr", "score_shift", "contradictions"}
     added |= {"log_odds_status", "score_status", "car_corrected", "false_alarms"}
+    added |= {"text", "arms", "sentences", "outcome", "moved"}
     assert set(row) == CONTRACT | added
     assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key")) == CONTRACT | added
     assert set(build_report([holding([row])])["contrasts"][0]) == CONTRACT | added | {"floor"}
@@ -275,9 +278,18 @@ def results() -> tuple[list[Row], list[Row], dict[str, Row]]:
     return rows, judgments, {"zeta": IDENTITY, "alpha": {**IDENTITY, "model": "n"}}
 
 
+def record(
+    rows: Sequence[Row] = (), judgments: Sequence[Row] = (), judges: Mapping[str, Row] = MappingProxyType({})
+) -> Record:
+    """Return what a run leaves behind in which each row was an item's."""
+    found = [{"item": f"{row['judge']} {row['dataset']}", "findings": [holding([row]).to_json()], "failed": False,
+              "judges": dict(sorted(judges.items()))} for row in rows]  # fmt: skip
+    return Record.of(About("0", "2026-11-22"), found, judgments, [], [])
+
+
 def written(folder: Path, rows: list[Row], judgments: list[Row], judges: Mapping[str, Row]) -> dict[str, bytes]:
     """Return the bytes of the files that a run with these results leaves behind."""
-    write_report(folder, build_report([holding(rows)], judges), [], judgments)
+    write_report(folder, record(rows, judgments, judges))
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -293,7 +305,7 @@ def test_the_same_bytes_in_any_order(tmp_path: Path, seed: int) -> None:
     names = list(judges)
     shuffle(names)
     assert written(tmp_path / "other", rows, again, {name: judges[name] for name in names}) == plain
-    assert set(plain) == {"report.json", "judgments.jsonl"}
+    assert set(plain) == {"report.json", "judgments.jsonl", "pairs.jsonl", "results.jsonl"}
 
 
 def rounded(value: Any) -> Any:
@@ -302,13 +314,17 @@ def rounded(value: Any) -> Any:
 
 
 def test_digits_that_depend_on_the_version_of_scipy_are_not_written(tmp_path: Path) -> None:
-    """Numbers have 12 significant digits wherever they stand: what differs behind them gives the same bytes."""
+    """Numbers have 12 significant digits wherever they stand: what differs behind them gives the same bytes.
+
+    Only results.jsonl, of which a report is computed anew, has every digit.
+    """
     rows, judgments, judges = results()
     plain = written(tmp_path / "plain", rows, judgments, judges)
     report = json.loads(plain["report.json"])
     assert report == rounded(report)
     other = json.loads(json.dumps(rows), parse_float=lambda digits: float(digits) * (1 + 1e-15))
-    assert written(tmp_path / "other", other, judgments, judges) == plain
+    again = written(tmp_path / "other", other, judgments, judges)
+    assert {**again, "results.jsonl": b""} == {**plain, "results.jsonl": b""}
 
 
 def test_report_json(tmp_path: Path) -> None:
@@ -364,7 +380,7 @@ def test_an_unwritable_folder_is_a_clear_error(tmp_path: Path, below: tuple[str,
     (tmp_path / "file").write_text("")
     folder = tmp_path.joinpath("file", *below)
     with pytest.raises(JudgeFixturesError) as error:
-        write_report(folder, build_report([]), [], [])
+        write_report(folder, record())
     assert str(error.value) in (
         f"the report cannot be written to {folder}: File exists.",
         f"the report cannot be written to {folder}: Not a directory.",
@@ -375,7 +391,7 @@ def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     """The same holds where the folder is there and a file in it cannot be written."""
     (tmp_path / "report.json").mkdir()
     with pytest.raises(JudgeFixturesError, match=r"cannot be written to .*: Is a directory"):
-        write_report(tmp_path, build_report([]), [], [])
+        write_report(tmp_path, record())
 
 
 def test_any_reason_can_be_written(tmp_path: Path) -> None:
@@ -473,15 +489,22 @@ def test_a_pair_id_cannot_control_the_terminal() -> None:
 # --- the summary ------------------------------------------------------------------------------------------
 
 
+def tabled(rows: Sequence[Row]) -> list[str]:
+    """Return the table of contrasts in a summary."""
+    lines = summary(build_report([holding(rows)]), 0.05)
+    start = next(number for number, line in enumerate(lines) if line.startswith("judge "))
+    return lines[start : start + 1 + len(rows)]
+
+
 def test_summary_has_a_line_a_contrast() -> None:
     """The table shows n, VSR with its interval, flips, CAR as a fraction, and the status of each contrast."""
     row, _ = reported(measured(30, 2, admitted=3))
-    header, line, *_ = summary(build_report([holding([row])]), 0.05)
-    assert header.split() == ["judge", "dataset", "contrast", "n", "VSR", "CI", "flips", "CAR", "status"]
+    header, line = tabled([row])
+    assert header.split() == ["judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status"]
     low, high = (f"{row['vsr'][key]:.3f}"[1:] for key in ("low", "high"))
     assert line.split() == [
         "mine", "qa", "recency-new-old", "100",
-        "+0.28", "90%", f"[{low},", f"{high}]", "32/100", "3/30", "FAIL",
+        "+0.28", "90%", f"[{low},", f"{high}]", ".15", "32/100", "3/30", "FAIL",
     ]  # fmt: skip
     assert header.index("status") == line.index("FAIL")
 
@@ -489,8 +512,7 @@ def test_summary_has_a_line_a_contrast() -> None:
 def test_summary_shows_the_gross_share_of_an_edit() -> None:
     """Beside the verdicts that moved stands how many of them moved to the edited response."""
     row, _ = reported(measured(3, 2))
-    text = summary(build_report([holding([{**row, "gross_share": row["flip_rate"]}])]), 0.05)
-    assert "5/100 (3 to it)" in text[1]
+    assert "5/100 (3 to it)" in tabled([{**row, "gross_share": row["flip_rate"]}])[1]
 
 
 def rights(**judges: str) -> dict[str, Any]:
@@ -544,8 +566,8 @@ def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
 
 def test_summary_of_what_could_not_be_measured() -> None:
     """An ERROR has dashes where there is nothing to show, never a zero."""
-    line = summary(build_report([holding([error_row("mine", "qa", CONTRAST, 0.15, "no key")])]), 0.05)[1]
-    assert line.split() == ["mine", "qa", "recency-new-old", "0", "-", "-", "-", "-", "ERROR"]
+    line = tabled([error_row("mine", "qa", CONTRAST, 0.15, "no key")])[1]
+    assert line.split() == ["mine", "qa", "recency-new-old", "0", "-", "-", ".15", "-", "-", "ERROR"]
 
 
 def test_summary_lists_what_survives_holm() -> None:
@@ -574,7 +596,7 @@ def test_summary_says_how_noisy_and_how_partial_to_the_first() -> None:
     assert "position" not in alone
     estimate = {"value": 0.05, "low": 0.01, "high": 0.09, "confidence": 0.9, "n": 100}
     rows[1]["position"] = {"first": estimate, "consistency": {**estimate, "value": 0.92}, "by_gold": []}
-    text = summary(build_report([holding(rows)]), 0.05)
+    text = summary(build_report([holding(rows)]), 0.05, verbose=True)
     flips, vsr = rows[3]["flip_rate"], rows[0]["vsr"]
     assert (flips["value"], vsr["value"]) == (0.1, 0.1)
     (floor,) = (line for line in text if line.startswith("noise floor of mine on qa: "))

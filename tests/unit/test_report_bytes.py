@@ -46,7 +46,10 @@ ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr"
 
 
 # Keys that they came to have since and that hold numbers.
-MEASURED_SINCE = {"car_corrected", "false_alarms"}
+MEASURED_SINCE = {"car_corrected", "false_alarms", "run", "datasets", "results", "text", "arms",
+                  "sentences", "outcome", "moved"}  # fmt: skip
+ADDED_TO_ROWS = {"judgments.jsonl": "span", "plans.jsonl": "usage"}
+FILES_SINCE = {"results.jsonl", "pairs.jsonl"}
 
 
 def comparable(value: Any) -> Any:
@@ -62,7 +65,12 @@ def comparable(value: Any) -> Any:
 
 def digests(folder: Path) -> dict[str, str]:
     """Return the digest of each file of a report."""
-    texts = {path.name: path.read_text() for path in sorted(folder.iterdir())}
+    texts = {path.name: path.read_text() for path in sorted(folder.iterdir()) if path.name not in FILES_SINCE}
+    for name, key in ADDED_TO_ROWS.items():
+        if name in texts:
+            rows = [json.loads(line) for line in texts[name].split("\n") if line]
+            kept = [{each: row[each] for each in row if each != key} for row in rows]
+            texts[name] = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in kept)
     texts["report.json"] = json.dumps(comparable(json.loads(texts["report.json"])))
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 

@@ -13,16 +13,18 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
 # Along the flow of data: a room imports from rooms that stand before it, never from one behind.
 FLOW = (
-    "texts", "errors", "secrets", "statistics", "odds", "detection", "pairs", "sources", "cues", "edits",
+    "texts", "errors", "secrets", "statistics", "odds", "detection", "published", "pairs", "sources", "cues", "edits",
     "contrasts", "prompts", "plans", "lexicon", "stance", "config", "verdicts", "scores", "probabilities",
     "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements", "asking",
-    "strategies", "ratings", "judges", "costs", "judgments", "detectors", "metrics", "certainty", "closest",
-    "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings", "checks",
-    "rows", "report", "run", "prospects", "forecast", "plugin", "starter", "__main__",
+    "strategies", "ratings", "judges", "costs", "judgments", "imported", "imports", "detectors", "metrics", "certainty",
+    "closest", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings",
+    "checks", "rows", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "__main__",
 )  # fmt: skip
-# Beside the flow: it plays the other side of the wire and may know the pairs and the cues, nothing else.
-SIMULATOR_KNOWS = {"pairs", "sources", "cues", "edits", "plans", "simulator"}
-HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic", "numpy", "httpx2")
+# Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
+# nothing else.
+SIMULATOR_KNOWS = {"published", "pairs", "sources", "cues", "edits", "plans", "simulator"}
+HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic", "numpy", "httpx2",
+         "matplotlib")  # fmt: skip
 
 
 def room_of(path):

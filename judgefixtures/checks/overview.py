@@ -1,0 +1,86 @@
+"""Overview: a report in its first lines: what came of each judge, and where its answers are from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from judgefixtures.checks.decision import plain
+from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.findings import Finding, Row
+from judgefixtures.statistics import SEVERITY, Status, several
+
+KEY = ("judge", "baseline", "dataset", "name")
+# What becomes of a check, worst first, in the words of a sentence about several.
+BECAME = {Status.FAIL: "failed", Status.ERROR: "could not be measured", Status.INCONCLUSIVE: "undecided",
+          Status.PASS: "passed"}  # fmt: skip
+SAYS = {
+    Status.PASS: "it kept to every limit that was checked",
+    Status.FAIL: "at least one limit was demonstrably broken",
+    Status.ERROR: "what is not measured is not passed",
+    Status.INCONCLUSIVE: "too few pairs to tell; each says how many would",
+}
+
+
+def _rows(findings: Sequence[Finding]) -> list[Row]:
+    """Return what each item found, in a sentence."""
+    return ordered(
+        ({"judge": each.judge, "baseline": each.baseline, "dataset": each.dataset, "check": each.check,
+          "name": each.name, "status": str(each.status), "waived": each.waived is not None, "text": each.plain,
+          "message": "; ".join(each.reasons)}
+         for each in findings), KEY,
+    )  # fmt: skip
+
+
+def kind_of(name: str, identity: Row) -> str:
+    """Return what a reader has to know of a judge beside its name: it is simulated, or its answers are from a log."""
+    if name.startswith("simulated-") or str(identity.get("model") or "").startswith("simulated-"):
+        return " (a simulated judge)"
+    return " (imported answers)" if identity.get("provider") == "imported" else ""
+
+
+def _lines(report: Row, _view: View) -> list[str]:
+    rows = [row for row in report["results"] if row["baseline"] is None]
+    judges = dict.fromkeys(row["judge"] for row in rows)
+    lines = [_headline(f"{name}{kind_of(name, report['judges'].get(name, {}))}",
+                       [row for row in rows if row["judge"] == name]) for name in judges]  # fmt: skip
+    decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
+    return [*decided, *filter(None, lines), *_source(report)]
+
+
+def _headline(who: str, rows: Sequence[Row]) -> str:
+    """Return what came of all checks of a judge; nothing where none of them decides anything."""
+    counts = Counter(Status(row["status"]) for row in rows if not row["waived"])
+    waived = sum(row["waived"] for row in rows)
+    counts.pop(Status.NOT_APPLICABLE, None)
+    total = counts.total() + waived
+    if not total:
+        return ""
+    worst = max(counts, key=SEVERITY.index, default=Status.PASS)
+    if counts[Status.PASS] == total:
+        return f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}"
+    parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
+    parts += [f"{waived} waived"] if waived else []
+    return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {SAYS[worst]}"
+
+
+def _source(report: Row) -> list[str]:
+    """Say from where the answers are, judges of the same days together."""
+    recorded: Row = report.get("run", {}).get("recorded", {})
+    said: dict[str, list[str]] = {}
+    for judge, source in recorded.items():
+        said.setdefault(_from(source, report.get("asked", {}).get("now", {}).get(judge, 0)), []).append(judge)
+    return [f"answers{f' of {chr(44).join(judges)}' if len(said) > 1 else ''}: {text}" for text, judges in said.items()]
+
+
+def _from(source: Row, asked: int) -> str:
+    first, last = source["first"], source["last"]
+    days = "recordings" if first is None else f"recordings of {first}" if first == last else \
+           f"recordings of {first} to {last}"  # fmt: skip
+    days += " (some without a date)" if source["undated"] and first else ""
+    if asked:
+        return f"{asked} were asked in this run, any others are from {days}"
+    return f"replayed from {days}; nobody was asked in this run"
+
+
+RESULTS = Section("results", _rows, _lines)

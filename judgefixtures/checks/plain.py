@@ -1,0 +1,80 @@
+"""Plain words: what was done to a judge, and what came of it, for a reader who knows none of the field's terms."""
+
+from __future__ import annotations
+
+import re
+
+from judgefixtures.checks.wording import shortened
+from judgefixtures.contrasts import Contrast
+from judgefixtures.cues import PLACEBO, Cue
+from judgefixtures.findings import Row
+from judgefixtures.statistics import Estimate, bare, several, signed
+
+QUOTED = 120  # characters of a sentence that is quoted
+SUBJECT = re.compile(r"\{content_type\} \{number\} (was |is )?")
+
+EDITED = {
+    "verbosity": "making a response longer",
+    "formatting": "dressing a response up with formatting",
+    "confidence": "making a response sound sure of itself",
+    "citation": "giving a response a source that does not exist",
+    "sentiment": "making a response cheerful",
+    "attack": "hiding an instruction to the judge in a response",
+}
+
+
+def sentences_of(contrast: Contrast) -> Row | None:
+    """Return the sentences that a contrast exchanges, as they stand in the prompt about response 1; None without."""
+    if contrast.x.cue_1 is None or contrast.x.cue_2 is None:
+        return None
+    return {"x": contrast.x.cue_1.render("Response", 1), "y": contrast.x.cue_2.render("Response", 1)}
+
+
+def done(contrast: Contrast) -> str:
+    """Return what a contrast does to the judge's prompt.
+
+    >>> from judgefixtures.contrasts import contrasts
+    >>> done(contrasts("recency")[0])
+    'calling a response "written recently (in 2025)" and the other "written a long time ago (in 1950)"'
+    """
+    if contrast.family == "position":
+        return "exchanging the places of the two responses"
+    if contrast.family == "repeat":
+        return "asking the same question again"
+    if (edit := contrast.x.edit) is not None:
+        return f"{EDITED[contrast.family]} ({edit.label})"
+    one, other = contrast.x.cue_1, contrast.x.cue_2
+    if one is None or other is None:
+        return f"what {contrast.id} changes"
+    said = f'calling a response "{_predicate(one)}" and the other "{_predicate(other)}"'
+    return f"{said} (a placebo)" if contrast.family == PLACEBO else said
+
+
+def _predicate(cue: Cue) -> str:
+    """Return what a cue's sentence says of its response."""
+    rest = SUBJECT.sub("", cue.sentence, count=1) if SUBJECT.match(cue.sentence) else cue.render("Response", 1)
+    return shortened(rest.rstrip().rstrip("."), QUOTED)
+
+
+def shift_text(contrast: Contrast, who: str, flips: int, n: int, shift: Estimate | None, tolerance: float) -> str:
+    """Return what a contrast did to the verdicts of `who`, by how much, and how much is allowed."""
+    if shift is None:
+        return f"{done(contrast)} could not be measured: no pair has two valid verdicts of {who}"
+    if contrast.x.edit is not None:
+        net = f"net share won {signed(shift.value)}, at most {bare(tolerance)} allowed; {_interval(shift)}"
+        return f"{done(contrast)} changed {flips} of {several(n, 'verdict')} of {who} ({net})"
+    what = "choices" if contrast.family == "position" else "verdicts"
+    net = f"net shift {signed(shift.value)}, at most {bare(tolerance)} allowed; {_interval(shift)}"
+    return f"{done(contrast)} changed {flips} of {n} {what} of {who} ({net})"
+
+
+def _interval(estimate: Estimate) -> str:
+    level = f"{100 * estimate.confidence:.10g}%"
+    return f"{level} CI {bare(estimate.low, 3)} to {bare(estimate.high, 3)}"
+
+
+def admitted_text(followed: int, admitted: int, label: str) -> str:
+    """Return how many of the verdicts that followed a label admit it; empty where none did."""
+    if not followed:
+        return ""
+    return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them"

@@ -1,0 +1,102 @@
+"""Figure 1: how far verdicts move with the labels new and old, by judge and dataset. Only this file knows matplotlib.
+
+The same numbers give the same SVG, byte for byte. It is read in grey as well as in colour: what was measured is a
+filled mark with its interval, what was published a hollow one beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgefixtures.checks.wording import shortened
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.paper.measured import Cell
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NAMES = ("figure-1.svg", "figure-1.png")
+LACKING = (
+    "Figure 1 is not drawn, since matplotlib is not installed: install it with `pip install 'judgefixtures[paper]'`. "
+    "The tables are written all the same."
+)
+SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "judgefixtures",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+}
+# Neither the day nor the version of matplotlib is in a file.
+METADATA = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
+WIDTH, ROW, FRAME = 7.2, 0.55, 1.5  # inches: of the picture, of a judge on a dataset, of title, legend and axis
+MEASURED, PUBLISHED = "#1f4e79", "#b35900"
+LONGEST = 40  # characters of a name: a longer one would leave no room for the picture
+ABOVE = 0.22  # a published number stands above the measured one, in rows
+
+
+def draw(cells: Sequence[Cell], folder: Path) -> tuple[Path, ...]:
+    """Draw Figure 1 as SVG and PNG into a folder that exists; return the files, none where there is nothing to draw.
+
+    `cells` are measured contrasts of recency. Raises JudgeFixturesError where matplotlib is not installed.
+    """
+    if not cells:
+        return ()
+    try:
+        from matplotlib import rc_context, rcdefaults, rcParams
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise JudgeFixturesError(LACKING) from None
+    paths = tuple(folder / name for name in NAMES)
+    with rc_context():
+        rcdefaults()  # whatever style somebody has set up for other pictures
+        rcParams.update(SETTINGS)
+        figure = Figure(figsize=(WIDTH, FRAME + ROW * len(cells)), layout="constrained")
+        _fill(figure.subplots(), cells)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        for path in paths:
+            figure.savefig(path, dpi=160, metadata=METADATA[path.suffix])
+    return paths
+
+
+def _fill(axes: Axes, cells: Sequence[Cell]) -> None:
+    """Put a row per cell into the axes, the first one on top."""
+    for row, cell in enumerate(cells):
+        if cell.vsr is None:
+            continue
+        value, low, high = (100 * number for number in (cell.vsr.value, cell.vsr.low, cell.vsr.high))
+        axes.errorbar(value, row, xerr=[[value - low], [high - value]], fmt="o", color=MEASURED, capsize=4,
+                      label="measured, with its interval" if row == 0 else None)  # fmt: skip
+        axes.annotate(_points(value), (high, row), xytext=(8, 0), textcoords="offset points", va="center")
+    published = [(cell.published_vsr, row - ABOVE) for row, cell in enumerate(cells) if cell.published_vsr is not None]
+    if published:
+        axes.plot(*zip(*published, strict=True), "D", markerfacecolor="white", markeredgecolor=PUBLISHED,
+                  label="published (arXiv 2509.26072)")  # fmt: skip
+    axes.axvline(0, color="0.4", linewidth=0.8)
+    axes.set_yticks(range(len(cells)), [_name(cell) for cell in cells])
+    axes.set_ylim(len(cells) - 0.5, -0.5)
+    axes.margins(x=0.12)
+    axes.grid(axis="x", color="0.88")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel(_axis(cells))
+    axes.set_title("Figure 1. How far verdicts move when the labels new and old change places", loc="left", fontsize=10)
+
+
+def _name(cell: Cell) -> str:
+    experiment = cell.of.experiment
+    stands = f" (for {experiment.dataset})" if experiment and cell.of.is_simulated else ""
+    return f"{shortened(cell.of.name, LONGEST)}\n{shortened(cell.of.dataset, LONGEST)}{stands}"
+
+
+def _points(value: float) -> str:
+    """Return a shift with its sign: 30 is +30, and 0 has none."""
+    return f"{value:+.3g}" if round(value, 9) else "0"
+
+
+def _axis(cells: Sequence[Cell]) -> str:
+    levels = sorted({f"{100 * cell.vsr.confidence:.10g}%" for cell in cells if cell.vsr})
+    return f"VSR of new/old in percentage points, {' and '.join(levels)} intervals; above 0: new is preferred"

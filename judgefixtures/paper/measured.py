@@ -1,0 +1,294 @@
+"""What recordings say of the paper's contrasts, and which of its numbers they equal. Nothing is asked, nothing written.
+
+Every number is the one that the item of that name has in pytest's report: the same run, the same check.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from judgefixtures.checks.check import Subject
+from judgefixtures.contrasts import Contrast
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding
+from judgefixtures.metrics import arm_rates
+from judgefixtures.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for
+from judgefixtures.run import Run
+from judgefixtures.statistics import Estimate, Status
+
+FAMILIES = ("provenance", "recency")
+STORY = "Story"
+# Numbers are printed in whole percent: what is nearer to a number than to its neighbours is equal to it as printed.
+HALF_A_PERCENT = 0.5
+DATE = r"(?:-\d{4}-\d{2}-\d{2})?"  # that a provider adds to a model's name: it is the same model, unlike "-mini"
+
+Quantity = Literal["rate", "VSR"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Whose recordings of what: `asked` where a difference from the published numbers is to be told by the exit code.
+
+    `model` is what the judge's table asks for: a table may give any model the name of a judge of the paper.
+    """
+
+    judge: str
+    dataset: str
+    model: str
+    asked: bool = True
+
+    @property
+    def experiment(self) -> Experiment | None:
+        """What was published of this judge on this dataset; None where it is not that model, or a dated name of it."""
+        found = published_for(self.judge, self.dataset)
+        if found is None:
+            return None
+        simulated = SIMULATED if self.judge.startswith(SIMULATED) else ""
+        return found if re.fullmatch(rf"{simulated}{re.escape(found.model)}{DATE}", self.model) else None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the project simulates this judge, whatever it is called."""
+        return self.model.startswith(SIMULATED)
+
+    @property
+    def name(self) -> str:
+        """The judge's name, which says where it is simulated."""
+        tells = self.judge.startswith(SIMULATED) or not self.is_simulated
+        return self.judge if tells else f"{self.judge} (simulated)"
+
+    @property
+    def title(self) -> str:
+        """Who, on what, and what of the paper stands beside it."""
+        if self.experiment is None:
+            return f"{self.name} on {self.dataset}"
+        stands = "stands for" if self.is_simulated else "beside"
+        return f"{self.name} on {self.dataset} ({stands} {self.experiment.judge} on {self.experiment.dataset})"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One contrast of one judge on one dataset, measured; everything None and a `fault` where it could not be.
+
+    `rates` are how often the first response was chosen: with the labels as the contrast's name has them, and
+    exchanged. `cited` is the share of all reasons that cite a label. A `fault` beside numbers is a doubt about them.
+    """
+
+    of: Recordings
+    contrast: Contrast
+    is_story: bool
+    rates: tuple[Estimate, Estimate] | None = None
+    vsr: Estimate | None = None
+    flips: Estimate | None = None
+    cited: Estimate | None = None
+    fault: str = ""
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of the first and the second response, as the contrast's name has them."""
+        return self.contrast.x.labels
+
+    @property
+    def arms(self) -> tuple[tuple[Labels, Estimate | None], ...]:
+        """Both conditions with their rates."""
+        first, second = self.rates or (None, None)
+        return (self.labels, first), (self.labels[::-1], second)
+
+    def published_rate(self, labels: Labels) -> int | None:
+        """Return the published rate of a condition in percent, None where there is none."""
+        return self.of.experiment.rates.get(labels) if self.of.experiment else None
+
+    @property
+    def published_vsr(self) -> int | None:
+        """The published VSR in percent, None where there is none."""
+        return self.of.experiment.shifts.get(self.labels) if self.of.experiment else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A published number, in percent, beside what was measured of it: None where nothing could be."""
+
+    of: Recordings
+    quantity: Quantity
+    labels: Labels
+    published: int
+    measured: Estimate | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both are the same as printed, in whole percent."""
+        return self.measured is not None and abs(100 * self.measured.value - self.published) < HALF_A_PERCENT
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the published number lies in the interval of the measured one."""
+        return self.measured is not None and self.measured.low <= self.published / 100 <= self.measured.high
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """Recordings that there are not, and the command that makes them."""
+
+    of: Recordings
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """All of it: what was measured, and what is not recorded, of which a part may not have been asked for."""
+
+    cells: tuple[Cell, ...]
+    unrecorded: tuple[Unrecorded, ...] = ()
+
+    def measured(self, family: str, *, story: bool | None = None) -> tuple[Cell, ...]:
+        """Return the measured cells of a family, about stories or about answers alone where that is said."""
+        return tuple(cell for cell in self.cells if cell.contrast.family == family and cell.vsr is not None
+                     and story in (None, cell.is_story))  # fmt: skip
+
+    @property
+    def subjects(self) -> tuple[Recordings, ...]:
+        """Everything that is recorded or was asked for, once."""
+        lacking = [each.of for each in self.unrecorded if each.of.asked]
+        return tuple(dict.fromkeys([*(cell.of for cell in self.cells), *lacking]))
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Every published number of these subjects, measured or not."""
+        return tuple(each for of in self.subjects for each in self._compared(of))
+
+    def _compared(self, of: Recordings) -> Iterator[Comparison]:
+        if of.experiment is None:
+            return
+        cells = [cell for cell in self.cells if cell.of == of]
+        rates = {labels: rate for cell in cells for labels, rate in cell.arms}
+        shifts = {cell.labels: cell.vsr for cell in cells}
+        for labels, published in of.experiment.rates.items():
+            yield Comparison(of, "rate", labels, published, rates.get(labels))
+        for labels, published in of.experiment.shifts.items():
+            yield Comparison(of, "VSR", labels, published, shifts.get(labels))
+
+    @property
+    def differing(self) -> tuple[Comparison, ...]:
+        """What was asked for, was measured and is another number than the published one."""
+        return tuple(each for each in self.comparisons if each.of.asked and each.measured and not each.is_equal)
+
+    @property
+    def faults(self) -> tuple[Cell, ...]:
+        """What is recorded and could not be measured, or is in doubt."""
+        return tuple(cell for cell in self.cells if cell.fault)
+
+    @property
+    def is_lacking(self) -> bool:
+        """Whether anything that was asked for could not be measured."""
+        return any(each.of.asked for each in self.unrecorded) or any(
+            cell.of.asked and cell.vsr is None for cell in self.cells
+        )
+
+
+def open_run(config: Path | None = None, cassettes: Path | None = None) -> Run:
+    """Return the run of a configuration file, or of this folder's pyproject.toml where there is one; asking nobody.
+
+    As many pairs as the configuration says, else as many as the paper had. Raises JudgeFixturesError for a file that
+    cannot be read.
+    """
+    own = None if config is None or config.name == "pyproject.toml" else config  # pytest finds that one by itself
+    options = {"--judge-config": own, "--judge-cassettes": cassettes}
+    words = ["pytest", *(word for name, path in options.items() if path for word in (name, str(path)))]
+    found = config or next((path for path in [Path("pyproject.toml")] if path.exists()), None)
+    run = Run.from_config(found, cassettes=cassettes, command=shlex.join(words))
+    if run.config.pairs is not None:
+        return run
+    run.close()
+    return Run.from_config(found, cassettes=cassettes, command=shlex.join(words), pairs=PAIRS)
+
+
+def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] = ()) -> Paper:
+    """Return the paper's contrasts of some judges on some datasets, measured from recordings.
+
+    Without judges: the simulated ones that stand for the paper's, and of the paper's own those that are recorded.
+    Without datasets: those of the paper's experiment for its judges, and for others those that the configuration asks
+    about cues. Raises JudgeFixturesError for a judge or a dataset that there is not; what is not recorded is no error.
+
+    >>> paper = measure_paper(Run.from_config(None, cassettes="nowhere"), ["simulated-gpt-4o"], ["house-close"])
+    >>> len(paper.cells), len(paper.comparisons), paper.is_lacking
+    (0, 15, True)
+    """
+    for name in judges:
+        run.judge(name)
+    for name in datasets:
+        run.config.source(name)
+    names = [(judge, name, True) for judge in judges for name in datasets or _datasets(run, judge)]
+    chosen = dict.fromkeys(names if judges else _by_default(datasets))
+    wanted = [
+        Recordings(judge, name, run.config.judge_table(judge).model or "", asked) for judge, name, asked in chosen
+    ]
+    recorded = [each for each in wanted if is_recorded(run, each)]
+    return Paper(
+        tuple(cell for each in recorded for cell in _cells(run, each)),
+        tuple(Unrecorded(each, recording_command(run, each)) for each in wanted if each not in recorded),
+    )
+
+
+def is_recorded(run: Run, of: Recordings) -> bool:
+    """Return whether a judge's answers to any of the paper's labels on a dataset are recorded."""
+    folder = run.library.folder(of.judge, of.dataset)
+    return any(path for family in FAMILIES for path in folder.glob(f"*{family}-*.jsonl"))
+
+
+def recording_command(run: Run, of: Recordings) -> str:
+    """Return the command that records the paper's contrasts of a judge on a dataset."""
+    # The simulated judges are nobody's: their server is started for as long as they are asked.
+    server = "python -m judgefixtures.simulator --port 8080 -- " if of.is_simulated else ""
+    pairs = run.options.pairs or run.config.pairs or PAIRS
+    what = f"--judge {of.judge} --judge-dataset {of.dataset} --judge-pairs {pairs}"
+    return f'{server}{run.options.command} -k "{" or ".join(FAMILIES)}" {what} --judge-record missing'
+
+
+def _by_default(datasets: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield who stands for the paper's judges, on all of their datasets or on some, and whether they are asked for.
+
+    The simulated ones come first, and they alone are asked for.
+    """
+    everyone = [(judge, dataset) for each in experiments() for judge, dataset in each.recorded.items()]
+    for judge, dataset in sorted(everyone, key=lambda who: not who[0].startswith(SIMULATED)):
+        for name in datasets or (dataset,):
+            yield judge, name, judge.startswith(SIMULATED)
+
+
+def _datasets(run: Run, judge: str) -> tuple[str, ...]:
+    published = tuple(each.recorded[judge] for each in experiments() if judge in each.recorded)
+    return published or tuple(dict.fromkeys(name for family in FAMILIES for name in run.config.datasets_of(family)))
+
+
+def _cells(run: Run, of: Recordings) -> Iterator[Cell]:
+    story = run.config.source(of.dataset).content_type == STORY
+    for family in FAMILIES:
+        for contrast in run.contrasts(family):
+            yield _cell(run, of, contrast, story=story)
+
+
+def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
+    try:
+        finding = run.gate(contrast.id, judge=of.judge, dataset=of.dataset)
+    except JudgeFixturesError as error:
+        return Cell(of, contrast, story, fault=str(error))
+    (row,) = finding.rows["contrasts"]
+    fault = "; ".join(finding.reasons) if finding.status is Status.ERROR else ""
+    if finding.estimate is None:
+        return Cell(of, contrast, story, fault=fault)
+    flips, cited = (Estimate(**row[key]) if row[key] else None for key in ("flip_rate", "car_all"))
+    return Cell(of, contrast, story, _rates(run, of, finding), finding.estimate, flips, cited, fault)
+
+
+def _rates(run: Run, of: Recordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
+    """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
+    check = run.named(finding.name)
+    pairs = run.about(Subject(of.judge, of.dataset, check)).pairs
+    answers = run.answers(run.judge(of.judge), of.dataset, pairs, check.arms)
+    x, y = answers.arms
+    return arm_rates(x, y, run.config.gate(check.family).confidence)

@@ -1,0 +1,60 @@
+"""The page and the figure as files, and how such a run ends. Nothing is measured or worded here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.paper.figure import NAMES, draw
+from judgefixtures.paper.measured import Paper
+from judgefixtures.paper.tables import lines, page
+
+PAGE = "paper.md"
+EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
+NOT_MEASURED = 10  # as a run of pytest ends in which nothing could be measured
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written, what a terminal shows of it, why there is no figure where there is none, and the exit code."""
+
+    files: tuple[Path, ...]
+    lines: tuple[str, ...]
+    trouble: str
+    exit_code: int
+
+
+def write_paper(paper: Paper, folder: Path) -> Written:
+    """Write paper.md, figure-1.svg and figure-1.png into a folder, which is made; the page also without matplotlib.
+
+    The exit code is 1 where a number that was asked for differs from the published one, else 10 where it could not be
+    measured, else 2 where the figure could not be drawn, else 0. Raises JudgeFixturesError naming the folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in NAMES:  # of an earlier run: where none is drawn now, the page would stand beside another's figure
+            (folder / name).unlink(missing_ok=True)
+        pictures, trouble = _drawn(paper, folder)
+        written = folder / PAGE
+        written.write_text(page(paper, [path.name for path in pictures], trouble), encoding="utf-8")
+    except OSError as error:
+        raise JudgeFixturesError(f"the paper's tables cannot be written to {folder}: {error.strerror}. "
+                                 "Name another folder with --into.") from None  # fmt: skip
+    return Written((written, *pictures), tuple(lines(paper)), trouble, _exit_code(paper, trouble))
+
+
+def _drawn(paper: Paper, folder: Path) -> tuple[Sequence[Path], str]:
+    try:
+        return draw(paper.measured("recency"), folder), ""
+    except JudgeFixturesError as error:
+        return (), str(error)
+
+
+def _exit_code(paper: Paper, trouble: str) -> int:
+    if paper.differing:
+        return DIFFERENT
+    if paper.is_lacking:
+        return NOT_MEASURED
+    return MISTAKE if trouble else EQUAL

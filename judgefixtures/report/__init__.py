@@ -1,0 +1,111 @@
+"""Reports: the findings of all items put together, and written to files.
+
+Every kind of check brings its sections (judgefixtures.checks); nothing is measured, decided or worded here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from judgefixtures.checks import SECTIONS
+from judgefixtures.checks.sections import View
+from judgefixtures.checks.sensitivity import close_pairs
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
+from judgefixtures.report.origin import datasets_of, run_of, usage_of
+from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, text
+from judgefixtures.statistics import SEVERITY, Status
+
+SCHEMA = 1
+ASKED = "asked"  # what a recording did: shown, and left out of report.json, which a replay writes alike
+
+
+def build_report(findings: Sequence[Finding], judges: Mapping[str, Row] | None = None, lost: str = "") -> Row:
+    """Return report.json for the findings of a run, in whatever order they came; `judges` are identities by name.
+
+    `lost` says which items came to no result at all: whatever the others say, such a run is an ERROR.
+    """
+    named = judges or {}
+    report: Row = {
+        "schema": SCHEMA,
+        "status": str(Status.ERROR if lost else overall(findings)),
+        "judges": {name: named[name] for name in sorted(named)},
+    }
+    for section in SECTIONS:
+        if (value := section.value(findings, report)) is not None:
+            report[section.key] = value
+    report["warnings"] = sorted({*report["warnings"], *filter(None, [lost])})
+    return report
+
+
+def report_of(record: Record) -> Row:
+    """Return report.json of everything that a run left behind, and beside it what was asked in this very run."""
+    report = build_report(record.findings, record.judges, record.about.lost)
+    origin = {"run": {**run_of(record), "usage": usage_of(record)}, "datasets": datasets_of(record.pairs)}
+    first = {name: report.pop(name) for name in ("schema", "status")}
+    sources = record.about.sources
+    asked = {"now": {judge: source["asked_now"] for judge, source in sources.items()}, "retries": record.about.retries}
+    return {**first, **origin, **report, ASKED: asked}
+
+
+def worse(one: Row, other: Row) -> Row:
+    """Return the worse of two results of the same item, which order they came in aside."""
+
+    def badness(result: Row) -> tuple[int, str]:
+        found = result["findings"]
+        rows = json.dumps([finding["rows"] for finding in found], sort_keys=True)
+        return SEVERITY.index(overall(map(Finding.from_json, found))), rows
+
+    return max(one, other, key=badness)
+
+
+def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
+    """Return what the terminal shows at the end of a run: warnings first, the decision last.
+
+    What passed is a line per family, unless it is to be `verbose`.
+    """
+    lines = [line for section in SECTIONS for line in section.alerts(report)]
+    view, title = View(alpha, verbose), ""
+    for section in SECTIONS:
+        found = section.lines(report, view)
+        while found and not found[0]:
+            found = found[1:]
+        if found and section.title not in ("", title):
+            title = section.title
+            lines += ["", f"--- {title} ---"]
+        elif found and lines:
+            lines.append("")
+        lines += found
+    return lines
+
+
+def write_report(folder: Path, record: Record, report: Row | None = None) -> None:
+    """Write report.json, and all that it is made of: the judgments, their pairs, the result of each item.
+
+    Where judges were compared differences.jsonl lists the verdicts in which they differ, where judges plan plans.jsonl
+    has their plans. The same results give the same bytes, however they were run. `report` is that of the record, where
+    it is at hand. Raises JudgeFixturesError naming the folder.
+    """
+    report = report_of(record) if report is None else report
+    texts = record.files()
+    if "decision" in report:
+        differences = rows_of(record.findings, "differences")
+        texts["differences.jsonl"] = lines(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
+    texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in texts.items():
+            # Rows that did not travel may hold half of a surrogate pair: as a backslash escape it is JSON all the same.
+            (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
+
+
+def shown_pairs(record: Record) -> list[Row]:
+    """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
+    close = close_pairs(evidence_of(record.findings, "indifferent"))
+    return [{**row, "close_for": sorted(judge for (judge, dataset), pairs in close.items()
+                                        if dataset == row["dataset"] and row["pair"] in pairs)}
+            for row in record.pairs]  # fmt: skip

@@ -1,0 +1,165 @@
+"""Comparison: two reports of one thing, as of last month and of today. What changed, and is it more than chance?
+
+Where both asked about the same pairs a change is the mean of what each pair changed by, which noise in the pairs
+cannot make; where they did not, it is the difference of two independent estimates, with a wider interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+from judgefixtures.checks.wording import limits, table
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
+from judgefixtures.report.record import Record
+from judgefixtures.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
+
+LEVEL = 0.05  # of all tests together, by Holm's method
+HEADER = ("judge", "dataset", "what", "old", "new", "change", "CI", "pairs", "more than chance")
+
+Key = tuple[str, str, str]  # judge, dataset, quantity
+Scores = dict[Key, Mapping[str, float]]  # by pair id
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An estimate in two reports: new - old with its interval, and the two-sided p-value of no change at all."""
+
+    key: Key
+    old: Row
+    new: Row
+    difference: Estimate
+    p: float
+    paired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed between two reports; `lines` say it, `beyond_chance` that some change is more than noise."""
+
+    lines: tuple[str, ...]
+    beyond_chance: bool
+
+
+def compared(old: Record, new: Record) -> Changes:
+    """Return what changed from one report to another. Raises JudgeFixturesError where they have nothing in common."""
+    before, after = _Side(old), _Side(new)
+    shared = sorted(before.estimates.keys() & after.estimates.keys())
+    if not shared:
+        raise JudgeFixturesError(
+            "the two reports have nothing in common: no judge was checked in the same way on the same dataset in both."
+        )
+    changes = [_change(key, before, after) for key in shared]
+    adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
+    beyond = [change for change in changes if adjusted[change.key] < LEVEL]
+    shown = [change for change in changes if change.old["value"] != change.new["value"]]
+    lines = [_headline(len(shared), len(shown), beyond, old, new)]
+    if shown:
+        lines += ["", *table([HEADER, *(_cells(change, adjusted[change.key]) for change in shown)])]
+        lines += ["CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider).",
+                  "more than chance: by Holm's method over everything compared, at most 5% false ones."]  # fmt: skip
+    lines += _statuses(old.findings, new.findings)
+    lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
+    lines += _only("NEW", after.estimates.keys() - before.estimates.keys())
+    lines += _others(old, new)
+    return Changes(tuple(lines), bool(beyond))
+
+
+class _Side:
+    """One of the two reports: its estimates and, where it has them, the score of each pair behind them."""
+
+    def __init__(self, record: Record) -> None:
+        findings = record.findings
+        self.texts = {(row["dataset"], row["pair"]): {name: row[name] for name in row if name != "judges"}
+                      for row in record.pairs}  # fmt: skip
+        self.estimates: dict[Key, Row] = {}
+        self.scores: Scores = {}
+        for row in rows_of(findings, "contrasts"):
+            for name, estimate in (("VSR", row["vsr"]), ("CAR", row["car"])):
+                if estimate:
+                    self.estimates[row["judge"], row["dataset"], f"{name} of {row['contrast']}"] = estimate
+        for row in rows_of(findings, "accuracy"):
+            if row["category"] == "all":
+                self.estimates[row["judge"], row["dataset"], "accuracy"] = row["accuracy"]
+        for each in evidence_of(findings, "moves"):
+            self.scores[each["judge"], each["dataset"], f"VSR of {each['contrast']}"] = each["moves"]
+        for each in evidence_of(findings, "rights"):
+            right = {pair: float(score) for pair, (_, score) in each["right"].items()}
+            self.scores[each["judge"], each["dataset"], "accuracy"] = right
+
+
+def _change(key: Key, before: _Side, after: _Side) -> Change:
+    old, new = before.estimates[key], after.estimates[key]
+    same = _same_pairs(key, before, after)
+    if len(same) == max(old["n"], new["n"]):
+        values = [after.scores[key][pair] - before.scores[key][pair] for pair in same]
+        half = 1.0 if key[2] == "accuracy" else 2.0
+        found = score_interval(values, old["confidence"], half)
+        p = 2 * upper_tail(abs(score_test(values, 0.0, half)))
+        return Change(key, old, new, found, min(p, 1.0), True)
+    found = _independent(old, new)
+    side = found.value - found.low if found.value > 0 else found.high - found.value
+    z = abs(found.value) / (side / z_quantile((1 + found.confidence) / 2)) if side > 0 else 0.0
+    return Change(key, old, new, found, min(2 * upper_tail(z), 1.0), False)
+
+
+def _same_pairs(key: Key, before: _Side, after: _Side) -> list[str]:
+    """Return the pairs that stand behind both estimates, with the same texts."""
+    if key not in before.scores or key not in after.scores:
+        return []
+    _, dataset, _ = key
+    shared = before.scores[key].keys() & after.scores[key].keys()
+    return sorted(pair for pair in shared if before.texts.get((dataset, pair)) == after.texts.get((dataset, pair)))
+
+
+def _independent(old: Row, new: Row) -> Estimate:
+    """Return the difference of two independent estimates (MOVER, Zou and Donner 2008)."""
+    value = new["value"] - old["value"]
+    low = value - sqrt((new["value"] - new["low"]) ** 2 + (old["high"] - old["value"]) ** 2)
+    high = value + sqrt((new["high"] - new["value"]) ** 2 + (old["value"] - old["low"]) ** 2)
+    return Estimate(value, low, high, old["confidence"], min(old["n"], new["n"]))
+
+
+def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new: Record) -> str:
+    of = f"of {shared} estimates, from {old.about.date} to {new.about.date}"
+    if beyond:
+        return f"CHANGED: {len(beyond)} {of}, changed by more than chance"
+    if changed:
+        return f"NO CHANGE beyond chance: {changed} {of}, differ, and none by more than noise makes them"
+    return f"NO CHANGE: none {of}, differs"
+
+
+def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
+    return (*change.key, signed(change.old["value"]), signed(change.new["value"]), signed(change.difference.value),
+            limits(estimate_row(change.difference)), "same" if change.paired else "others",
+            f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no")  # fmt: skip
+
+
+def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
+    """Say which results have another status now."""
+
+    def statuses(findings: list[Finding]) -> dict[tuple[str, str, str, str], str]:
+        return {(each.judge, each.baseline or "", each.dataset, each.name): str(each.status) for each in findings}
+
+    before, after = statuses(old), statuses(new)
+    return [
+        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {before[key]}, is {after[key]}"
+        for key in sorted(before.keys() & after.keys()) if before[key] != after[key]
+        for judge, baseline, dataset, name in [key]
+    ]  # fmt: skip
+
+
+def _only(which: str, keys: set[Key]) -> list[str]:
+    return [f"only in {which}: {what} of {judge} on {dataset}" for judge, dataset, what in sorted(keys)]
+
+
+def _others(old: Record, new: Record) -> list[str]:
+    """Say what else is another one: the version, and the judges of one name."""
+    lines = []
+    if old.about.version != new.about.version:
+        lines.append(f"judgefixtures was {old.about.version}, is {new.about.version}: part of a change may be its own")
+    both = sorted(old.judges.keys() & new.judges.keys())
+    changed = [name for name in both if old.judges[name] != new.judges[name]]
+    return lines + [f"{name} is another judge than it was: its table [judges.{name}] changed" for name in changed]

@@ -1,0 +1,96 @@
+"""Origin: where the numbers of a report come from: version, day and command, the answers and what they cost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from judgefixtures.findings import Finding, Row
+from judgefixtures.report.record import Record
+
+TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
+PLAIN_WORD = re.compile(r"[\w+.:-]+")  # what needs no quotes in any shell
+
+
+def run_of(record: Record) -> Row:
+    """Return a report's `run`: when, with which version and from which answers it was made, and a command for it."""
+    about = record.about
+    return {"version": about.version, "date": about.date, "command": command_of(record),
+            "recorded": {judge: {name: source[name] for name in ("first", "last", "undated")}
+                         for judge, source in about.sources.items()}}  # fmt: skip
+
+
+def command_of(record: Record) -> str:
+    """Return a command that looks at the same things again, however many runs or processes it was this time."""
+    findings = record.findings
+    if not findings:
+        return " ".join(["pytest", *record.about.options])
+    judges = sorted({finding.judge for finding in findings})
+    baselines = sorted({finding.baseline for finding in findings if finding.baseline is not None})
+    datasets = sorted({finding.dataset for finding in findings})
+    given = [("judge", judge) for judge in judges] + [("judge-baseline", name) for name in baselines]
+    given += [("judge-dataset", dataset) for dataset in datasets]
+    words = " or ".join(_words(record, findings))
+    if baselines and all(finding.baseline for finding in findings):
+        words = f"swap and ({words})"
+    return " ".join(["pytest", f'-k "{words}"', *(f"--{option} {_quoted(name)}" for option, name in given),
+                     *record.about.options])  # fmt: skip
+
+
+def _quoted(name: str) -> str:
+    return name if PLAIN_WORD.fullmatch(name) else json.dumps(name)
+
+
+def _words(record: Record, findings: Sequence[Finding]) -> list[str]:
+    """Return what `-k` is to select: whole families by their names, where all of their contrasts are there."""
+    names, words, inside = {finding.name for finding in findings}, set[str](), set[str]()
+    for family, ids in record.about.families.items():
+        inside |= set(ids)
+        words |= {family} if set(ids) <= names else names & set(ids)
+    return sorted(word.replace("-no-cue", "") for word in words | (names - inside))  # as in the items' ids
+
+
+def datasets_of(pairs: Sequence[Row]) -> list[Row]:
+    """Return a report's `datasets`: how many pairs of each it is about, and a digest of all of their texts."""
+    found: dict[str, list[Row]] = {}
+    for row in pairs:
+        found.setdefault(row["dataset"], []).append({name: row[name] for name in sorted(row) if name != "judges"})
+    return [
+        {"dataset": dataset, "n": len({row["pair"] for row in rows}),
+         "digest": hashlib.sha256(json.dumps(sorted(rows, key=json.dumps)).encode()).hexdigest()[:16]}
+        for dataset, rows in sorted(found.items())
+    ]  # fmt: skip
+
+
+def usage_of(record: Record) -> list[Row]:
+    """Return the `usage` of a report's `run`: a judge's judgments, the invalid ones, tokens, and what they cost.
+
+    Money is what production would pay for all of these answers; null where a price or a count of tokens is not known.
+    """
+    rows = []
+    for judge in sorted({row["judge"] for row in record.judgments}):
+        judgments = [row for row in record.judgments if row["judge"] == judge]
+        plans = [row for row in record.plans if row["judge"] == judge and "usage" in row]
+        usages = [row["usage"] for row in (*judgments, *plans)]
+        tokens = {name: _sum([usage[name] for usage in usages]) for name in TOKENS}
+        invalid = Counter(row["invalid"] for row in judgments if row["invalid"])
+        rows.append({"judge": judge, "judgments": len(judgments), "invalid": dict(sorted(invalid.items())), **tokens,
+                     "usd": _usd(usages, record.about.prices.get(judge, {}))})  # fmt: skip
+    return rows
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _usd(usages: Sequence[Row], prices: Row) -> float | None:
+    """Return what tokens cost; a count that is not known is a cost that is not known."""
+    sums = [[usage[f"{side}_tokens"] for usage in usages] for side in ("input", "output")]
+    rates = [prices.get(side) for side in ("input", "output")]
+    if any(rate is None for rate in rates) or any(None in counts for counts in sums):
+        return None
+    return float(sum(sum(counts) * rate for counts, rate in zip(sums, rates, strict=True)) / 1e6)

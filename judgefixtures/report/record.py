@@ -1,0 +1,216 @@
+"""Record: everything that a run leaves behind, as plain rows, written to a folder and read back from it.
+
+report.json is made of it, and so are the page and the report of several runs together: nothing else has to travel from
+one machine to another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding, Row
+from judgefixtures.secrets import redacted_json
+
+FORMAT = 1
+RESULTS = "results.jsonl"
+PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
+DIGITS = 12  # significant ones that are written: those behind depend on the version of scipy
+JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
+PLAN_KEY = ("judge", "dataset", "pair")
+OF_ITEM = ("item", "findings", "judges", "failed")  # what results.jsonl has of an item
+SHARED = ("served", "warnings")  # evidence that is no item's own
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """When and with what a run was made: the tool's version, the day, the options that its numbers depend on.
+
+    `families` are the ids of all contrasts of the families that it looked at: which of them a command has to name.
+    `sources` say by judge of which days its answers are and how many were asked now, `prices` are by judge.
+    `shared` is evidence of no item in particular, by its kind: what several need is asked for by whichever comes first.
+    """
+
+    version: str
+    date: str
+    options: tuple[str, ...] = ()
+    families: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sources: Mapping[str, Row] = field(default_factory=dict)
+    prices: Mapping[str, Row] = field(default_factory=dict)
+    retries: int = 0
+    shared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    lost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything that a run leaves behind: the result of each item, and what it was found in."""
+
+    about: About
+    results: tuple[Row, ...]
+    judgments: tuple[Row, ...] = ()
+    pairs: tuple[Row, ...] = ()
+    plans: tuple[Row, ...] = ()
+
+    @classmethod
+    def of(
+        cls, about: About, results: Iterable[Row], judgments: Iterable[Row], pairs: Iterable[Row], plans: Iterable[Row]
+    ) -> Self:
+        """Return a record with its rows in order, each once: two items may share a condition."""
+        shared = {kind: list(about.shared.get(kind, ())) for kind in SHARED}
+        items = []
+        for row in sorted(results, key=_item):
+            findings = [{**each, "evidence": dict(each["evidence"])} for each in row["findings"]]
+            for each in findings:
+                for kind, found in shared.items():
+                    found += each["evidence"].pop(kind, ())
+            items.append({**{name: row[name] for name in OF_ITEM}, "findings": findings})
+        about = replace(about, shared={kind: _distinct(found) for kind, found in shared.items()})
+        return cls(about, tuple(items), once(judgments, JUDGMENT_KEY), _paired(pairs), once(plans, PLAN_KEY))
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What all items found."""
+        found = [Finding.from_json(row) for result in self.results for row in result["findings"]]
+        return [found[0].with_evidence(**self.about.shared), *found[1:]] if found else []
+
+    @property
+    def judges(self) -> dict[str, Row]:
+        """The judges' identities by name."""
+        return {name: identity for result in self.results for name, identity in result["judges"].items()}
+
+    @property
+    def alpha(self) -> float:
+        """The level of the tests that the report names as violated."""
+        return min((finding.alpha for finding in self.findings), default=0.05)
+
+    @property
+    def failed(self) -> bool:
+        """Whether an item failed."""
+        return any(result["failed"] for result in self.results)
+
+    def files(self) -> dict[str, str]:
+        """Return the files that the record is read back from, by name."""
+        head = {"judgefixtures_results": FORMAT, **asdict(self.about)}
+        texts = {
+            # Exactly as it was: what is computed of it anew is to be the same to the last digit.
+            RESULTS: "".join(f"{written(row)}\n" for row in (head, *self.results)),
+            JUDGMENTS: lines(self.judgments),
+            PAIRS: lines(self.pairs),
+        }
+        return texts | ({PLANS: lines(self.plans)} if self.plans else {})
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Return the record of a folder; raises JudgeFixturesError naming the file that cannot be read."""
+        path = folder / RESULTS
+        head, *results = _read(path) or [{}]
+        try:
+            if head.pop("judgefixtures_results") != FORMAT:
+                raise KeyError("format")
+            about = About(**head)
+            for row in results:
+                if set(row) != set(OF_ITEM):
+                    raise KeyError("item")
+                [Finding.from_json(each) for each in row["findings"]]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise JudgeFixturesError(
+                f"{path} is not what a run with --judge-report of this version of judgefixtures wrote: run the tests "
+                f"again with --judge-report {folder}."
+            ) from None
+        about = replace(about, options=tuple(about.options))
+        judgments, pairs = (_read(folder / name) for name in (JUDGMENTS, PAIRS))
+        plans = _read(folder / PLANS) if (folder / PLANS).exists() else []
+        try:
+            return cls.of(about, results, judgments, pairs, plans)
+        except (KeyError, TypeError, AttributeError):
+            raise JudgeFixturesError(f"{folder}: judgments.jsonl, pairs.jsonl or plans.jsonl were changed since they "
+                                     "were written: run the tests again.") from None  # fmt: skip
+
+
+def joined_sources(sources: Iterable[Mapping[str, Row]]) -> dict[str, Row]:
+    """Return from where each judge's answers are, of all of these."""
+    found: dict[str, Row] = {}
+    for part in sources:
+        for judge, source in part.items():
+            found[judge] = _joined(found[judge], source) if judge in found else source
+    return {judge: found[judge] for judge in sorted(found)}
+
+
+def _joined(one: Row, other: Row) -> Row:
+    days = [day for source in (one, other) for day in (source["first"], source["last"]) if day]
+    return {"first": min(days, default=None), "last": max(days, default=None),
+            "undated": one["undated"] or other["undated"],
+            "asked_now": one["asked_now"] + other["asked_now"]}  # fmt: skip
+
+
+def once(rows: Iterable[Row], key: Sequence[str]) -> tuple[Row, ...]:
+    """Return rows in the order of their keys, each once."""
+    unique = {tuple(row[name] for name in key): row for row in rows}
+    return tuple(unique[name] for name in sorted(unique))
+
+
+def _paired(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return the pairs, each once with the judges that were asked about it so: positions may differ between judges."""
+    judges: dict[str, set[str]] = {}
+    for row in rows:
+        text = json.dumps({name: value for name, value in row.items() if name not in ("judges", "close_for")})
+        judges.setdefault(text, set()).update(row["judges"])
+    found = [{**json.loads(text), "judges": sorted(names)} for text, names in judges.items()]
+    return tuple(sorted(found, key=lambda row: (row["dataset"], row["pair"], row["judges"])))
+
+
+def lines(rows: Iterable[Row]) -> str:
+    """Return rows as JSON lines."""
+    return "".join(text(row) + "\n" for row in rows)
+
+
+def text(row: Any, indent: int | None = None) -> str:
+    """Return a row as JSON, its numbers to the digits that are written, without secrets."""
+    return json.dumps(_rounded(redacted_json(row)), ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def written(row: Row) -> str:
+    """Return a row as JSON with every digit, without secrets."""
+    return json.dumps(redacted_json(row), ensure_ascii=False)
+
+
+def _rounded(value: Any) -> Any:
+    """Return a JSON value with every number rounded to the digits that are written."""
+    match value:
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case dict():
+            return {key: _rounded(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_rounded(item) for item in value]
+    return value
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Return plain values, each once, in an order that only they decide."""
+    return [json.loads(each) for each in sorted({json.dumps(value, sort_keys=True) for value in values})]
+
+
+def _item(row: Row) -> str:
+    return str(row["item"])
+
+
+def _read(path: Path) -> list[Row]:
+    """Return the rows of a file of JSON lines."""
+    try:
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    except FileNotFoundError:
+        raise JudgeFixturesError(f"{path} does not exist: name folders that --judge-report wrote.") from None
+    except OSError as error:
+        raise JudgeFixturesError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise JudgeFixturesError(f"{path} is not JSON lines: it was changed, or cut short, since it was written. Run "
+                                 "the tests again.") from None  # fmt: skip
+    if wrong := [number for number, row in enumerate(found, 1) if not isinstance(row, dict)]:
+        raise JudgeFixturesError(f"{path}: line {wrong[0]} is no JSON object: run the tests again.")
+    return found

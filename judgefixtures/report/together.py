@@ -1,0 +1,59 @@
+"""Together: runs of several machines, each of a part of the checks, as the one run that they are parts of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.report.record import JUDGMENT_KEY, SHARED, About, Record, joined_sources
+
+
+def together(records: Mapping[Path, Record]) -> Record:
+    """Return the record of the one run that these are parts of, by the folders that they were read from.
+
+    Nothing that was decided over a part is kept: Holm's method, rankings and decisions are computed anew of what the
+    items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
+    is another judge, an item or a judgment with two results, versions of this tool.
+    """
+    parts = list(records.values())
+    abouts = {folder: record.about for folder, record in records.items()}
+    _agree({"the version of judgefixtures": about.version} for about in abouts.values())
+    _agree({f"the judge {name!r}": identity for name, identity in part.judges.items()} for part in parts)
+    _agree({f"the result of {row['item']}": row for row in part.results} for part in parts)
+    _agree({f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
+           for part in parts)  # fmt: skip
+    every = [row for part in parts for row in part.results]
+    items = {row["item"]: row for row in every}
+    judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
+                               for name in ("judgments", "pairs", "plans"))  # fmt: skip
+    return Record.of(_about(list(abouts.values())), items.values(), judgments, pairs, plans)
+
+
+def _about(parts: Sequence[About]) -> About:
+    """Return when and with what the parts were made."""
+    options = tuple(dict.fromkeys(option for part in parts for option in part.options))
+    lost = "; ".join(dict.fromkeys(part.lost for part in parts if part.lost))
+    families = {name: ids for part in parts for name, ids in part.families.items()}
+    return replace(
+        parts[0], date=max(part.date for part in parts), options=options, lost=lost,
+        families={name: families[name] for name in sorted(families)},
+        sources=joined_sources(part.sources for part in parts), retries=sum(part.retries for part in parts),
+        shared={kind: [each for part in parts for each in part.shared[kind]] for kind in SHARED},
+        prices={judge: price for part in parts for judge, price in sorted(part.prices.items())},
+    )  # fmt: skip
+
+
+def _agree(parts: Iterable[Mapping[str, object]]) -> None:
+    """Raise JudgeFixturesError where two parts hold different things of one name."""
+    known: dict[str, str] = {}
+    for part in parts:
+        for name, value in part.items():
+            said = json.dumps(value, sort_keys=True)
+            if known.setdefault(name, said) != said:
+                raise JudgeFixturesError(
+                    f"{name} is not the same in all of the folders: they are not parts of one run. Run the tests of "
+                    "all parts again, from the same recordings, configuration and version."
+                )

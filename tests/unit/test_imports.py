@@ -1,0 +1,728 @@
+"""Answers that are there already: logs and exports become an imported judge, whose gates run without asking anybody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pytest
+from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, read_rows
+from support.server import serving
+
+from judgefixtures.__main__ import main
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.imported import Imports
+from judgefixtures.judges import FatalJudgeError, load_judge
+
+pytest_plugins = ["pytester"]
+
+N = 40
+Rows = list[dict[str, Any]]
+Choose = Callable[[int, str], Any]  # what is chosen of a pair's number in an order, as numbered in the order shown
+
+
+def gold_of(number: int) -> int:
+    """Return a pair's gold: three of four have it first, so that balanced positions would swap some."""
+    return 2 if number % 4 == 0 else 1
+
+
+def pairs(n: int = N) -> Rows:
+    """Return pairs with gold."""
+    return [{"id": f"p{number:02}", "question": f"Question {number}?", "response_1": f"This, {number}.",
+             "response_2": f"That, {number}.", "gold": gold_of(number)} for number in range(n)]  # fmt: skip
+
+
+def shown(order: str, choice: int) -> int:
+    """Return one of the pair's own responses as it is numbered in the order shown."""
+    return choice if order == "1-2" else 3 - choice
+
+
+def good(number: int, order: str) -> int:
+    """Return what a judge says that is right but on every eighth pair."""
+    return shown(order, gold_of(number) if number % 8 else 3 - gold_of(number))
+
+
+def poor(number: int, order: str) -> int:
+    """Return what a judge says that always chooses what stands first."""
+    del number, order
+    return 1
+
+
+def log(choose: Choose = good, *, n: int = N, orders: Iterable[str] = ("1-2", "2-1"), **more: Any) -> Rows:
+    """Return the rows of a log."""
+    return [{"pair": f"p{number:02}", "order": order, "selected_response": choose(number, order),
+             "reason": "The chosen one answers the question.", **more}
+            for number in range(n) for order in orders]  # fmt: skip
+
+
+TABLES = """
+[judges.mine]
+provider = "imported"
+[judges.other]
+provider = "imported"
+[datasets.own]
+path = "pairs.jsonl"
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """A user's repository with pairs, the configuration of two imported judges, and a few tests of the suite."""
+    project = Project(pytester, lambda more="": in_pyproject(f"{TABLES}{more}"), fresh=True)
+    project.copy_tests("accuracy", "position", "noise", "recency", "swap")
+    project.write_pairs(pairs())
+    project.configure()
+    return project
+
+
+@pytest.fixture
+def take(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Import rows as the command does, and return what it says; `code` is the exit code that it must have."""
+
+    def taken(rows: Any, *arguments: str, judge: str = "mine", code: int = 0, name: str = "answers.jsonl") -> str:
+        text = rows if isinstance(rows, str) else json_lines(rows) if name.endswith("l") else json.dumps(rows)
+        project.write(name, text)
+        chosen = arguments if "--dataset" in arguments or "--pairs" in arguments else (*arguments, "--dataset", "own")
+        capsys.readouterr()
+        assert main(["import", name, "--judge", judge, *chosen]) == code
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return said.err if code else said.out
+
+    return taken
+
+
+def run(project: Project, *arguments: str) -> Ran:
+    """Run the judge `mine`, with a report."""
+    return project.run("--judge", "mine", "--judge-report", "report", *arguments)
+
+
+def answers(project: Project, dataset: str = "own") -> Rows:
+    """Return the imported answers of `mine`, without their digests."""
+    rows = read_rows(project.cassettes / "mine" / dataset / "imported.jsonl")[1:]
+    return [{key: value for key, value in row.items() if key != "shown"} for row in rows]
+
+
+# --- what can be checked ---------------------------------------------------------------------------------------
+
+
+def test_accuracy_is_that_of_the_log(project: Project, take: Callable[..., str]) -> None:
+    """An imported judge's accuracy is counted from its log, in the pairs' own order and in both, and says so."""
+    said = take(log())
+    assert "80 answers about 40 pairs" in said
+    assert "order 1-2 40, order 2-1 40" in said
+    ran = run(project, "-k", "accuracy")
+    ran.assert_outcomes(skipped=1)  # no min_accuracy: nothing is decided
+    (row,) = ran.report["accuracy"]
+    assert (row["n"], row["correct"], row["accuracy_both_orders"]["value"]) == (40, 35, 35 / 40)
+    assert ran.report["judges"]["mine"]["provider"] == "imported"
+    assert list(ran.report["judges"]["mine"]["answers"]["own"]) == ["answers.jsonl"]
+    assert all(row["imported"] for row in ran.rows("judgments"))
+    assert "mine is imported: its answers about own are those of" in ran.said
+
+
+def test_positions_are_those_of_the_log(project: Project, take: Callable[..., str]) -> None:
+    """balance_positions swaps no pair of a log: its order 1-2 stays the pair's own."""
+    take(log(poor))
+    ran = run(project, "-k", "accuracy")
+    assert ran.report["accuracy"][0]["correct"] == sum(gold_of(number) == 1 for number in range(N))
+
+
+def test_workers_find_the_same(project: Project, take: Callable[..., str]) -> None:
+    """Under -n the report of an imported judge is the same, byte for byte."""
+    take(log())
+    found = []
+    for workers in ("0", "2"):
+        ran = run(project, "-k", "accuracy or position", "-n", workers)
+        found.append((ran.folder / "report.json").read_bytes())
+    assert found[0] == found[1]
+
+
+def test_the_position_is_gated(project: Project, take: Callable[..., str]) -> None:
+    """A log with both orders shows a judge that always chooses what stands first."""
+    take(log(poor))
+    ran = run(project, "-k", "position")
+    ran.assert_outcomes(failed=1, skipped=1)
+    (row,) = [row for row in ran.report["contrasts"] if row["family"] == "position"]
+    assert (row["n10"], row["n"]) == (N, N)
+
+
+def test_repeats_are_noise(project: Project, take: Callable[..., str]) -> None:
+    """A column that counts repeats, from 0 or from 1, gives the flips between them; what it has not is skipped."""
+
+    def flipping(number: int, order: str) -> int:
+        return 3 - good(number, order) if number < 3 else good(number, order)
+
+    take([*log(repeat=1), *log(flipping, repeat=2)])
+    ran = run(project, "-k", "noise", "--judge-repeats", "3", "-rs")
+    rows = {row["contrast"]: row for row in ran.report["contrasts"]}
+    assert rows["repeat-no-cue-1"]["flip_rate"]["value"] == 3 / N
+    assert "repeat-no-cue-2" not in rows
+    assert "no answers in condition no-cue, repeat 2 (40 pairs lacking)" in ran.said
+
+
+@pytest.mark.parametrize(("candidate", "baseline", "decided", "code"), [("mine", "other", "APPROVE", 0),
+                                                                         ("other", "mine", "REJECT", 1)])  # fmt: skip
+def test_a_swap_is_decided_on_accuracy(
+    project: Project, take: Callable[..., str], candidate: str, baseline: str, decided: str, code: int
+) -> None:
+    """Without families a swap of imported judges is decided on accuracy, and says that no cue was compared."""
+    project.configure("[swap]\nfamilies = []\n")
+    take(log(good))
+    take(log(poor), judge="other")
+    ran = project.run("-k", "swap", "--judge", candidate, "--judge-baseline", baseline, "--judge-report", "report")
+    assert (ran.decision[0], ran.ret) == (decided, code)
+    if code == 0:
+        assert "no contrasts were compared, and so no cue" in ran.said
+
+
+def test_a_swap_says_what_no_log_has(project: Project, take: Callable[..., str]) -> None:
+    """With the default families the decision stays open: its reasons name the conditions that no log has."""
+    take(log(good))
+    take(log(poor), judge="other")
+    ran = project.run("-k", "swap", "--judge", "mine", "--judge-baseline", "other", "--judge-report", "report")
+    status, reasons = ran.decision
+    assert status == "INCONCLUSIVE"
+    assert (
+        "mine is imported: its log has no answers in condition recency-new-old (40 pairs lacking); "
+        "[swap] families = [] leaves such comparisons out of the swap"
+    ) in reasons
+
+
+def test_a_cue_free_log_skips_cues(project: Project, take: Callable[..., str]) -> None:
+    """Without answers to a cue its contrast is skipped with one sentence, and the detector's false alarms are told."""
+    rows = log()
+    rows[0]["reason"] = "It is the newer response, and so it is better."
+    take(rows)
+    ran = run(project, "-k", "recency", "-rs")
+    ran.assert_outcomes(skipped=1)
+    assert "mine is imported: its log has no answers in condition recency-new-old (40 pairs lacking)" in ran.said
+    (row,) = ran.report["contrasts"]
+    assert (row["status"], row["n"], row["false_alarms"]["n"]) == ("NOT_APPLICABLE", 0, N)
+    assert row["false_alarms"]["value"] == 1 / N
+    assert "false alarms of the detector in cue-free reasons of mine on own: recency cited in 1 of 40" in ran.said
+
+
+def test_a_log_with_cues_is_gated(project: Project, take: Callable[..., str]) -> None:
+    """Rows whose condition is one of ours are answers to that cue."""
+    cued = [*log(orders=["1-2"], condition="recency-new-old"), *log(orders=["1-2"], condition="recency-old-new")]
+    take([*log(), *cued])
+    ran = run(project, "-k", "recency")
+    ran.assert_outcomes(passed=1)
+    assert ran.report["contrasts"][0]["n"] == N
+
+
+def test_closest_pairs_follow_from_the_log(project: Project, take: Callable[..., str]) -> None:
+    """Of a dataset with `closest` a log with cues is gated on the pairs closest by its own cue-free answers."""
+    tables = (project.path / "pyproject.toml").read_text()
+    project.write("pyproject.toml", tables.replace('path = "pairs.jsonl"', 'path = "pairs.jsonl"\nclosest = 20'))
+    cued = [*log(orders=["1-2"], condition="recency-new-old"), *log(orders=["1-2"], condition="recency-old-new")]
+    take([*log(), *cued])
+    ran = run(project, "-k", "recency")
+    assert ran.report["contrasts"][0]["n"] == 20
+    assert "the closest pairs for mine follow from its log" in ran.said
+    assert "--judge-record" not in ran.said
+
+
+def test_a_condition_with_gaps_is_an_error(project: Project, take: Callable[..., str]) -> None:
+    """A condition that lacks some pairs is an ERROR that names them: the rest must not pass for the whole."""
+    cued = [*log(orders=["1-2"], condition="recency-new-old"), *log(n=38, orders=["1-2"], condition="recency-old-new")]
+    take([*log(), *cued])
+    ran = run(project, "-k", "recency")
+    ran.assert_outcomes(failed=1)
+    assert "no answer about 2 of 40 pairs of own in condition recency-old-new" in ran.said
+    assert all(name in ran.said for name in ("p38", "p39"))
+
+
+def test_one_order_is_enough_for_accuracy(project: Project, take: Callable[..., str]) -> None:
+    """A log with one order has an accuracy, none in both orders, and no position; two of them make a swap."""
+    project.configure("[swap]\nfamilies = []\n")
+    take(log(orders=["1-2"]))
+    take(log(poor, orders=["1-2"]), judge="other")
+    ran = run(project, "-k", "accuracy or position", "-rs")
+    (row,) = ran.report["accuracy"]
+    assert (row["correct"], row["accuracy_both_orders"]) == (35, None)
+    assert "no answers in condition no-cue-21 (40 pairs lacking)" in ran.said
+    swapped = run(project, "-k", "swap", "--judge-baseline", "other")
+    assert swapped.decision[0] == "APPROVE"
+
+
+def test_a_dataset_without_answers_is_an_error(project: Project, take: Callable[..., str]) -> None:
+    """Pairs that no log is about are never skipped over."""
+    take(log())
+    ran = run(project, "-k", "accuracy", "--judge-dataset", "house-qa")
+    ran.assert_outcomes(failed=1)
+    assert "there are no answers of it about house-qa" in ran.said
+    assert "Ask about own (--judge-dataset), or import them" in ran.said
+
+
+def test_a_changed_pair_is_not_answered(project: Project, take: Callable[..., str]) -> None:
+    """An answer is about the texts that it was given on: a pair that changed since has none."""
+    take(log())
+    changed = pairs()
+    changed[3]["response_2"] = "Something else."
+    project.write_pairs(changed)
+    ran = run(project, "-k", "accuracy")
+    ran.assert_outcomes(failed=1)
+    assert "no answer about 1 of 40 pairs of own in condition no-cue: p03" in ran.said
+
+
+# --- the control -----------------------------------------------------------------------------------------------
+
+
+def test_the_control_is_of_its_own_pairs(project: Project, take: Callable[..., str]) -> None:
+    """Without [control] dataset an imported judge is controlled on the pairs of its log, and the message says so."""
+    project.configure("[control]\npairs = 30\n")
+    take(log())
+    (found,) = run(project, "-k", "accuracy").report["controls"]
+    assert (found["dataset"], found["n"], found["status"]) == ("own", 30, "PASS")
+    assert "the first pairs of own itself that have gold: [control] names no dataset" in found["message"]
+
+
+def test_a_judge_that_does_not_read_fails_its_control(project: Project, take: Callable[..., str]) -> None:
+    """One that always chooses what stands first passes nothing, and is told what to set."""
+    project.configure("[control]\npairs = 30\n")
+    take(log(poor))
+    ran = run(project, "-k", "accuracy")
+    ran.assert_outcomes(failed=1)
+    assert ran.report["controls"][0]["status"] == "FAIL"
+    assert "set [control] dataset to clear pairs that the log has answers about" in ran.report["controls"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("control", "orders", "said"),
+    [
+        ('dataset = "house-qa"', ("1-2", "2-1"), "there are no answers of it about house-qa"),
+        ("pairs = 30", ("1-2",), "in condition no-cue-21"),
+    ],
+)
+def test_a_control_that_cannot_be_is_an_error(
+    project: Project, take: Callable[..., str], control: str, orders: tuple[str, ...], said: str
+) -> None:
+    """A control that the log has no answers about could not be measured: an ERROR that says what is lacking."""
+    project.configure(f"[control]\n{control}\n")
+    take(log(orders=orders))
+    ran = run(project, "-k", "accuracy")
+    ran.assert_outcomes(failed=1)
+    (found,) = ran.report["controls"]
+    assert found["status"] == "ERROR"
+    assert said in found["message"]
+
+
+# --- nothing can be asked --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("more", [(), ("--judge-preflight",)])
+def test_recording_an_imported_judge_is_refused(
+    project: Project, take: Callable[..., str], more: tuple[str, ...]
+) -> None:
+    """--judge-record has nobody to ask, and says so before anything runs; a preflight, too."""
+    take(log())
+    ran = run(project, "-k", "accuracy", "--judge-record", "missing", *more)
+    assert ran.ret == 4
+    assert "--judge-record missing has nobody to ask: mine is imported" in ran.said
+
+
+def test_a_judge_is_recorded_beside_an_imported_one(project: Project, take: Callable[..., str]) -> None:
+    """A candidate can be asked where the baseline's answers are a log's: it is asked about the log's pairs."""
+    project.write("ours.py", 'def judge(prompt):\n    return \'{"selected_response": 1, "reason": "It is."}\'\n')
+    project.configure('[swap]\nfamilies = []\n[judges.asked]\nprovider = "python"\ntarget = "ours:judge"\n')
+    take(log())
+    ran = project.run("-k", "swap", "--judge", "asked", "--judge-baseline", "mine", "--judge-record", "missing",
+                      "--judge-report", "report")  # fmt: skip
+    assert ran.decision[0] == "REJECT"
+
+
+def test_recordings_keep_their_positions(project: Project, take: Callable[..., str]) -> None:
+    """A judge that was recorded in balanced positions is compared with a log: the log answers in either order."""
+    with serving(by=lambda asked: asked.answered('{"selected_response": 1, "reason": "It is."}')) as server:
+        asked = f'[judges.asked]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n'
+        project.configure(f"[swap]\nfamilies = []\n{asked}")
+        assert project.run("-k", "accuracy", "--judge", "asked", "--judge-record", "missing").ret == 0
+    frozen = read_rows(project.cassettes / "asked" / "own" / "pairs.jsonl")
+    assert [row["response_1"] for row in frozen] != [row["response_1"] for row in pairs()]
+    take(log())
+    ran = run(project, "-k", "swap", "--judge-baseline", "asked")
+    assert ran.decision[0] == "APPROVE"
+    assert len(ran.rows("judgments")) == 4 * N
+
+
+def test_a_key_in_a_log_is_not_written(
+    project: Project, take: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A known secret that a reason quotes reaches neither the file nor the terminal."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-1234567890abcdef")
+    project.configure('[judges.asked]\nprovider = "openai"\nmodel = "m"\n')
+    take([{"pair": "p01", "selected_response": 1, "reason": "It has sk-canary-1234567890abcdef in it."}])
+    assert "sk-canary" not in (project.cassettes / "mine" / "own" / "imported.jsonl").read_text()
+    assert "in it." in answers(project)[0]["reason"]
+
+
+def test_an_imported_judge_reads_no_reasons(project: Project) -> None:
+    """[detector] judge names one that can be asked."""
+    project.configure('[detector]\njudge = "mine"\n')
+    ran = project.run("--judge", "mine", "-k", "accuracy")
+    assert ran.ret == 4
+    assert "[detector] judge: mine is imported, and can be asked nothing" in ran.said
+
+
+def test_a_preflight_says_that_nothing_is_asked(project: Project, take: Callable[..., str]) -> None:
+    """The preflight names the log, what it lacks, and no calls."""
+    take(log())
+    take(log(poor), judge="other")
+    ran = project.run("-k", "swap or recency", "--judge", "mine", "--judge-baseline", "other", "--judge-preflight")
+    assert ran.ret in (0, 5)
+    assert "mine is imported: nothing is asked of it" in ran.said
+    assert "no answers in condition recency-new-old" in ran.said
+    assert "mine: at most" not in ran.said
+    assert "--judge-record" not in ran.said
+
+
+def test_an_imported_judge_answers_no_prompt() -> None:
+    """From Python it refuses to be asked."""
+    judge = load_judge({"provider": "imported"}, "mine")
+    with pytest.raises(FatalJudgeError, match="nothing can be asked of it"):
+        asyncio.run(judge.verdict("Which one?"))
+
+
+@pytest.mark.parametrize("key", ['model = "gpt-4"', "temperature = 1.0", 'template = "mt-bench"', 'mode = "pointwise"'])
+def test_its_table_has_nothing_to_ask_with(project: Project, key: str) -> None:
+    """Keys that change what is asked mean nothing in the table of an imported judge."""
+    project.configure(f'[judges.third]\nprovider = "imported"\n{key}\n')
+    ran = project.run("--judge", "third", "-k", "accuracy")
+    assert ran.ret == 4
+    assert f"{key.split()[0]} means nothing with provider 'imported'" in ran.said
+
+
+def test_ties_count_where_the_table_says_so(project: Project, take: Callable[..., str]) -> None:
+    """A tie is invalid, or half right with ties = "half"; null is an invalid verdict in either case."""
+    rows = log()
+    rows[0]["selected_response"], rows[2]["selected_response"] = "tie", None
+    take(rows)
+    invalid = run(project, "-k", "accuracy").report["accuracy"][0]
+    assert invalid["invalid"] == 2
+    project.write("pyproject.toml", (project.path / "pyproject.toml").read_text().replace(
+        'judges.mine]\nprovider = "imported"', 'judges.mine]\nprovider = "imported"\nties = "half"'
+    ))  # fmt: skip
+    half = run(project, "-k", "accuracy").report["accuracy"][0]
+    assert (half["invalid"], half["correct"]) == (1, invalid["correct"] + 0.5)
+
+
+# --- what a row may say ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [(1, 1), ("1", 1), ("A", 1), ("b", 2), (2, 2), ("2", 2), (2.0, 2), ("tie", "tie"), (None, None)]
+)
+def test_choices_are_read(project: Project, take: Callable[..., str], value: Any, read: Any) -> None:
+    """1, 2, A, B, tie and null are the choices there are."""
+    take([{"pair": "p01", "selected_response": value}])
+    assert answers(project)[0]["selected_response"] == read
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"selected_response": 3}, "selected_response is 3: it must be 1 or 2"),
+        ({"selected_response": True}, "selected_response is True"),
+        ({"selected_response": "response 1"}, "selected_response is 'response 1'"),
+        ({"selected_response": [1]}, "selected_response is [1]"),
+        ({"selected_response": 1, "order": "3-1"}, "order is '3-1'"),
+        ({"selected_response": 1, "repeat": -1}, "repeat must be a whole number"),
+        ({"selected_response": 1, "repeat": "second"}, "repeat must be a whole number"),
+        ({"selected_response": 1, "reason": 5}, "reason must be a text"),
+        ({"selected_response": 1, "order": "1-2", "condition": "no-cue-21"}, "two things about the order"),
+        ({"pair": None, "selected_response": 1}, "does not say which pair"),
+        ({"reason": "It is."}, "'selected_response' is missing"),
+        ({"answer": 5}, "answer must be the judge's text"),
+    ],
+)
+def test_a_wrong_row_is_named(project: Project, take: Callable[..., str], row: Mapping[str, Any], said: str) -> None:
+    """A value that is none of ours ends the import with its line, and nothing is written."""
+    found = take([*log(n=1), {"pair": "p02", **row}], code=2)
+    assert "answers.jsonl:3: " in found
+    assert said in found
+    assert not (project.cassettes / "mine").exists()
+
+
+@pytest.mark.parametrize("value", ["2-1", "21", 21, True, "true"])
+def test_orders_are_read(project: Project, take: Callable[..., str], value: Any) -> None:
+    """An order may be named in several ways; the choice is numbered as it was shown."""
+    take([{"pair": "p01", "order": value, "selected_response": 1}])
+    run(project, "-k", "accuracy")
+    said = take([{"pair": "p01", "condition": "no-cue-21", "selected_response": 1}])
+    assert "order 1-2 0, order 2-1 1" in said
+
+
+def test_choices_may_be_numbered_as_in_the_pair(project: Project, take: Callable[..., str]) -> None:
+    """With --numbers own the choice is one of the pair's own responses, whatever stood first."""
+    take([{"pair": "p01", "order": "2-1", "selected_response": 1}], "--numbers", "own")
+    assert answers(project)[0]["selected_response"] == 2
+
+
+def test_columns_are_mapped_and_rows_chosen(project: Project, take: Callable[..., str]) -> None:
+    """A log's own columns, nested ones too, are named; rows of other judges are left out and counted."""
+    rows = [{"q": {"id": f"p{number:02}"}, "who": who, "pick": "A", "why": "So."}
+            for number in range(3) for who in ("x", "y")]  # fmt: skip
+    said = take(rows, "--columns", "pair=q.id,selected_response=pick", "--columns", "reason=why", "--where", "who=x")
+    assert "left out: 3 rows of others than --where chooses" in said
+    assert [row["reason"] for row in answers(project)] == ["So."] * 3
+
+
+def test_whole_texts_of_a_judge_are_read(project: Project, take: Callable[..., str]) -> None:
+    """A column with the judge's whole text is read as a recorded answer is, its invalid ones with their kind."""
+    texts = ['{"selected_response": 2, "reason": "It is."}', '{"selected_response": "tie", "reason": "Both."}', "Hm."]
+    take([{"pair": f"p{number:02}", "answer": text} for number, text in enumerate(texts)])
+    assert [row["selected_response"] for row in answers(project)] == [2, "tie", None]
+    assert answers(project)[2]["invalid"] == "no-json"
+    take([{"pair": "p00", "answer": "It is. [[B]]"}], "--verdict", "brackets")
+    assert answers(project)[0]["selected_response"] == 2
+
+
+def test_two_answers_to_one_question_are_refused(take: Callable[..., str]) -> None:
+    """The same question with two different answers is an error that names both lines; an equal one is counted."""
+    row = {"pair": "p01", "selected_response": 1, "reason": "So."}
+    assert "left out: 1 row with what an earlier row says already" in take([row, row])
+    said = take([row, {**row, "selected_response": 2}], code=2)
+    assert "answers.jsonl:2: another answer about pair 'p01' in no-cue, in the same order, stands in" in said
+    assert "answers.jsonl:1" in said
+
+
+def test_rows_without_use_are_named(take: Callable[..., str]) -> None:
+    """What cannot be used is counted and named by its line, and is never dropped in silence."""
+    said = take([*log(n=2), {"pair": "p99", "selected_response": 1},
+                 {"pair": "p01", "condition": "brand-ours-theirs", "selected_response": 1}])  # fmt: skip
+    assert "not used: 2 rows" in said
+    assert "its pair is not in the dataset: 1 (answers.jsonl:5)" in said
+    assert "its condition is none of ours: 1 (answers.jsonl:6)" in said
+    assert "no row can be used" in take([{"pair": "p99", "selected_response": 1}], code=2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "said"),
+    [
+        ("", (), "holds no rows"),
+        ("not json\n", (), "answers.jsonl:1"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--where", "judge=x"), "none of 1 rows has --where judge=x"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--columns", "repeat=n"), "no row has 'n'"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--columns", "paire=n"), 'did you mean "pair"?'),
+        ('{"pair": "p01", "choice": 1}\n', (), "no row says which response was chosen"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--dataset", "../x"), "cannot be a folder"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--dataset", "new"), "no row has its pair's texts"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--config", "no.toml"), "no.toml does not exist"),
+        ('{"pair": "p01", "selected_response": 1}\n', ("--pairs", "none.jsonl"), "none.jsonl"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    project: Project, take: Callable[..., str], rows: str, arguments: tuple[str, ...], said: str
+) -> None:
+    """A mistake in what is imported is told with what to do, and leaves nothing behind."""
+    assert said in take(rows, *arguments, code=2)
+    assert not project.cassettes.exists()
+
+
+@pytest.mark.usefixtures("project")
+def test_a_missing_file_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A log that is not there is one sentence."""
+    assert main(["import", "none.jsonl", "--judge", "mine", "--dataset", "own"]) == 2
+    assert "none.jsonl does not exist" in capsys.readouterr().err
+
+
+def test_imported_answers_never_pass_for_asked_ones(project: Project, take: Callable[..., str]) -> None:
+    """A judge that is asked, and a folder with its recordings, take no answers of a log."""
+    project.configure('[judges.asked]\nprovider = "openai"\nmodel = "m"\n')
+    assert "[judges.asked] is asked (provider = 'openai')" in take(log(), judge="asked", code=2)
+    folder = project.cassettes / "third" / "own"
+    folder.mkdir(parents=True)
+    (folder / "no-cue.jsonl").write_text("{}\n")
+    assert "holds recordings of a judge that was asked (no-cue.jsonl)" in take(log(), judge="third", code=2)
+
+
+def test_importing_again_changes_nothing(project: Project, take: Callable[..., str]) -> None:
+    """The same log in another order of rows gives the same answers, the same one the same bytes."""
+    take(log())
+    before = project.tree()
+    take(log())
+    assert project.tree() == before
+    rows = answers(project)
+    take(log()[::-1])
+    assert answers(project) == rows
+
+
+# --- pairs of the log, and exports -----------------------------------------------------------------------------
+
+
+def with_texts(rows: Rows) -> Rows:
+    """Return rows that hold their pair's texts and gold, and no id: as they were shown."""
+    found = []
+    for row in rows:
+        pair = {key: value for key, value in pairs()[int(row["pair"][1:])].items() if key != "id"}
+        if row["order"] == "2-1":
+            pair |= {"response_1": pair["response_2"], "response_2": pair["response_1"], "gold": 3 - pair["gold"]}
+        found.append({**pair, "selected_response": row["selected_response"], "reason": row["reason"]})
+    return found
+
+
+def test_a_log_may_hold_its_pairs(project: Project, take: Callable[..., str]) -> None:
+    """Texts in the log are its pairs: a pair whose responses change places is one in two orders. The tables run."""
+    said = take(with_texts(log()), "--dataset", "logged", judge="third")
+    assert "80 answers about 40 pairs" in said
+    assert "order 1-2 40, order 2-1 40" in said
+    tables = said.partition("\n\n")[2].partition("\nthen: ")[0]
+    project.add(f"\n{tables}\n")
+    ran = project.run("--judge", "third", "--judge-dataset", "logged", "-k", "accuracy", "--judge-report", "report")
+    (row,) = ran.report["accuracy"]
+    assert (row["n"], row["correct"], row["accuracy_both_orders"]["value"]) == (40, 35, 35 / 40)
+
+
+def test_texts_must_be_those_of_the_pair(take: Callable[..., str]) -> None:
+    """Texts beside an id that are another pair's are of no use; one id with two pairs is refused."""
+    rows = [{"pair": "p01", "question": "Other?", "response_1": "a", "response_2": "b", "selected_response": 1}]
+    assert "its texts are not those of its pair: 1" in take([*rows, *log(n=1)])
+    assert "pair 'p01' has another question" in take(
+        [*rows, {**rows[0], "question": "Why?"}], "--dataset", "new", code=2
+    )
+
+
+def grading(*, best: bool) -> dict[str, Any]:
+    """Return what promptfoo's select-best leaves of one output."""
+    part = {"pass": best, "score": int(best), "reason": "Output", "assertion": {"type": "select-best", "value": "good"}}
+    return {"pass": best, "score": int(best), "reason": "", "componentResults": [part]}
+
+
+def cell(test: int, prompt: int, output: str, **more: Any) -> dict[str, Any]:
+    """Return a result of a promptfoo export."""
+    variables = more.pop("variables", {})
+    return {"testIdx": test, "promptIdx": prompt, "vars": variables, "prompt": {"raw": f"Question {test}?"},
+            "response": {"output": output}, "provider": {"id": f"m{prompt}"}, **more}  # fmt: skip
+
+
+def test_promptfoo_that_selected_the_best(project: Project, take: Callable[..., str]) -> None:
+    """Two outputs of a test and what select-best chose are a pair and a choice; its reasons are not the judge's."""
+    cells = [cell(n, p, f"Answer {n} {p}", gradingResult=grading(best=p == n)) for n in (0, 1, 2) for p in (0, 1)]
+    said = take({"results": {"results": cells}}, "--dataset", "foo", name="results.json")
+    assert "1 without a verdict; none with a reason" in said
+    assert sorted(str(row["selected_response"]) for row in answers(project, "foo")) == ["1", "2", "None"]
+    told = read_rows(project.cassettes / "mine" / "foo" / "pairs.jsonl")
+    assert {(row["question"], row["response_1"], row["response_2"]) for row in told} == {
+        (f"Question {n}?", f"Answer {n} 0", f"Answer {n} 1") for n in (0, 1, 2)
+    }
+
+
+def test_promptfoo_that_asked_a_judge(project: Project, take: Callable[..., str]) -> None:
+    """Where promptfoo asked a judge its output is the judge's whole text, and the variables are the pair."""
+    cells = [cell(n, 0, '{"selected_response": 2, "reason": "It is."}', variables={**pairs()[n], "order": "2-1"})
+             for n in (0, 1)]  # fmt: skip
+    take({"results": {"results": cells}}, name="results.json")
+    assert [(row["pair"], row["selected_response"], row["reason"]) for row in answers(project)] == [
+        ("p00", 2, "It is."), ("p01", 2, "It is."),
+    ]  # fmt: skip
+
+
+def test_promptfoo_with_several_judges(project: Project, take: Callable[..., str]) -> None:
+    """Of several outputs without a select-best nothing says whose is meant: it has to be named."""
+    cells = [cell(n, p, f'{{"selected_response": {1 + p}, "reason": "It is."}}', variables=pairs()[n])
+             for n in (0, 1) for p in (0, 1)]  # fmt: skip
+    held = {"results": {"results": cells}}
+    assert "of several, --columns answer=outputs.0 is the first one's" in take(held, code=2, name="results.json")
+    take(held, "--columns", "answer=outputs.1", name="results.json")
+    assert [row["selected_response"] for row in answers(project)] == [2, 2]
+
+
+def test_inspect_logs(project: Project, take: Callable[..., str]) -> None:
+    """Samples of an Inspect log: the only scorer's answer is the choice, its explanation the reason, epochs repeats."""
+    samples = [{"id": f"p0{n}", "epoch": epoch, "metadata": {"order": "1-2"},
+                "scores": {"pairwise": {"value": "C", "answer": "A", "explanation": "It is."}}}
+               for n in range(3) for epoch in (1, 2)]  # fmt: skip
+    held = {"version": 2, "status": "success", "eval": {}, "samples": samples}
+    take(held, name="log.json")
+    assert [(row["pair"], row["repeat"], row["selected_response"]) for row in answers(project)][:2] == [
+        ("p00", 0, 1), ("p00", 1, 1),
+    ]  # fmt: skip
+    for sample in samples:
+        sample["output"] = {"completion": '{"selected_response": 2, "reason": "No."}'}
+    take(held, "--columns", "answer=output.completion", name="log.json")
+    assert {row["selected_response"] for row in answers(project)} == {2}
+    samples[0]["error"] = {"message": "The model was not there."}
+    assert "its sample ended with an error: 1 (log.json: row 1)" in take(held, name="log.json")
+    assert "is not a log of Inspect with samples" in take({"samples": 3}, name="log.json", code=2)
+    assert "inspect log convert" in take("", name="log.eval", code=2)
+
+
+def test_deepeval_needs_to_be_told_the_choice(project: Project, take: Callable[..., str]) -> None:
+    """A deepeval file has no winner: it is refused, unless a column is named that holds the choice."""
+    cases = [{"name": "t", "input": pair["question"], "actualOutput": pair["response_1"],
+              "expectedOutput": pair["response_2"], "additionalMetadata": {"winner": 1},
+              "metricsData": [{"name": "m", "score": 1, "reason": "It is."}]} for pair in pairs(2)]  # fmt: skip
+    held = {"testCases": cases}
+    assert "no row says which response was chosen: a deepeval file" in take(held, name="run.json", code=2)
+    take(held, "--columns", "selected_response=additionalMetadata.winner", name="run.json")
+    assert [(row["pair"], row["reason"]) for row in answers(project)] == [("p00", "It is."), ("p01", "It is.")]
+
+
+# --- the file --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "with_what"),
+    [
+        (1, "{}"),
+        (1, "not json"),
+        (2, "[]"),
+        (2, '{"condition": "no-cue"}'),
+        (2, '{"condition":"no-cue","pair":"p","shown":"s","repeat":0,"selected_response":3,"reason":""}'),
+        (2, '{"condition":"no-cue","pair":"p","shown":"s","repeat":-1,"selected_response":1,"reason":""}'),
+        (
+            2,
+            '{"condition":"no-cue","pair":"p","shown":"s","repeat":0,"selected_response":null,"reason":"","invalid":"x"}',
+        ),
+        (2, '{"condition":"no-cue","pair":"p","shown":"s","repeat":0,"selected_response":1,"reason":7}'),
+        (2, "<<<<<<< ours"),
+    ],
+)
+def test_a_damaged_file_is_told(project: Project, take: Callable[..., str], line: int, with_what: str) -> None:
+    """Imported answers are data from outside: a line that is not one is named, with what to do."""
+    take(log(n=2))
+    file = project.cassettes / "mine" / "own" / "imported.jsonl"
+    lines = file.read_text().splitlines()
+    lines[line - 1] = with_what
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(JudgeFixturesError, match=f"imported.jsonl:{line} is not a line of imported answers"):
+        Imports(project.cassettes).of("mine", "own")
+    ran = run(project, "-k", "accuracy")
+    assert ran.ret == 4
+    assert f"imported.jsonl:{line} is not a line of imported answers" in ran.said
+
+
+def test_an_answer_that_stands_twice_is_told(project: Project, take: Callable[..., str]) -> None:
+    """The same key twice in the file, as after a merge by hand, is refused; so is a file with nothing in it."""
+    take(log(n=2))
+    file = project.cassettes / "mine" / "own" / "imported.jsonl"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    with pytest.raises(JudgeFixturesError, match="stand in it twice"):
+        Imports(project.cassettes).of("mine", "own")
+    file.write_text("")
+    with pytest.raises(JudgeFixturesError, match="is empty"):
+        Imports(project.cassettes).of("mine", "own")
+
+
+@pytest.mark.whole
+def test_the_example_of_the_docs_runs() -> None:
+    """The Python of imported.md runs as it stands."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / "docs" / "imported.md").read_text(), re.M | re.S)
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "imported: mine on sums: 1 answer about 1 pair, from answers.jsonl\n"
+
+
+def test_the_log_of_the_docs_can_be_imported(project: Project, take: Callable[..., str]) -> None:
+    """The rows that imported.md begins with are those of a log."""
+    (rows,) = re.findall(r"^```json\n(.*?)^```", (REPOSITORY / "docs" / "imported.md").read_text(), re.M | re.S)
+    project.write_pairs([{**pairs()[1], "id": "q1"}])
+    assert "2 answers about 1 pair" in take(rows)

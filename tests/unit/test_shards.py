@@ -1,0 +1,208 @@
+"""Reports of several runs: put together as one, and compared with an older one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from judgefixtures.__main__ import main
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Finding, Row, estimate_row
+from judgefixtures.report.comparison import Changes, compared
+from judgefixtures.report.record import About, Record
+from judgefixtures.statistics import Status, paired_difference
+
+REPOSITORY = Path(__file__).parents[2]
+JUDGES = ["--judge", "simulated-candid", "--judge", "simulated-gpt-4o"]
+SWAP = ["--judge", "simulated-candid", "--judge-baseline", "simulated-gpt-4o"]
+# What three machines run, and what one runs alone.
+RUNS = {
+    "gates": (["-k", "provenance and house-close", *JUDGES],
+              ["-k", "(recency or position) and not stories", *JUDGES],
+              ["-k", "accuracy and house-qa", *JUDGES]),
+    "swap": (["-k", "swap and recency", *SWAP], ["-k", "swap and accuracy", *SWAP],
+             ["-k", "swap and provenance", *SWAP]),
+}  # fmt: skip
+WHOLE = {
+    "gates": ["-n", "2", "-k", "(provenance and house-close) or ((recency or position) and not stories) or "
+              "(accuracy and house-qa)", *JUDGES],
+    "swap": ["-k", "swap", *SWAP],
+}  # fmt: skip
+
+
+def ran(folder: Path, *options: str) -> int:
+    """Run the suite with a report, and return its exit code."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--judge-report", str(folder), *options]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
+    return subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, check=False).returncode
+
+
+def files(folder: Path) -> Mapping[str, bytes]:
+    """Return every file of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", RUNS)
+def test_shards_are_one_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reports of parts, in whatever order, give the report of one run of all: every file, byte for byte."""
+    shards = [tmp_path / f"shard-{number}" for number, _ in enumerate(RUNS[name])]
+    for folder, options in zip(shards, RUNS[name], strict=True):
+        assert ran(folder, *options) in (0, 1)
+    code = ran(tmp_path / "one", *WHOLE[name])
+    for number, order in enumerate((shards, shards[::-1])):
+        into = tmp_path / f"merged-{number}"
+        assert main(["report", "merge", *map(str, order), "--into", str(into)]) == code
+        assert files(into) == files(tmp_path / "one")
+    assert "report.json" in capsys.readouterr().out
+    report = json.loads((tmp_path / "one" / "report.json").read_text())
+    assert all(json.loads((folder / "report.json").read_text()) != report for folder in shards)
+
+
+def found(status: Status = Status.PASS, moved: int = 0, n: int = 100, judge: str = "mine", first: int = 0) -> Finding:
+    """Return the finding of a contrast in which some pairs, from the first on, moved."""
+    estimate = paired_difference(moved, 0, n)
+    row = {"judge": judge, "dataset": "qa", "contrast": "recency-new-old", "vsr": estimate_row(estimate), "car": None}
+    moves = {f"p{number}": float(first <= number < first + moved) for number in range(n)}
+    evidence = {"moves": [{"judge": judge, "dataset": "qa", "contrast": "recency-new-old", "moves": moves}]}
+    return Finding("contrast", judge, "qa", "recency-new-old", status, rows={"contrasts": (row,)}, evidence=evidence)
+
+
+def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> Record:
+    """Return what a run of one item leaves behind."""
+    result = {"item": item, "findings": [each.to_json() for each in findings], "judges": judges or {}, "failed": False}
+    return Record.of(About("1", "2026-01-01", lost=lost), [result], [], [], [])
+
+
+def written(folder: Path, left: Record) -> Path:
+    """Write what a run leaves behind and return its folder."""
+    folder.mkdir()
+    for name, text in left.files().items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (record(found(moved=9)), "the result of i is not the same"),
+        (record(found(), judges={"mine": {"model": "b"}}, item="j"), "the judge 'mine' is not the same"),
+        (Record.of(About("2", "2026-01-01"), [], [], [], []), "the version of judgefixtures is not the same"),
+    ],
+)
+def test_what_is_no_part_of_the_run_is_refused(
+    other: Record, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two results of one item, two judges of one name or two versions are no parts of one run: exit code 2, and why."""
+    one = written(tmp_path / "one", record(found(), judges={"mine": {"model": "a"}}))
+    assert (
+        main(["report", "merge", str(one), str(written(tmp_path / "two", other)), "--into", str(tmp_path / "m")]) == 2
+    )
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("results.jsonl", None, "does not exist"),
+        ("results.jsonl", "{}", "is not what a run with --judge-report"),
+        ("results.jsonl", "", "is not what a run with --judge-report"),
+        ("results.jsonl", "[1]", "line 1 is no JSON object"),
+        (
+            "results.jsonl",
+            '{"judgefixtures_results": 1, "version": "1", "date": "d"}\n{"item": 1}',
+            "is not what a run",
+        ),
+        ("results.jsonl", "{", "is not JSON lines"),
+        ("judgments.jsonl", None, "does not exist"),
+        ("judgments.jsonl", '{"judge": "x"}', "were changed since they were written"),
+        ("pairs.jsonl", '{"dataset": "x"}', "were changed since they were written"),
+    ],
+)
+def test_a_folder_that_is_no_report_is_refused(
+    name: str, content: str | None, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that is missing or was changed is one sentence that names it, and exit code 2."""
+    folder = written(tmp_path / "one", record(found()))
+    (folder / name).unlink()
+    if content is not None:
+        (folder / name).write_text(content)
+    assert main(["report", "merge", str(folder), "--into", str(tmp_path / "m")]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert str(folder) in said
+
+
+def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
+    """What one of the machines lost is lost to the whole: status ERROR, exit code 1 where others passed."""
+    passed = Finding("accuracy", "mine", "qa", "accuracy", Status.PASS)
+    shards = [written(tmp_path / "a", record(passed, lost="2 items were lost")),
+              written(tmp_path / "b", record(passed, item="j"))]  # fmt: skip
+    assert main(["report", "merge", *map(str, shards), "--into", str(tmp_path / "m")]) == 1
+    report = json.loads((tmp_path / "m" / "report.json").read_text())
+    assert report["status"] == "ERROR"
+    assert "2 items were lost" in report["warnings"]
+
+
+# --- compared ------------------------------------------------------------------------------------------------
+
+
+def changes(old: Finding, new: Finding) -> Changes:
+    """Return what changed from one finding to another."""
+    return compared(record(old), record(new))
+
+
+def test_the_same_report_did_not_change() -> None:
+    """Nothing differs, and nothing is said to."""
+    same = changes(found(moved=7), found(moved=7))
+    assert same.lines[0].startswith("NO CHANGE: none of 1 estimates")
+    assert not same.beyond_chance
+
+
+def test_a_change_of_many_pairs_is_more_than_chance() -> None:
+    """Twenty pairs of a hundred that move now and did not before are named, with old, new and the interval."""
+    (first, *_), text = changes(found(), found(moved=20)).lines, "\n".join(changes(found(), found(moved=20)).lines)
+    assert first.startswith("CHANGED: 1 of 1 estimates")
+    assert "VSR of recency-new-old" in text
+    assert "+0.20" in text
+    assert "same" in text
+
+
+def test_a_change_of_few_pairs_is_noise() -> None:
+    """Three pairs more than before are shown, and said to be no more than chance."""
+    found_changes = changes(found(moved=4), found(moved=7))
+    assert found_changes.lines[0].startswith("NO CHANGE beyond chance: 1 of 1")
+    assert not found_changes.beyond_chance
+
+
+def test_the_same_rate_of_other_pairs_is_no_change_of_the_rate() -> None:
+    """Pairs that changed both ways in equal number leave the estimate where it was."""
+    assert not changes(found(moved=10), found(moved=10, first=50)).beyond_chance
+
+
+def test_other_pairs_are_compared_as_independent() -> None:
+    """A report about a different number of pairs is compared with a wider interval, and the line says so."""
+    apart = changes(found(moved=10), found(moved=20, n=80))
+    assert "others" in "\n".join(apart.lines)
+
+
+def test_another_status_judge_or_version_is_told() -> None:
+    """A result that passed and fails now is told, and so is a judge that is another one."""
+    old = record(found(), judges={"mine": {"model": "a"}})
+    new = record(found(Status.FAIL, moved=40), judges={"mine": {"model": "b"}})
+    text = "\n".join(compared(old, new).lines)
+    assert "mine on qa: recency-new-old was PASS, is FAIL" in text
+    assert "mine is another judge than it was" in text
+
+
+def test_reports_of_different_things_cannot_be_compared() -> None:
+    """Where nothing is in both there is nothing to say."""
+    with pytest.raises(JudgeFixturesError, match="nothing in common"):
+        changes(found(), found(judge="other"))
