@@ -10,13 +10,17 @@ WEAK = verbose obedient verbose-prepared obedient-prepared
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
 
-.PHONY: gate test cassettes record-paper paper bench operating-characteristics real-server clean
+.PHONY: gate test cassettes record-paper paper browser bench operating-characteristics real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
 
 test: $(READY)  ## lint, types, unit tests and the suite itself
 	$(RUN) ruff check . && ruff format --check . && mypy && pytest -n 2 tests/unit tests/judge
+
+browser: $(READY)  ## report.html in Chromium (Debian: chromium and chromium-driver): nothing of its data runs, and it opens quickly
+	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
+	$(RUN) pytest -q -n 0 tests/browser && python benchmarks/page.py
 
 # Exit code 1 is expected: half of the simulated judges are there to fail the gate.
 cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the real SDKs

@@ -1,0 +1,91 @@
+"""The page: report.json and what the judges said as one HTML file that needs nothing else.
+
+`marks` makes texts safe to look at, `charts` knows geometry, `views` what the report's part of the page says, `cases`
+what the browser of pairs holds; the templates, page.css and page.js stand beside them. Nothing is measured here, and
+whatever came from outside is text: jinja2 escapes it in the page, and page.js writes it as text alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judgefixtures.findings import Row
+from judgefixtures.page.cases import cases_of
+from judgefixtures.page.charts import SHARES
+from judgefixtures.page.marks import UNSEEN, safe_json
+from judgefixtures.page.views import view_of
+
+HERE = Path(__file__).parent
+
+
+def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
+    """Return report.html: the report for people, with a browser of every pair and what was said about it.
+
+    `report` is report.json, `judgments` the rows of judgments.jsonl; a row of `pairs` has `dataset`, `pair`,
+    `question`, `response_1`, `response_2`, `gold`, `category`, `content_type` and `close_for`, the judges for which
+    it is a close call. All are plain JSON values, without secrets. The same values give the same page, and it always
+    has UTF-8. Fields that are missing leave their part of the page out.
+
+    >>> html = page({"schema": 1, "status": "PASS", "judges": {}}, [], [])
+    >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]
+    (True, False)
+    """
+    style, script = (_source(name) for name in ("page.css", "page.js"))
+    data = safe_json({"unseen": UNSEEN, **cases_of(report, judgments, pairs)})
+    template = _templates().get_template("page.html")
+    html = template.render(
+        view=view_of(report), shares=SHARES, policy=_policy(style, script), style=style, script=script, data=data
+    )
+    return str(html).strip() + "\n"
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the Content-Security-Policy: nothing is loaded, and nothing runs but the script of the page itself."""
+    return (
+        f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash_of(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _source(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _templates() -> Any:
+    """Return the templates: every value is escaped that is not marked as safe, and a name that is missing an error."""
+    import jinja2
+
+    from judgefixtures.page import words
+    from judgefixtures.page.marks import seen, spelled
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # What reaches the page reaches it through `seen`: a control character is never written as it is.
+        finalize=_finalized(seen),
+    )
+    made.filters |= {
+        "spelled": spelled,
+        "share": words.share,
+        "shift": words.shift,
+        "limits": words.limits,
+        "level": words.level,
+        "status": words.status,
+        "number": words.number,
+    }
+    return made
+
+
+def _finalized(seen: Any) -> Any:
+    return lambda value: seen(value) if isinstance(value, str) else value

@@ -1,0 +1,188 @@
+"""Cases: what the browser of pairs holds. A case is one pair in one contrast of one judge.
+
+Texts stand once in a table and are pointed at: the same reason is given about many pairs, and the same pair is
+asked about in many conditions. What a case can be filtered by is worked out here, not in the page.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgefixtures.edits import target
+from judgefixtures.findings import Row
+from judgefixtures.page.views import baseline_of, is_edit, said_of
+from judgefixtures.pairs import Pair
+
+# What a case can be filtered by: bits of one number.
+MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16
+FILTERS = {"moved": MOVED, "admitted": ADMITTED, "close": CLOSE, "invalid": INVALID, "differs": DIFFERS}
+TIE, NONE = 0, -1  # in place of the number of the chosen response
+REVERSED = "chose-own-first"  # the outcome whose second arm shows the responses in the other order
+
+ArmKey = tuple[str, str, str, int]  # judge, dataset, condition, repeat
+
+
+@dataclass(slots=True)
+class Texts:
+    """A table of texts, each once; number 0 is the empty one."""
+
+    numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
+
+    def __call__(self, text: object) -> int:
+        """Return the number of a text, 0 for none."""
+        return self.numbers.setdefault("" if text is None else str(text), len(self.numbers))
+
+    @property
+    def all(self) -> list[str]:
+        """The texts in the order of their numbers."""
+        return list(self.numbers)
+
+
+def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row:
+    """Return what page.js reads: `strings`, `pairs`, `arms` with their answers, `contrasts` and `cases`.
+
+    A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for]`, an answer
+    `[chosen, reason, invalid, acknowledgment, span, extras]` without the zeros at its end; texts are numbers of
+    strings. `cases` has three numbers per case: of its contrast, of its pair, and the sum of what it is filtered by.
+    """
+    texts = Texts()
+    known = {(row["dataset"], row["pair"]): number for number, row in enumerate(pairs)}
+    answers = _by_arm(judgments, known)
+    arms = sorted(answers)
+    numbers = {arm: number for number, arm in enumerate(arms)}
+    contrasts = list(_contrasts(report, arms))
+    baselines = baseline_of(report)
+    cases: list[int] = []
+    for number, row in enumerate(contrasts):
+        others = [(baselines.get(arm[0], ""), *arm[1:]) for arm in row["arms"]]
+        for pair, flags in _flagged(row, others, answers, pairs):
+            cases += [number, pair, flags]
+    packed = {
+        "filters": FILTERS,
+        "pairs": [_pair(row, texts) for row in pairs],
+        "arms": [_arm(arm, answers[arm], texts) for arm in arms],
+        "contrasts": [_contrast(row, numbers, baselines, texts) for row in contrasts],
+        "cases": cases,
+        "edited": [target(_plain(row)) for row in pairs],
+    }
+    return {**packed, "strings": texts.all}
+
+
+def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str], int]) -> dict[ArmKey, dict[int, Row]]:
+    """Return the judgments of every arm by the number of their pair; those about pairs that are not known are left."""
+    found: dict[ArmKey, dict[int, Row]] = defaultdict(dict)
+    for row in judgments:
+        pair = known.get((row["dataset"], row["pair"]))
+        if pair is not None:
+            found[row["judge"], row["dataset"], row["condition"], row["repeat"]][pair] = row
+    return found
+
+
+def _contrasts(report: Row, arms: Sequence[ArmKey]) -> Iterator[Row]:
+    """Yield the contrasts whose arms were answered, then every other arm by itself: verdicts that nothing compares."""
+    there, used = set(arms), set()
+    for row in report.get("contrasts") or []:
+        own = [(row["judge"], row["dataset"], str(name), int(repeat)) for name, repeat in row.get("arms") or []]
+        if len(own) == 2 and there.issuperset(own):
+            used.update(own)
+            yield {**row, "arms": own}
+    for arm in arms:
+        if arm not in used:
+            judge, dataset, condition, repeat = arm
+            name = f"{condition} (repeat {repeat})" if repeat else condition
+            yield {"judge": judge, "dataset": dataset, "contrast": name, "arms": [arm], "moved": []}
+
+
+def _flagged(
+    row: Row, others: Sequence[ArmKey], answers: Mapping[ArmKey, Mapping[int, Row]], pairs: Sequence[Row]
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of a contrast with what they can be filtered by."""
+    named = None if row.get("moved") is None else set(row["moved"])
+    sides = [answers[arm] for arm in row["arms"]]
+    for number in sorted(set().union(*sides)):
+        both = [(side[number], answers.get(other, {}).get(number))
+                for side, other in zip(sides, others, strict=True) if number in side]  # fmt: skip
+        own = [each for each, _ in both]
+        chosen = [_chosen(each) for each in own]
+        moved = pairs[number]["pair"] in named if named is not None else _moved(chosen, row.get("outcome"))
+        yield (
+            number,
+            (
+                MOVED * moved
+                + ADMITTED * any(each.get("acknowledgment") == "cited" for each in own)
+                + CLOSE * (row["judge"] in (pairs[number].get("close_for") or ()))
+                + INVALID * (NONE in chosen)
+                + DIFFERS * any(theirs is not None and _chosen(each) != _chosen(theirs) for each, theirs in both)
+            ),
+        )
+
+
+def _moved(chosen: Sequence[int], outcome: str | None) -> bool:
+    """Return whether both arms are valid and chose another response of the pair."""
+    if len(chosen) < 2 or NONE in chosen:
+        return False
+    first, second = chosen
+    return first != ({1: 2, 2: 1}.get(second, second) if outcome == REVERSED else second)
+
+
+def _chosen(row: Row) -> int:
+    """Return which response a judgment chose by where it stood, 0 for a tie, -1 for an invalid one."""
+    if row.get("tie"):
+        return TIE
+    chosen = row.get("selected_response")
+    return NONE if chosen is None else int(chosen)
+
+
+# --- packed -----------------------------------------------------------------------------------------------------
+
+
+def _pair(row: Row, texts: Texts) -> list[Any]:
+    names = ("dataset", "pair", "question", "response_1", "response_2")
+    close = [texts(judge) for judge in row.get("close_for") or ()]
+    return [*(texts(row.get(name)) for name in names), row.get("gold") or 0, texts(row.get("category")),
+            texts(row.get("content_type")), close]  # fmt: skip
+
+
+def _plain(row: Row) -> Pair:
+    return Pair(row["pair"], row["question"], row["response_1"], row["response_2"], row.get("gold"))
+
+
+def _arm(key: ArmKey, answers: Mapping[int, Row], texts: Texts) -> Row:
+    judge, dataset, condition, repeat = key
+    numbers = sorted(answers)
+    return {
+        "judge": texts(judge), "dataset": texts(dataset), "condition": texts(condition), "repeat": repeat,
+        "pairs": numbers, "answers": [_answer(answers[number], texts) for number in numbers],
+    }  # fmt: skip
+
+
+def _answer(row: Row, texts: Texts) -> list[Any]:
+    extras = {name: texts(row[name]) for name in ("detail", "contradiction") if row.get(name)}
+    if row.get("scores"):
+        extras["scores"] = texts(" and ".join(f"{score:g}" for score in row["scores"]))
+    packed: list[Any] = [_chosen(row), *(texts(row.get(name)) for name in ("reason", "invalid", "acknowledgment"))]
+    packed += [texts(row.get("span")), extras or 0]
+    return packed[: _length(packed)]
+
+
+def _length(values: Sequence[Any]) -> int:
+    return max((place for place, value in enumerate(values, 1) if value), default=1)
+
+
+def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, str], texts: Texts) -> Row:
+    baseline = baselines.get(row["judge"], "")
+    others: Iterable[ArmKey] = [(baseline, *arm[1:]) for arm in row["arms"]]
+    sentences = row.get("sentences") or {}
+    return {
+        "judge": texts(row["judge"]), "dataset": texts(row["dataset"]), "contrast": texts(row["contrast"]),
+        "status": texts(row.get("status")), "said": texts(said_of(row)),
+        "x": texts(row.get("x")), "y": texts(row.get("y")),
+        "sentences": [texts(sentences.get("x")), texts(sentences.get("y"))],
+        "arms": [numbers[arm] for arm in row["arms"]], "baseline": texts(baseline),
+        "others": [numbers.get(arm, -1) for arm in others],
+        "reversed": row.get("outcome") == REVERSED, "edit": bool(row.get("x")) and is_edit(row),
+        "cue": row.get("outcome", "chose-first") == "chose-first" and bool(row.get("x")),
+    }  # fmt: skip

@@ -1,0 +1,66 @@
+"""Marks: characters that a reader would not see, or that turn a line around, are spelled out; nothing else changes.
+
+A browser obeys a right-to-left override inside of a text as well as outside of it: then what is read is not what the
+judge read. The same is true of what has no width, and of the tags that only models read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+# First and last of each range; line feeds and tabs are seen. What joins the parts of an emoji is left as it is.
+UNSEEN: tuple[tuple[int, int], ...] = (
+    (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x061C, 0x061C), (0x180E, 0x180E), (0x200B, 0x200B),
+    (0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE007F),
+)  # fmt: skip
+_UNSEEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSEEN) + "]")
+# Inside of a script element: nothing that ends it or begins a comment, nor a line end of old JavaScript.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def spelled(text: str) -> str:
+    """Return a text with every unseen character spelled out, for places that hold text alone (titles, attributes).
+
+    >>> spelled("to\\u202eleft\\r\\nnext \\U000e0041")
+    'to\\\\u202eleft\\nnext \\\\u{e0041}'
+    """
+    return _UNSEEN.sub(lambda found: _spelling(found[0]), text.replace("\r\n", "\n"))
+
+
+def seen(text: Any) -> Any:
+    """Return a text as HTML with every unseen character spelled out and marked as such; what is HTML stays as it is.
+
+    >>> seen("<b>\\u202e")
+    Markup('&lt;b&gt;<span class="mark">\\\\u202e</span>')
+    """
+    from markupsafe import Markup, escape
+
+    if isinstance(text, Markup) or not _UNSEEN.search(text):
+        return text
+    spelt = Markup('<span class="mark">{}</span>')
+    parts, end = [], 0
+    text = text.replace("\r\n", "\n")
+    for found in _UNSEEN.finditer(text):
+        parts += [escape(text[end : found.start()]), spelt.format(_spelling(found[0]))]
+        end = found.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+def safe_json(value: Any) -> Any:
+    """Return a JSON value as the text of a script element: it cannot end the element, and it has UTF-8.
+
+    >>> print(safe_json(["</script>", 1]))
+    ["\\u003c/script\\u003e",1]
+    """
+    from markupsafe import Markup
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def _spelling(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\u{{{code:x}}}"

@@ -1,0 +1,463 @@
+"""Views: what each part of the page says, taken from report.json. Nothing is measured or decided here.
+
+A part whose fields the report lacks is empty, and the template leaves it out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgefixtures.cues import PLACEBO
+from judgefixtures.findings import Row
+from judgefixtures.page import charts
+from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
+from judgefixtures.page.words import TERMS, listed, part_of_swap, worse_in
+
+FEW = 3  # sentences that stand open; the others are unfolded
+OPEN = ("FAIL", "ERROR", "INCONCLUSIVE")
+READINGS = (("as read", "car"), ("corrected", "car_corrected"))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the report with its drawing."""
+
+    row: Row
+    strip: Strip | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines that stand together under a title."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """The intervals of one judge, in groups, and what could not be measured."""
+
+    judge: str
+    groups: tuple[Group, ...]
+    unmeasured: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A judge: what it is, where its answers come from, and how its checks came out."""
+
+    name: str
+    kind: str
+    source: str
+    identity: tuple[tuple[str, Any], ...]
+    served: tuple[Row, ...]
+    recorded: Row
+    controls: tuple[Row, ...]
+    counts: tuple[tuple[str, int], ...]
+    baseline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """The decision on one candidate: a sentence, its reasons, and its parts with their margins."""
+
+    row: Row
+    lead: str
+    reasons: tuple[str, ...]
+    parts: tuple[Line, ...]
+    guards: tuple[Line, ...]
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness:
+    """The plane of one judge, and its contrasts as a table."""
+
+    judge: str
+    plane: Plane
+    rows: tuple[tuple[int, Row, Mapping[str, Row]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is not fine about a judge: the rows that stand open, and those that are unfolded."""
+
+    judge: str
+    first: tuple[Row, ...]
+    rest: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything that the page shows beside the browser of pairs."""
+
+    status: str
+    title: str
+    leads: tuple[str, ...]
+    sources: tuple[str, ...]
+    findings: tuple[Findings, ...]
+    people: tuple[Person, ...]
+    swaps: tuple[Swap, ...]
+    axis: Axis
+    forests: tuple[Forest, ...]
+    edits: tuple[Forest, ...]
+    edits_axis: Axis
+    planes: tuple[Faithfulness, ...]
+    rankings: tuple[tuple[Row, tuple[tuple[str, Line], ...]], ...]
+    ranking_axis: Axis
+    accuracy: tuple[Group, ...]
+    accuracy_parts: tuple[Group, ...]
+    waived: tuple[Row, ...]
+    expenses: tuple[Row, ...]
+    retries_by_judge: bool
+    report: Row
+    terms: tuple[tuple[str, str], ...] = TERMS
+
+
+def view_of(report: Row) -> View:
+    """Return what the page shows of a report, whichever of its parts there are."""
+    contrasts: list[Row] = report.get("contrasts") or []
+    cells: list[Row] = report.get("four_cells") or []
+    edits = [row for row in contrasts if is_edit(row)]
+    others = [row for row in contrasts if not is_edit(row)]
+    axis, edits_axis = charts.around_zero(_extremes(others, cells)), charts.around_zero(_extremes(edits))
+    swaps = tuple(map(_swap, _decisions(report)))
+    accuracy = report.get("accuracy") or []
+    strengths = [row for ranking in report.get("rankings") or [] for row in ranking["strengths"].values()]
+    ranking_axis = charts.around_zero(value for row in strengths for value in (row["low"], row["high"]))
+    people = tuple(_people(report))
+    status = report["decision"]["status"] if report.get("decision") else report.get("status", "")
+    return View(
+        status=status,
+        title="Decision" if report.get("decision") else "Result",
+        leads=tuple(swap.lead for swap in swaps) or tuple(_leads(contrasts, report)),
+        sources=tuple(_sources(people)),
+        findings=tuple(_findings(report)),
+        people=people,
+        swaps=swaps,
+        axis=axis,
+        forests=_forests([*others, *map(_as_contrast, cells)], axis),
+        edits=_forests(edits, edits_axis),
+        edits_axis=edits_axis,
+        planes=_planes(others),
+        rankings=tuple(_rankings(report.get("rankings") or [], ranking_axis)),
+        ranking_axis=ranking_axis,
+        accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
+        accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
+        waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
+        expenses=tuple(_expenses(report.get("expenses") or [])),
+        retries_by_judge=any(row.get("retries") is not None for row in report.get("usage") or []),
+        report=report,
+    )
+
+
+def is_edit(row: Row) -> bool:
+    """Return whether a contrast is about an edited response, such as one that an attack was put into."""
+    return bool(row.get("outcome") == "chose-edited" or row.get("y") == "plain")
+
+
+def said_of(row: Row) -> str:
+    """Return the sentence that says how a contrast came out, its message where there is none."""
+    said = str(row.get("text") or row.get("message") or "")
+    return said[:1].upper() + said[1:]
+
+
+def baseline_of(report: Row) -> dict[str, str]:
+    """Return the judge that each candidate was compared with."""
+    return {row["judge"]: row["baseline"] for row in _decisions(report)}
+
+
+# --- what comes first -------------------------------------------------------------------------------------------
+
+
+def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
+    """Say per judge how its checks came out, where nothing is compared."""
+    for judge in dict.fromkeys(row["judge"] for row in contrasts):
+        own = [row for row in contrasts if row["judge"] == judge]
+        counts = Counter(row["status"] for row in own)
+        said = listed([f"{counts[status]} {status}" for status in (*OPEN, "PASS") if counts[status]] or ["nothing"])
+        moved = sorted({row["family"] for row in own if row.get("vsr_status") == "FAIL"})
+        lead = f"{judge}: of {len(own)} contrasts {said}."
+        if moved:
+            lead += f" Its verdicts demonstrably move with {listed(moved)}."
+        yield lead
+    if not contrasts:
+        yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
+
+
+def _findings(report: Row) -> Iterable[Findings]:
+    """Yield per judge every row that is not fine: the worst of each family first, and what was not measured last.
+
+    What was not measured mostly was not for one reason, so that one of it stands for all.
+    """
+    rows = [row for part in ("contrasts", "four_cells") for row in report.get(part) or [] if row["status"] in OPEN]
+    for judge in dict.fromkeys(row["judge"] for row in rows):
+        own = [{**row, "said": said_of(row)} for row in rows if row["judge"] == judge]
+        own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
+        lost = [row for row in own if not row.get("vsr") and not row.get("cue_effect")]
+        found = [row for row in own if row not in lost]
+        of_family: dict[str, Row] = {}
+        for row in found:
+            of_family.setdefault(row.get("family", "four-cell"), row)
+        worst = list(of_family.values())[:FEW]
+        stands = [{**lost[0], "of": len(lost)}] if lost else []
+        yield Findings(judge, (*worst, *stands), tuple(row for row in found if row not in worst))
+
+
+URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")
+
+
+def _size(row: Row) -> float:
+    """Return how far verdicts moved."""
+    estimate = row.get("vsr") or row.get("cue_effect")
+    return abs(estimate["value"]) if estimate else 0.0
+
+
+def _people(report: Row) -> Iterable[Person]:
+    """Yield every judge that the report names, baselines last."""
+    baselines = set(baseline_of(report).values())
+    identities: Mapping[str, Row] = report.get("judges") or {}
+    recorded = (report.get("run") or {}).get("recorded") or {}
+    for name in sorted(identities, key=lambda name: (name in baselines, name)):
+        rows = [row for row in [*(report.get("contrasts") or []), *(report.get("four_cells") or [])]
+                if row["judge"] == name]  # fmt: skip
+        counts = Counter(row["status"] for row in rows)
+        kind = _kind(name, identities[name])
+        when = recorded.get(name) or {}
+        yield Person(
+            name=name,
+            kind=kind,
+            source=_source(kind, when),
+            identity=tuple(_flat(identities[name])),
+            served=tuple(row for row in report.get("served") or [] if row["judge"] == name),
+            recorded=when,
+            controls=tuple(row for row in report.get("controls") or [] if row["judge"] == name),
+            counts=tuple((status, counts[status]) for status in (*OPEN, "PASS", "NOT_APPLICABLE") if counts[status]),
+            baseline=name in baselines,
+        )
+
+
+def _sources(people: Sequence[Person]) -> Iterable[str]:
+    """Say where all answers come from, judges with the same source in one sentence."""
+    names: dict[str, list[str]] = {}
+    for person in people:
+        names.setdefault(person.source, []).append(person.name)
+    for source, own in names.items():
+        yield f"{listed(own)}: {source}"
+
+
+def _kind(name: str, identity: Row) -> str:
+    """Return what plays a judge, from its identity."""
+    if identity.get("provider") == "imported":
+        return "imported"
+    return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
+
+
+def _source(kind: str, when: Row) -> str:
+    """Say where a judge's answers come from."""
+    first, last, now = (when.get(key) for key in ("first", "last", "asked_now"))
+    dates = f" of {first}" if first and first == last else f" of {first} to {last}" if first and last else ""
+    if dates and when.get("undated"):
+        dates += " (some have no date)"
+    if kind == "imported":
+        return f"imported, answers{dates} were taken from a log and nothing was asked."
+    origin = f"replayed from recordings{dates}" if dates or not now else "asked now"
+    if dates and now:
+        origin += f", and {now:,} answers asked now"
+    if kind == "simulated":
+        return f"simulated (a program plays the judge, no model was asked), {origin}."
+    return f"{origin}."
+
+
+def _flat(identity: Row, prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """Yield the fields of an identity, those of tables within it under both names."""
+    for key, value in identity.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", str(value)
+
+
+# --- the swap ---------------------------------------------------------------------------------------------------
+
+
+def _decisions(report: Row) -> list[Row]:
+    return [row for row in report.get("decisions") or [] if row.get("judge") and row.get("baseline")]
+
+
+def _swap(row: Row) -> Swap:
+    components: list[Row] = row.get("components") or []
+    extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
+    axis = charts.around_zero(value for value in extremes if value is not None)
+    lines = [Line({**each, "said": part_of_swap(each)}, _margin_strip(each, axis)) for each in components]
+    return Swap(
+        row=row,
+        lead=_swap_lead(row, components),
+        reasons=tuple(row.get("reasons") or ()),
+        parts=tuple(line for line in lines if line.row["role"] == "primary"),
+        guards=tuple(line for line in lines if line.row["role"] != "primary"),
+        axis=axis,
+    )
+
+
+def _margin_strip(part: Row, axis: Axis) -> Strip | None:
+    """Return the drawing of a part; accuracy may fall by its margin, everything else rise by it."""
+    margin, band = part.get("margin"), None
+    if margin is not None:
+        band = (-margin, axis.high) if part["kind"] == "accuracy" else (axis.low, margin)
+    return charts.strip(part_of_swap(part), part, axis, band)
+
+
+def _swap_lead(row: Row, components: Sequence[Row]) -> str:
+    """Say in one sentence or two what the decision is and what it rests on."""
+    judge, baseline = row["judge"], row["baseline"]
+    parts = [part for part in components if part["role"] == "primary"]
+    worse = worse_in([part for part in parts if part["status"] == "FAIL"])
+    unclear = worse_in([part for part in parts if part["status"] == "INCONCLUSIVE"])
+    doubt = f" These pairs cannot tell whether {unclear}." if unclear else ""
+    if row["status"] == "APPROVE":
+        return f"{judge} may take the place of {baseline}: in all that was compared it is no worse, within the margins."
+    if row["status"] == "REJECT":
+        why = f": {worse}." if worse else ", for the reasons below."
+        return f"{judge} should not take the place of {baseline}{why}{doubt}"
+    return f"Whether {judge} may take the place of {baseline} is not settled.{doubt}"
+
+
+# --- intervals --------------------------------------------------------------------------------------------------
+
+
+def _as_contrast(row: Row) -> Row:
+    """Return a row of four cells as the forest reads it."""
+    cue = row.get("cue_effect")
+    return {**row, "family": "four-cell", "vsr": cue, "n": cue["n"] if cue else 0, "x": "", "y": ""}
+
+
+def _extremes(*parts: Sequence[Row]) -> Iterable[float]:
+    for row in (row for rows in parts for row in rows):
+        estimate = row.get("vsr") or row.get("cue_effect")
+        if estimate:
+            yield from (estimate["low"], estimate["high"])
+        if (tolerance := row.get("tolerance")) is not None:
+            yield tolerance
+
+
+def floor_of(row: Row) -> tuple[float, float] | None:
+    """Return how far noise alone reaches: the placebo's interval, or as far as repeats flip verdicts, either way."""
+    floor = row.get("floor") or {}
+    if placebo := floor.get("placebo_vsr"):
+        return (placebo["low"], placebo["high"])
+    if repeats := floor.get("repeat_flip_rate"):
+        return (-repeats["value"], repeats["value"])
+    return None
+
+
+def _forests(rows: Sequence[Row], axis: Axis) -> tuple[Forest, ...]:
+    forests = []
+    for judge in dict.fromkeys(row["judge"] for row in rows):
+        own = [row for row in rows if row["judge"] == judge]
+        groups: dict[str, list[Line]] = {}
+        for row in own:
+            if row.get("vsr"):
+                groups.setdefault(row["family"], []).append(Line(row, _vsr_strip(row, axis)))
+        forests.append(
+            Forest(
+                judge,
+                tuple(Group(title, tuple(groups[title])) for title in sorted(groups)),
+                tuple(row for row in own if not row.get("vsr")),
+            )
+        )
+    return tuple(forests)
+
+
+def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
+    tolerance = row.get("tolerance")
+    band = None if tolerance is None else (-tolerance, tolerance)
+    return charts.strip(f"{row['contrast']} on {row['dataset']}", row["vsr"], axis, band, floor_of(row))
+
+
+def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:
+    shown = [row for row in contrasts if row.get("car") and row.get("vsr") and row["family"] != PLACEBO]
+    axis = charts.mostly_above(row["vsr"]["value"] for row in shown)
+    planes = []
+    for judge in dict.fromkeys(row["judge"] for row in shown):
+        own = [(row, dict(_readings(row))) for row in shown if row["judge"] == judge]
+        drawn = charts.plane(
+            [(f"{row['contrast']} on {row['dataset']}", row["vsr"]["value"],
+              {kind: each["value"] for kind, each in readings.items()}) for row, readings in own],
+            axis,
+        )  # fmt: skip
+        planes.append(
+            Faithfulness(judge, drawn, tuple((number, row, read) for number, (row, read) in enumerate(own, 1)))
+        )
+    return tuple(planes)
+
+
+def _readings(row: Row) -> Iterable[tuple[str, Row]]:
+    """Yield what CAR is by every reading of the reasons that there is."""
+    for kind, key in READINGS:
+        if row.get(key):
+            yield kind, row[key]
+    model = row.get("detector") or {}
+    if model.get("car"):
+        yield "by a model", model["car"]
+
+
+def _rankings(rankings: Sequence[Row], axis: Axis) -> Iterable[tuple[Row, tuple[tuple[str, Line], ...]]]:
+    for row in rankings:
+        about = f"{row['judge']} on {row['dataset']}"
+        lines = [
+            (label, Line(row["strengths"][label], charts.strip(f"{label}: {about}", row["strengths"][label], axis)))
+            for label in row["order"]
+        ]
+        yield row, tuple(lines)
+
+
+def _overall(accuracy: Sequence[Row], macro: Sequence[Row]) -> list[Row]:
+    """Return the rows over all categories, each followed by the mean over categories."""
+    found = []
+    for row in (row for row in accuracy if row["category"] == "all"):
+        found.append({**row, "label": "all pairs", "category": ""})
+        found += [
+            {**each, "label": f"mean of {each['categories']} categories", "n": row["n"], "category": "mean"}
+            for each in macro
+            if (each["judge"], each["dataset"]) == (row["judge"], row["dataset"])
+        ]
+    return found
+
+
+def _accuracy(rows: Sequence[Row]) -> Iterable[Group]:
+    """Yield the rows of each dataset, judges of the same category side by side."""
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        own = [row for row in rows if row["dataset"] == dataset]
+        own.sort(key=lambda row: (str(row.get("category") or ""), row["judge"]))
+        yield Group(dataset, tuple(_accuracy_line(row) for row in own))
+
+
+def _accuracy_line(row: Row) -> Line:
+    label = row.get("label") or row["category"]
+    strip = charts.strip(f"{row['judge']} on {row['dataset']}, {label}", row.get("accuracy"), SHARES)
+    return Line({**row, "label": label, "both": row.get("accuracy_both_orders")}, strip)
+
+
+QUANTITIES = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
+
+
+def _expenses(rows: Sequence[Row]) -> Iterable[Row]:
+    """Yield what a verdict costs each candidate and its baseline, on the first dataset of each."""
+    first: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        first.setdefault((row["judge"], row["baseline"]), row)
+    for row in first.values():
+        names = {"judge": row["judge"], "dataset": row["dataset"]}
+        calls = row["calls"]
+        yield {**names, "quantity": "calls in sequence", "before": calls["baseline"], "after": calls["judge"],
+               "difference": None}  # fmt: skip
+        for name in QUANTITIES:
+            if each := row.get(name):
+                quantity = "USD" if name == "usd" else name.replace("_", " ")
+                yield {**names, "quantity": quantity, "before": each["baseline"], "after": each["judge"],
+                       "difference": each["difference"]}  # fmt: skip
