@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from judgefixtures.acknowledgment import acknowledgment as acknowledgment
     from judgefixtures.config import load_config as load_config
     from judgefixtures.contrasts import NO_CUE as NO_CUE
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from judgefixtures.verdicts import Verdict as Verdict
     from judgefixtures.verdicts import parse_verdict as parse_verdict
 
-__version__ = "0.1.0"
-
 # Which room each name lives in.
 _ROOMS = {
     "NO_CUE": "contrasts", "Condition": "contrasts", "Contrast": "contrasts", "Estimate": "statistics",
@@ -49,15 +48,30 @@ _ROOMS = {
     "paired_difference": "statistics", "parse_verdict": "verdicts", "proportion": "statistics", "read_pairs": "sources",
 }  # fmt: skip
 
-__all__ = [*_ROOMS, "acknowledgment"]
+__all__ = [*_ROOMS, "__version__", "acknowledgment"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name == "acknowledgment":  # the function and its room share a name, and the room can be called
         return importlib.import_module("judgefixtures.acknowledgment")
     if name not in _ROOMS:
         raise AttributeError(f"module 'judgefixtures' has no attribute {name!r}")
     return getattr(importlib.import_module(f"judgefixtures.{_ROOMS[name]}"), name)
+
+
+def _version() -> str:
+    """Return the version that is installed: pyproject.toml states it, and nothing else does."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("judgefixtures")
+    except PackageNotFoundError:
+        from judgefixtures.errors import JudgeFixturesError
+
+        raise JudgeFixturesError("the version of judgefixtures is not known, because it runs from a folder and is not "
+                                 "installed: install that folder with pip.") from None  # fmt: skip
 
 
 def __dir__() -> list[str]:

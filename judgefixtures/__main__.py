@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.secrets import presentable
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> int:
         epilog=GATES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_paper(commands.add_parser("paper", help="write the tables and the figure of The Silent Judge from recordings"))
     init = commands.add_parser(
@@ -44,12 +46,20 @@ def main(arguments: list[str]) -> int:
     _add_import(commands)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
     _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
-    options = parser.parse_args(arguments)
     try:
+        options = parser.parse_args(arguments)
         return int(options.run(options))
     except JudgeFixturesError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for, and not in every run."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(f"judgefixtures {judgefixtures.__version__}\n")
+        parser.exit()
 
 
 def _add_import(commands: Any) -> None:

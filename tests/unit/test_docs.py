@@ -1,12 +1,16 @@
-"""What the documentation says: every configuration key with its default, and Python that runs."""
+"""What the documentation says: every configuration key with its default, names, links, and what changed.
+
+Its blocks of code are run in test_blocks.py.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +20,11 @@ from pydantic_core import PydanticUndefined
 
 import judgefixtures
 from judgefixtures import config
+from judgefixtures.__main__ import main
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), REPOSITORY / "README.md", REPOSITORY / "examples" / "support-judge" / "README.md"])
+PAGES = sorted([*DOCS.glob("*.md"), *REPOSITORY.glob("*.md"), REPOSITORY / "examples" / "support-judge" / "README.md"])
 TABLES: dict[str, type[BaseModel]] = {
     "Top level": config._Root,
     "[judges.NAME]": config.JudgeTable,
@@ -59,21 +64,6 @@ def test_every_key_is_documented_with_its_default(section: str) -> None:
     """configuration.md has the keys of each table, no other, and for each the default that holds."""
     table = TABLES[section]
     assert documented()[section] == {key: default_of(table, key) for key in table.model_fields}
-
-
-def python_of(page: Path) -> Iterator[str]:
-    """Yield the blocks of Python on a page."""
-    yield from re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("code", list(python_of(DOCS / "python.md")), ids=["gate", "judgments", "parts"])
-def test_python_of_the_docs_runs(code: str) -> None:
-    """Every block of python.md runs as it stands in a clone, offline."""
-    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=REPOSITORY, capture_output=True, text=True,
-                         check=False)  # fmt: skip
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.strip()
 
 
 @pytest.mark.whole
@@ -116,3 +106,53 @@ def test_links_point_at_what_is_there(page: Path) -> None:
     """Every relative link of a page leads to a file of the repository."""
     targets = [target for target in LINK.findall(page.read_text()) if "://" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_point_at_headings_that_are_there(page: Path) -> None:
+    """Behind the `#` of a link stands a heading of that page, as GitHub spells it."""
+    found = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text())
+    assert [
+        (target, name) for target, name in found if name not in anchors(page.parent / target if target else page)
+    ] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what a page's headings are called in links."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_changelog_begins_with_what_comes_and_the_version() -> None:
+    """First *Unreleased*, then the version of pyproject.toml, then older ones, each with its day."""
+    text = (REPOSITORY / "CHANGELOG.md").read_text()
+    first, *released = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert first == "Unreleased"
+    assert [re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", each) is not None for each in released] == [True] * 2
+    versions = [tuple(map(int, each.split()[0].split("."))) for each in released]
+    assert versions == sorted(versions, reverse=True)
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert released[0].split()[0] == project["version"]
+    assert {*re.findall(r"^### (.+)$", text, re.MULTILINE)} <= {
+        "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"
+    }  # fmt: skip
+
+
+def test_the_version_is_looked_up() -> None:
+    """`judgefixtures.__version__` is the version of pyproject.toml: where it is not, install the checkout again."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert judgefixtures.__version__ == project["version"]
+
+
+def test_the_version_of_a_folder_is_not_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the package is not installed, that is said in a sentence, and exit code 2."""
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert main(["--version"]) == 2
+    assert "not installed: install that folder with pip" in capsys.readouterr().err
+
+
+def missing(name: str) -> str:
+    """Say that a distribution is not installed."""
+    raise importlib.metadata.PackageNotFoundError(name)

@@ -6,10 +6,13 @@ import os
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+import trove_classifiers
+from packaging.metadata import Metadata
 
 from judgefixtures.simulator.server import serving
 
@@ -68,6 +71,27 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         assert f"judgefixtures/{name}" in package
 
 
+def test_the_metadata_is_valid(wheel: Path) -> None:
+    """It says what pyproject.toml says, in classifiers that exist, and names no address: there is none."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        told = Metadata.from_email(archive.read(name), validate=True)
+    written = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert (told.name, str(told.version)) == (written["name"], written["version"])
+    assert (told.license_expression, told.license_files) == ("MIT", ["LICENSE"])
+    assert told.classifiers
+    assert {*told.classifiers} == {*written["classifiers"]} <= trove_classifiers.classifiers
+    assert {*told.keywords} == {*written["keywords"]}
+    assert not told.project_urls
+    assert not told.home_page
+
+
+def test_the_version_is_that_of_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """`--version` and `__version__` say what is installed."""
+    written = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
+    assert run("judgefixtures", "--version", cwd=tmp_path, path=installed) == f"judgefixtures {written}\n"
+
+
 def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     """A wheel from the source distribution holds the same files: nothing is lost on the way."""
     with tarfile.open(built("sdist", REPOSITORY, tmp_path / "sdist")) as archive:
@@ -75,7 +99,9 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
         archive.extractall(tmp_path / "source", filter="data")
     (source,) = (tmp_path / "source").iterdir()
     assert contents(built("wheel", source, tmp_path / "again")) == contents(wheel)
-    assert not any("/cassettes/" in name and name.count("/") == 1 for name in names)
+    inside = {name.split("/")[1] for name in names if "/" in name}
+    assert {"judgefixtures", "tests", "docs", "cassettes", "LICENSE", "CHANGELOG.md"} <= inside  # what a gate needs
+    assert not {".venv", ".git", ".mypy_cache", ".pytest_cache", "report", "wheels"} & inside
 
 
 def test_a_repository_gates_its_judge_with_the_wheel_alone(installed: Path, tmp_path: Path) -> None:

@@ -1,0 +1,128 @@
+"""The workflows of this repository and of the example: what they may do, and that each of their commands does it.
+
+A command that needs the network or minutes is listed with its reason; every other one is run in a copy, offline, in
+the order of its job.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.pages import EXAMPLE, REPOSITORY, Command, assert_done, clone, run
+
+OURS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+WORKFLOWS = [*OURS, *sorted((EXAMPLE / ".github" / "workflows").glob("*.yml"))]
+NOT_RUN = {
+    "python -m pip install --constraint constraints.txt --editable '.[dev]'": "asks an index",
+    "python -m pip install --constraint constraints.txt hatchling": "asks an index",
+    "ruff check .": "`make test` has just done it",
+    "ruff format --check .": "`make test` has just done it",
+    "mypy": "`make test` has just done it",
+    "pytest -n auto tests/unit tests/judge": "takes ten minutes, and runs this test",
+    'pytest -k "cue or position" --judge-record all --judge-max-cost "$MAX_COST"': "asks a provider; test_examples.py",
+}
+
+
+def read(workflow: Path) -> dict[str, Any]:
+    """Return a workflow; YAML reads its key `on` as true."""
+    found: dict[Any, Any] = yaml.safe_load(workflow.read_text(encoding="utf-8"))
+    return {"on" if key is True else key: value for key, value in found.items()}
+
+
+def steps(workflow: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each step of a workflow with the name of its job."""
+    for name, job in read(workflow)["jobs"].items():
+        for step in job["steps"]:
+            yield name, step
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_read_and_no_more(workflow: Path) -> None:
+    """It may read the contents, no job asks for more, and a pull request's code never runs with the base's rights."""
+    found = read(workflow)
+    assert found["permissions"] == {"contents": "read"}
+    assert not any("permissions" in job for job in found["jobs"].values())
+    assert {*found["on"]} <= {"push", "pull_request", "workflow_dispatch"}
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_pull_request_is_given_no_secret(workflow: Path) -> None:
+    """A job that names a secret runs only when it is started by hand, and nothing outside of jobs names one."""
+    found = read(workflow)
+    jobs = found.pop("jobs")
+    assert "secrets" not in str(found)
+    by_hand = {name for name, job in jobs.items() if job.get("if") == "github.event_name == 'workflow_dispatch'"}
+    assert {name for name, job in jobs.items() if "secrets." in str(job)} <= by_hand
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_to_a_major_version(workflow: Path) -> None:
+    """Every action is GitHub's own, at one major version, the same one everywhere."""
+    used = [step["uses"] for _, step in steps(workflow) if "uses" in step]
+    assert used
+    assert [each for each in used if not re.fullmatch(r"actions/[a-z-]+@v\d+", each)] == []
+    everywhere = {step["uses"] for each in WORKFLOWS for _, step in steps(each) if "uses" in step}
+    assert len({each.partition("@")[0] for each in everywhere}) == len(everywhere)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_no_command_holds_an_expression(workflow: Path) -> None:
+    """An expression inside of a command would be a way in for whoever chooses its value."""
+    assert [step for _, step in steps(workflow) if "${{" in step.get("run", "")] == []
+
+
+def test_every_python_that_is_promised_is_tried() -> None:
+    """The gate and the unit tests run on the versions of pyproject.toml's classifiers."""
+    promised = re.findall(r"Python :: (3\.\d+)\"", (REPOSITORY / "pyproject.toml").read_text())
+    jobs = read(OURS[0])["jobs"]
+    assert promised
+    assert jobs["gate"]["strategy"]["matrix"]["python"] == promised
+    assert jobs["unit"]["strategy"]["matrix"]["python"] == promised
+
+
+def test_the_checks_are_those_of_make() -> None:
+    """CI checks what `make test` does: lint, format and types, word for word."""
+    checks = [step["run"] for name, step in steps(OURS[0]) if name == "lint" and "run" in step][1:]
+    assert " && ".join(checks) in (REPOSITORY / "Makefile").read_text()
+
+
+def test_a_report_is_kept_whatever_the_gate_says() -> None:
+    """Every job that writes a report uploads its folder, also after a failure."""
+    for workflow in WORKFLOWS:
+        writing = {name for name, step in steps(workflow) if "--judge-report report" in step.get("run", "")}
+        kept = {name for name, step in steps(workflow)
+                if "upload-artifact" in step.get("uses", "") and step["with"]["path"].endswith("report")
+                and step["if"] == "always()"}  # fmt: skip
+        assert writing == kept != set()
+
+
+def test_what_is_not_run_is_there() -> None:
+    """The list of exceptions names nothing that has left the workflows."""
+    assert {*NOT_RUN} <= {step.get("run") for workflow in WORKFLOWS for _, step in steps(workflow)}
+
+
+@pytest.mark.whole
+def test_every_command_runs_in_a_copy(tmp_path: Path) -> None:
+    """Each job's commands, in their order; the wheel that one of them builds is what the example is gated with.
+
+    Offline, pip installs into a folder of its own, without what the wheel depends on: that is in this environment.
+    """
+    copy, installed = clone(tmp_path / "judgefixtures"), tmp_path / "installed"
+    offline = {"PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_TARGET": str(installed), "PIP_UPGRADE": "1",
+               "PYTHONPATH": str(installed)}  # fmt: skip
+    for workflow in WORKFLOWS:
+        root = copy / workflow.relative_to(REPOSITORY).parents[2]
+        for _, step in steps(workflow):
+            if "run" in step and step["run"] not in NOT_RUN:
+                done = run(step["run"], root / step.get("working-directory", "."), **offline)
+                assert_done(Command(step["run"]), done)
+    example = copy / EXAMPLE.relative_to(REPOSITORY)
+    where = run('python -c "import judgefixtures.plugin as p; print(p.__file__)"', example, **offline)
+    assert where.stdout.startswith(str(installed))
+    for report in (copy / "report", example / "report"):
+        assert (report / "report.json").is_file()
