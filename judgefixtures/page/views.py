@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgefixtures.checks.overview import headlines
 from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Row
 from judgefixtures.page import charts
@@ -175,18 +176,24 @@ def baseline_of(report: Row) -> dict[str, str]:
 
 
 def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
-    """Say per judge how its checks came out, where nothing is compared."""
+    """Say per judge how its checks came out, and what moves its verdicts, where nothing is compared."""
+    said = headlines(report) if "results" in report else list(_counted(contrasts))
+    yield from (line if line.endswith(".") else f"{line}." for line in said)
+    for judge in dict.fromkeys(row["judge"] for row in contrasts):
+        moved = sorted({row["family"] for row in contrasts
+                        if row["judge"] == judge and row.get("vsr_status") == "FAIL"})  # fmt: skip
+        if moved:
+            yield f"The verdicts of {judge} demonstrably move with {listed(moved)}."
+    if not contrasts and not said:
+        yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
+
+
+def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
     for judge in dict.fromkeys(row["judge"] for row in contrasts):
         own = [row for row in contrasts if row["judge"] == judge]
         counts = Counter(row["status"] for row in own)
         said = listed([f"{counts[status]} {status}" for status in (*OPEN, "PASS") if counts[status]] or ["nothing"])
-        moved = sorted({row["family"] for row in own if row.get("vsr_status") == "FAIL"})
-        lead = f"{judge}: of {len(own)} contrasts {said}."
-        if moved:
-            lead += f" Its verdicts demonstrably move with {listed(moved)}."
-        yield lead
-    if not contrasts:
-        yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
+        yield f"{judge}: of {len(own)} contrasts {said}."
 
 
 def _findings(report: Row) -> Iterable[Findings]:
@@ -194,7 +201,8 @@ def _findings(report: Row) -> Iterable[Findings]:
 
     What was not measured mostly was not for one reason, so that one of it stands for all.
     """
-    rows = [row for part in ("contrasts", "four_cells") for row in report.get(part) or [] if row["status"] in OPEN]
+    measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
+    rows = [row for row in [*measured, *_rest(report, measured)] if row["status"] in OPEN]
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [{**row, "said": said_of(row)} for row in rows if row["judge"] == judge]
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
@@ -206,6 +214,14 @@ def _findings(report: Row) -> Iterable[Findings]:
         worst = list(of_family.values())[:FEW]
         stands = [{**lost[0], "of": len(lost)}] if lost else []
         yield Findings(judge, (*worst, *stands), tuple(row for row in found if row not in worst))
+
+
+def _rest(report: Row, measured: Sequence[Row]) -> Iterable[Row]:
+    """Yield what other checks found that have no row of a contrast: of accuracy, of plans."""
+    known = {(row["judge"], row["dataset"], row["contrast"]) for row in measured}
+    for row in report.get("results") or []:
+        if row["baseline"] is None and (row["judge"], row["dataset"], row["name"]) not in known:
+            yield {**row, "contrast": row["name"], "family": row["check"]}
 
 
 URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")

@@ -61,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None, help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
                            "truncated or filtered (repeatable; default: every kind)")  # fmt: skip
     add("--judge-report", type=Path, dest="judge_report", metavar="DIR", default=None,
-        help="write report.json and judgments.jsonl to DIR (default: terminal only)")  # fmt: skip
+        help="write report.html, report.md, report.json, every judgment to DIR (default: terminal only)")  # fmt: skip
     add("--judge-config", type=Path, dest="judge_config", metavar="FILE", default=None,
         help="TOML file with the configuration (default: [tool.judgefixtures] of pyproject.toml)")  # fmt: skip
     add("--judge-cassettes", type=Path, dest="judge_cassettes", metavar="DIR", default=None,
