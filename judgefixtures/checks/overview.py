@@ -40,7 +40,7 @@ def kind_of(name: str, identity: Row) -> str:
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    return [*headlines(report), *_source(report)]
+    return [*headlines(report), *source(report)]
 
 
 def headlines(report: Row) -> list[str]:
@@ -70,13 +70,23 @@ def _headline(who: str, rows: Sequence[Row]) -> str:
     return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
 
 
-def _source(report: Row) -> list[str]:
-    """Say from where the answers are, judges of the same days together."""
+def source(report: Row) -> list[str]:
+    """Say from where the answers are, judges of the same days together, and of which judges nobody's model is."""
     recorded: Row = report.get("run", {}).get("recorded", {})
     said: dict[str, list[str]] = {}
     for judge, source in recorded.items():
         said.setdefault(_from(source, report.get("asked", {}).get("now", {}).get(judge, 0)), []).append(judge)
-    return [f"answers{f' of {chr(44).join(judges)}' if len(said) > 1 else ''}: {text}" for text, judges in said.items()]
+    lines = [
+        f"answers{f' of {chr(44).join(judges)}' if len(said) > 1 else ''}: {text}" for text, judges in said.items()
+    ]
+    simulated = [name for name, identity in report["judges"].items() if "simulated" in kind_of(name, identity)]
+    if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
+        lines.append(f"simulated, nobody's model: {', '.join(simulated)}")
+    return lines
+
+
+def _and(names: Sequence[str]) -> str:
+    return ", ".join(names)
 
 
 def _from(source: Row, asked: int) -> str:
