@@ -28,6 +28,7 @@ def test_judge(judge, pairs, gate):
 PYTHON = 'provider = "python"\ntarget = "mine:judge"'
 FOLLOWS = """\
 import json
+import re
 
 
 def judge(prompt):
