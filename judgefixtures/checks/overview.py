@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from judgefixtures.checks.decision import plain
 from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.findings import Finding, Row
 from judgefixtures.statistics import SEVERITY, Status, several
 
@@ -48,12 +49,19 @@ def headlines(report: Row) -> list[str]:
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
     lines = [_headline(f"{name}{kind_of(name, report['judges'].get(name, {}))}",
-                       [row for row in rows if row["judge"] == name]) for name in judges]  # fmt: skip
+                       [row for row in rows if row["judge"] == name], _caveat(name, report)) for name in judges]  # fmt: skip
     decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
     return [*decided, *filter(None, lines)]
 
 
-def _headline(who: str, rows: Sequence[Row]) -> str:
+def _caveat(judge: str, report: Row) -> str:
+    """Return what a PASS of a judge leaves open, where hardly any pair was a close call for it."""
+    close = [row["movable"]["value"] for row in report.get("contrasts", ())
+             if row["judge"] == judge and row["sentences"] and row["movable"]]  # fmt: skip
+    return ", but hardly any pair was a close call for it" if close and max(close) < FEW else ""
+
+
+def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
     """Return what came of all checks of a judge; nothing where none of them decides anything."""
     counts = Counter(Status(row["status"]) for row in rows if not row["waived"])
     waived = sum(row["waived"] for row in rows)
@@ -63,7 +71,9 @@ def _headline(who: str, rows: Sequence[Row]) -> str:
         return ""
     worst = max(counts, key=SEVERITY.index, default=Status.PASS)
     if counts[Status.PASS] == total:
-        return f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}"
+        return (
+            f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}{caveat}"
+        )
     parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
     parts += [f"{waived} waived"] if waived else []
     says = next(text for status, text in SAYS.items() if counts[status] or status is Status.PASS)

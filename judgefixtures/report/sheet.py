@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.overview import headlines, source
-from judgefixtures.checks.wording import limits
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
 from judgefixtures.statistics import Status, bare, signed
@@ -84,7 +83,7 @@ def _moved(report: Row) -> list[str]:
         return []
     rows.sort(key=lambda row: row[0]["status"] == Status.PASS)
     cells = [(f"{row['judge']}: {name}", status, row["n"], signed(row["vsr"]["value"]) if row["vsr"] else "-",
-              limits(row["vsr"]), bare(row["tolerance"])) for row, name, status in rows]  # fmt: skip
+              _interval(row["vsr"]), bare(row["tolerance"])) for row, name, status in rows]  # fmt: skip
     more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
     sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
     return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
@@ -93,12 +92,12 @@ def _moved(report: Row) -> list[str]:
 
 def _accuracy(report: Row) -> list[str]:
     rows = [row for row in report.get("accuracy") or () if row["category"] == "all"]
-    cells = [(row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), limits(row["accuracy"]))
+    cells = [(row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), _interval(row["accuracy"]))
              for row in rows]  # fmt: skip
     known = {cell[:2] for cell in cells}
     for row in report.get("side_by_side") or ():
         if row["category"] == "all":
-            cells += [(judge, row["dataset"], row["n"], bare(found["value"]), limits(found))
+            cells += [(judge, row["dataset"], row["n"], bare(found["value"]), _interval(found))
                       for judge, found in row["judges"].items() if (judge, row["dataset"]) not in known]  # fmt: skip
     header = ("judge", "dataset", "pairs", "right", "interval")
     return ["## Where the better response is known", "", *_table(header, cells)] if cells else []
@@ -126,6 +125,10 @@ def _cost(report: Row) -> list[str]:
               _count(row["output_tokens"]), money(row["usd"])) for row in rows]  # fmt: skip
     header = ("judge", "answers", "invalid", "tokens in", "tokens out", "cost of all of these answers")
     return ["## What it costs", "", *_table(header, cells)] if cells else []
+
+
+def _interval(estimate: Row | None) -> str:
+    return "-" if estimate is None else f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}"
 
 
 def _item(text: str) -> str:
