@@ -48,8 +48,11 @@ def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
-    lines = [_headline(f"{name}{kind_of(name, report['judges'].get(name, {}))}",
-                       [row for row in rows if row["judge"] == name], _caveat(name, report)) for name in judges]  # fmt: skip
+    lines = [
+        _headline(name + kind_of(name, report["judges"].get(name, {})), [row for row in rows if row["judge"] == name],
+                  _caveat(name, report))
+        for name in judges
+    ]  # fmt: skip
     decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
     return [*decided, *filter(None, lines)]
 
