@@ -536,7 +536,7 @@ class Run:
             return of_log(lost, table) if judge.is_imported else lost
         self._keep(judge, dataset, pairs, answers, asking.ledger)
         found = control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
-        return of_log(found, table) if judge.is_imported else found
+        return of_log(found, table, [each for arm in answers.arms for each in arm]) if judge.is_imported else found
 
     def _keep(self, judge: Judge, dataset: str, pairs: Sequence[Pair], answers: Answers, ledger: Ledger) -> None:
         """Keep what a report of every judgment is made of, where one is wanted; each pair once in a run."""

@@ -44,11 +44,11 @@ CAR_NEEDS_P = 0.01
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
 LEGEND = (
-    "VSR: how much more often response 1 is chosen with the favoured label on it; PASS: all of its interval (CI) is "
-    "within the tolerance",
-    "flips: verdicts that changed; CAR: of those that went to the favoured label, how many reasons admit it; "
-    "INCONCLUSIVE: too few pairs to tell",
+    "VSR, verdict shift rate (the net shift): how much more often response 1 is chosen with the favoured label on it, "
+    "the first one of a contrast's name",
+    "PASS: all of its interval (CI) is within the tolerance; flips: verdicts that changed; n: pairs of each contrast",
 )
+LEGEND_CAR = "CAR, cue acknowledgment rate: of the verdicts that went to the favoured label, how many reasons admit it"
 EXAMPLES = 3
 SHOWN_REASON = 240
 PLACES = {1: "first", 2: "second"}
@@ -400,8 +400,9 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
     """Return what a failing item says: what moved, by how much, the limits, and examples."""
     lines = [f"{row['judge']} on {row['dataset']}: {row['contrast']} is {decision.status}"]
     lines += [f"  {reason}" for reason in decision.reasons]
-    covered = close_calls(row["movable"], passed=decision.status is Status.PASS)
-    lines.append(f"  {measured.flips} of {measured.n} verdicts moved; {covered}")
+    # Where verdicts moved for certain, that few of them differ for no reason at all says nothing more.
+    covered = [] if decision.vsr_status is Status.FAIL else [close_calls(row["movable"], passed=False)]
+    lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} verdicts moved", *covered]))
     if measured.n and row["first_selection_rate"] and row["x"]:
         rates = row["first_selection_rate"]
         lines.append(
@@ -418,7 +419,10 @@ def diagnosis(row: Row, measured: Measurement, decision: Decision) -> tuple[str,
     lines += _corrected(row)
     if row.get("detector"):
         lines.append(f"  {readings_text(row)}")
-    for move in _examples(measured):
+    examples = _examples(measured)
+    if examples and row["x"]:
+        lines += ["", f"  {len(examples)} of the {measured.flips} that moved, below the labels on responses 1/2:"]
+    for move in examples:
         lines += ["", *_example(move)]
     return tuple(lines)
 
@@ -427,7 +431,7 @@ def _corrected(row: Row) -> list[str]:
     """Return what the detector's errors leave of CAR, where they were measured, and its false alarms."""
     car, corrected, alarms = row["car"], row["car_corrected"], row["false_alarms"]
     lines = []
-    if car and corrected:
+    if car and corrected and bare(car["value"]) != bare(corrected["value"]):
         lines.append(
             f"  CAR {bare(car['value'])} is {bare(corrected['value'])}, {limits(corrected, 'CI ')}, corrected for the "
             "detector's measured errors and for noise flips"
@@ -510,8 +514,9 @@ def _lines(report: Row, view: View) -> list[str]:
     rows = report["contrasts"]
     text: list[str] = []
     if rows:
+        text += [*_covers(rows), ""]
         groups = [[row] for row in rows] if view.verbose else folded(rows)
-        text += [*map(_sentence, groups), "", *table([HEADER, *map(_cells, groups)]), *LEGEND, ""]
+        text += [*map(_sentence, groups), "", *table([HEADER, *map(_cells, groups)]), *legend(rows), ""]
         text += [
             *_floors(rows),
             *_preferences(rows, view),
@@ -519,7 +524,6 @@ def _lines(report: Row, view: View) -> list[str]:
             *_corrections(rows, view),
             *_alarms(rows, view),
             *readings_lines(rows),
-            *_covers(rows),
             *contradicted_lines(rows),
         ]
     surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < view.alpha]
@@ -606,18 +610,25 @@ def _floors(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def legend(rows: Sequence[Row]) -> list[str]:
+    """Return what the columns of a table of contrasts mean, of CAR only where there is any."""
+    return [*LEGEND, *([LEGEND_CAR] if any(row["car"] for row in rows) else [])]
+
+
 def _covers(rows: Sequence[Row]) -> list[str]:
-    """Say in plain words what the PASSes of each judge on each dataset cover."""
+    """Say in plain words what the PASSes of each judge cover, datasets of which the same is to be said together."""
     passes: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["status"] == Status.PASS and row["first_selection_rate"]:
             passes.setdefault((row["judge"], row["dataset"]), []).append(row)
-    lines = []
+    said: dict[tuple[str, str], list[str]] = {}
     for (judge, dataset), passed in passes.items():
         most = max(passed, key=_flips)
-        moved = f"at most {_flips(most)} of {most['n']} verdicts moved"
-        lines.append(f"what PASS covers of {judge} on {dataset}: {moved}; {close_calls(most['movable'], passed=True)}")
-    return lines
+        moved = f"at most {_flips(most)} of {most['n']} verdicts moved" if _flips(most) else "no verdict moved"
+        text = f"{moved}; {close_calls(most['movable'], passed=True)}"
+        said.setdefault((judge, text), []).append(dataset)
+    return [f"what PASS covers of {judge} on {' and '.join(datasets)}: {text}"
+            for (judge, text), datasets in said.items()]  # fmt: skip
 
 
 def _preferences(rows: Sequence[Row], view: View) -> list[str]:

@@ -89,9 +89,9 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     found = Control(judge, dataset, n, right, first, Status.FAIL, "")
     blind = any(judgment.reply.scores is not None for judgment in own)
     said = f"right {'' if blind else 'in both orders '}on {right} of {n} clear pairs"
-    if proportion(right, n, CONFIDENCE, "exact").low > threshold:
-        return replace(found, status=Status.PASS, message=f"{said}: it reads")
     least = fewest_right(n, threshold)
+    if proportion(right, n, CONFIDENCE, "exact").low > threshold:
+        return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
     reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
     return replace(found, message=reason)
 
@@ -113,6 +113,23 @@ def fewest_right(n: int, threshold: float) -> int:
 
 def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
     """Return what is wrong with a judge that does not read, as far as its answers tell."""
+    if found := habit(answers):
+        return found
+    valid = [judgment for judgment in answers if judgment.chosen is not None]
+    for name, sign in (("longer", 1), ("shorter", -1)):
+        sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
+        if sized >= TELLING * len(valid):
+            return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
+    consistent = [a for a, b in both if a.chosen and a.chosen == b.chosen]
+    same, right = len(consistent), sum(map(is_right, consistent))
+    if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
+        return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
+                f"enough for threshold = {threshold:g}")  # fmt: skip
+    return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
+
+
+def habit(answers: Sequence[Judgment]) -> str:
+    """Return what nearly all answers have in common that no pairs account for, in both orders; empty for nothing."""
     total = len(answers)
     valid = [judgment for judgment in answers if judgment.chosen is not None]
     if len(valid) < TELLING * total:
@@ -128,16 +145,7 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
     if wrong >= TELLING * len(valid):
         return (f"it chose the wrong response in {wrong} of {len(valid)} answers: are its verdicts read the right way "
                 "round?")  # fmt: skip
-    for name, sign in (("longer", 1), ("shorter", -1)):
-        sized = sum(sign * _longer_by(judgment) > 0 for judgment in valid)
-        if sized >= TELLING * len(valid):
-            return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
-    consistent = [a for a, b in both if a.chosen and a.chosen == b.chosen]
-    same, right = len(consistent), sum(map(is_right, consistent))
-    if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
-        return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
-                f"enough for threshold = {threshold:g}")  # fmt: skip
-    return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
+    return ""
 
 
 def _longer_by(judgment: Judgment) -> int:
@@ -148,17 +156,21 @@ def _longer_by(judgment: Judgment) -> int:
     return lengths[0] - lengths[1] if judgment.chosen == 1 else lengths[1] - lengths[0]
 
 
-def of_log(found: Control, table: ControlTable) -> Control:
-    """Return the control of an imported judge, with which pairs it was about, and what to set where it failed."""
+def of_log(found: Control, table: ControlTable, answers: Sequence[Judgment] = ()) -> Control:
+    """Return the control of an imported judge, that nobody can ask about clear pairs, from its `answers`.
+
+    Unless [control] names a dataset of its log it is about the pairs that the log has, and those may be hard: then
+    only a habit that no pairs account for is a FAIL, and that nothing shows that it reads is said.
+    """
     if table.dataset is not None:
         return found
     message = f"{found.message} (the first pairs of {found.dataset} itself that have gold: [control] names no dataset)"
-    if found.failed:
-        message += (
-            ". Where these are not clear pairs, or not in the log in both orders, set [control] dataset to clear pairs "
-            "that the log has answers about, or control = false"
-        )
-    return replace(found, message=message)
+    if not found.failed or (answers and habit(answers)):
+        return replace(found, message=message)
+    return replace(found, status=Status.NOT_APPLICABLE, message=(
+        f"nothing shows that this judge reads: {message}. They need not be clear pairs: set [control] dataset to some "
+        "that its log has answers about in both orders"
+    ))  # fmt: skip
 
 
 def refusal(failed: Control) -> str:

@@ -10,7 +10,7 @@ from judgefixtures.checks.wording import table
 from judgefixtures.config import SwapTable
 from judgefixtures.costs import money
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
-from judgefixtures.statistics import Status
+from judgefixtures.statistics import Status, bare
 from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
@@ -54,17 +54,22 @@ class _Swap:
     """One candidate's swap: all of its parts, those that could not be compared among them, and what pairs cost."""
 
     def __init__(self, parts: Sequence[Row], prices: Sequence[Row]) -> None:
-        self.parts, self.prices = parts, prices
+        self.judge, self.baseline = parts[0]["judge"], parts[0]["baseline"]
+        self.left_out = sorted({each["family"] for each in parts if each.get("left_out")})
+        self.parts = [each for each in parts if not each.get("left_out")]
+        self.prices = prices
 
     @property
     def row(self) -> Row:
         """The row of report.json."""
         found = self.decided()
         reasons = [*self.why_lost(), *found.reasons]
+        if self.left_out:
+            reasons.append(f"not compared: {', '.join(self.left_out)}, to which imported answers have nothing to say")
         if found.needed_pairs is not None:
             reasons += self.price(found.needed_pairs)
         return {
-            "judge": self.parts[0]["judge"], "baseline": self.parts[0]["baseline"], "status": str(found.status),
+            "judge": self.judge, "baseline": self.baseline, "status": str(found.status),
             "reasons": reasons, "components": [_component(each) for each in found.components],
             "guard_margin": found.guard_margin, "needed_pairs": found.needed_pairs, "look": found.look,
         }  # fmt: skip
@@ -162,14 +167,16 @@ def _decided(title: str, decision: Row) -> list[str]:
         *_cut(said[:parts], MOST_REASONS),
         *said[parts:],
         *_cut(shown, MOST_COMPONENTS),
-        *_guards(components),
+        *_guards(components, decision["guard_margin"]),
     ]
 
 
-def _guards(components: Sequence[Row]) -> list[str]:
+def _guards(components: Sequence[Row], margin: float | None) -> list[str]:
     guards = [each for each in components if each["role"] == "guard"]
     passed = sum(each["status"] == Status.PASS for each in guards)
-    return [f"  single contrasts and datasets: {passed} of {len(guards)} pass (report.json has all)"] if guards else []
+    not_worse = "" if margin is None else f", none worse by {bare(margin)} or more" if passed == len(guards) else ""
+    said = f"  single contrasts and datasets: {passed} of {len(guards)} pass{not_worse} (report.json has all)"
+    return [said] if guards else []
 
 
 def _cut(lines: Sequence[str], most: int) -> list[str]:

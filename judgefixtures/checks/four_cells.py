@@ -10,6 +10,7 @@ from typing import ClassVar
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.contrast import doubt_of, need_of, stuck_reason
 from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.wording import limits
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, rows_of
@@ -30,6 +31,7 @@ from judgefixtures.statistics import (
     describe,
     mean_interval,
     pairs_for_mean,
+    signed,
 )
 from judgefixtures.validity import too_many_invalid
 
@@ -185,10 +187,27 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(rows_of(findings, "four_cells"), ("judge", "dataset", "contrast"))
 
 
+def _passes(row: Row) -> bool:
+    return bool(row["status"] == Status.PASS and not row["waived"] and row["cue_effect"])
+
+
+def _together(rows: Sequence[Row]) -> str:
+    """Return what came of contrasts that pass, by the largest of them."""
+    largest = max(rows, key=lambda row: abs(float(row["cue_effect"]["value"])))
+    found = largest["cue_effect"]
+    of = f" (the largest of {len(rows)})" if len(rows) > 1 else ""
+    return (f"PASS: {largest['judge']}: with the responses in both orders labels shift its verdicts no more either: "
+            f"{largest['contrast']} on {largest['dataset']} {signed(found['value'])}, {limits(found, 'CI ')}, at most "
+            f"{bare(largest['tolerance'])} allowed{of}")  # fmt: skip
+
+
 def _lines(report: Row, view: View) -> list[str]:
     lines: list[str] = []
+    passed = [] if view.verbose else [row for row in report["four_cells"] if _passes(row)]
+    for judge in dict.fromkeys(row["judge"] for row in passed):
+        lines.append(_together([row for row in passed if row["judge"] == judge]))
     for row in report["four_cells"]:
-        if row["status"] == Status.PASS and not view.verbose:
+        if row in passed:
             continue
         waived = row["waived"]
         by = f"WAIVED by {waived['owner']} until {waived['expires']} ({waived['reason']}): " if waived else ""

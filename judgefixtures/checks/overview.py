@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from judgefixtures.checks.decision import plain
 from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.findings import Finding, Row
 from judgefixtures.statistics import SEVERITY, Status, several
 
@@ -40,20 +41,30 @@ def kind_of(name: str, identity: Row) -> str:
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    return [*headlines(report), *_source(report)]
+    return [*headlines(report), *source(report)]
 
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
-    lines = [_headline(f"{name}{kind_of(name, report['judges'].get(name, {}))}",
-                       [row for row in rows if row["judge"] == name]) for name in judges]  # fmt: skip
+    lines = [
+        _headline(name + kind_of(name, report["judges"].get(name, {})), [row for row in rows if row["judge"] == name],
+                  _caveat(name, report))
+        for name in judges
+    ]  # fmt: skip
     decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
     return [*decided, *filter(None, lines)]
 
 
-def _headline(who: str, rows: Sequence[Row]) -> str:
+def _caveat(judge: str, report: Row) -> str:
+    """Return what a PASS of a judge leaves open, where hardly any pair was a close call for it."""
+    close = [row["movable"]["value"] for row in report.get("contrasts", ())
+             if row["judge"] == judge and row["sentences"] and row["movable"]]  # fmt: skip
+    return ", but hardly any pair was a close call for it" if close and max(close) < FEW else ""
+
+
+def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
     """Return what came of all checks of a judge; nothing where none of them decides anything."""
     counts = Counter(Status(row["status"]) for row in rows if not row["waived"])
     waived = sum(row["waived"] for row in rows)
@@ -63,20 +74,32 @@ def _headline(who: str, rows: Sequence[Row]) -> str:
         return ""
     worst = max(counts, key=SEVERITY.index, default=Status.PASS)
     if counts[Status.PASS] == total:
-        return f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}"
+        return (
+            f"{worst}: {who} passed {'its one check' if total == 1 else f'all {total} checks'}: {SAYS[worst]}{caveat}"
+        )
     parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
     parts += [f"{waived} waived"] if waived else []
     says = next(text for status, text in SAYS.items() if counts[status] or status is Status.PASS)
     return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
 
 
-def _source(report: Row) -> list[str]:
-    """Say from where the answers are, judges of the same days together."""
+def source(report: Row) -> list[str]:
+    """Say from where the answers are, judges of the same days together, and of which judges nobody's model is."""
     recorded: Row = report.get("run", {}).get("recorded", {})
     said: dict[str, list[str]] = {}
     for judge, source in recorded.items():
         said.setdefault(_from(source, report.get("asked", {}).get("now", {}).get(judge, 0)), []).append(judge)
-    return [f"answers{f' of {chr(44).join(judges)}' if len(said) > 1 else ''}: {text}" for text, judges in said.items()]
+    lines = [
+        f"answers{f' of {chr(44).join(judges)}' if len(said) > 1 else ''}: {text}" for text, judges in said.items()
+    ]
+    simulated = [name for name, identity in report["judges"].items() if "simulated" in kind_of(name, identity)]
+    if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
+        lines.append(f"simulated, nobody's model: {', '.join(simulated)}")
+    return lines
+
+
+def _and(names: Sequence[str]) -> str:
+    return ", ".join(names)
 
 
 def _from(source: Row, asked: int) -> str:

@@ -42,7 +42,9 @@ def _lines(report: Row, view: View) -> list[str]:
     for ranking in report["rankings"]:
         said = ranking["message"]
         if not ranking["certified"] and not view.verbose:
-            said = f"{said.partition(':')[0]}: as far as these pairs tell, chance may have made this order"
+            order = said.partition(":")[0]
+            may = "chance may have made this order, as far as these pairs tell"
+            said = f"{order}: {may if ' > ' in order else 'no label wins over another'}"
         lines.append(f"ranking of {ranking['judge']} on {ranking['dataset']}: {said}")
     return lines
 

@@ -11,22 +11,21 @@ from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import false_alarms
 from judgefixtures.statistics import Status
 
-NO_FAMILIES = "[swap] families = [] leaves such comparisons out of the swap"
-
 
 def unanswered(check: Check, case: Case, why: str, cue_free: Sequence[Judgment]) -> Finding:
     """Return the NOT_APPLICABLE of a check whose answers no log has.
 
-    The row of a cue contrast has the detector's false alarms in the log's cue-free reasons: they need no cue. A part
-    of a swap stays a part that was not compared.
+    The row of a cue contrast has the detector's false alarms in the log's cue-free reasons: they need no cue. A
+    contrast is no part of a swap then, whose decision says so; accuracy stays one that could not be compared.
     """
-    compared = case.baseline is not None
-    reason = f"{why}; {NO_FAMILIES}" if compared and check.contrast is not None else why
-    lost = check.lost(case, reason)
+    lost = check.lost(case, why)
+    evidence = dict(lost.evidence)
+    if case.baseline is not None and check.contrast is not None:
+        evidence["swap_parts"] = [{**part, "left_out": True} for part in evidence["swap_parts"]]
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
-        baseline=case.baseline.name if case.baseline else None, reasons=(reason,), diagnosis=(reason,),
-        rows={} if compared else _rows(check, case, why, cue_free), evidence=lost.evidence, alpha=lost.alpha,
+        baseline=case.baseline.name if case.baseline else None, reasons=(why,), diagnosis=(why,),
+        rows={} if case.baseline else _rows(check, case, why, cue_free), evidence=evidence, alpha=lost.alpha,
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ SETTINGS: dict[Any, Any] = {
 }
 # Neither the day nor the version of matplotlib is in a file.
 METADATA = {".svg": {"Date": None, "Creator": None}, ".png": {"Software": None}}
+TITLE = "Figure 1. How far verdicts move when the labels new and old change places"
 WIDTH, ROW, FRAME = 7.2, 0.55, 1.5  # inches: of the picture, of a judge on a dataset, of title, legend and axis
 MEASURED, PUBLISHED = "#1f4e79", "#b35900"
 LONGEST = 40  # characters of a name: a longer one would leave no room for the picture
@@ -56,6 +57,7 @@ def draw(cells: Sequence[Cell], folder: Path) -> tuple[Path, ...]:
         rcParams.update(SETTINGS)
         figure = Figure(figsize=(WIDTH, FRAME + ROW * len(cells)), layout="constrained")
         _fill(figure.subplots(), cells)
+        figure.suptitle(TITLE, x=0.01, ha="left", fontsize=10)  # above the axes alone it would be cut off
         figure.legend(loc="outside lower center", ncols=2, frameon=False)
         for path in paths:
             figure.savefig(path, dpi=160, metadata=METADATA[path.suffix])
@@ -83,7 +85,6 @@ def _fill(axes: Axes, cells: Sequence[Cell]) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(_axis(cells))
-    axes.set_title("Figure 1. How far verdicts move when the labels new and old change places", loc="left", fontsize=10)
 
 
 def _name(cell: Cell) -> str:

@@ -309,7 +309,8 @@ def pytest_runtest_makereport(
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:
             # In CI pytest repeats this message, uncut, in its short summary: the verdict is enough there.
-            crash.message = crash.message.partition("\n")[0]
+            titles = [finding.title for finding in item.stash[OUTCOME].findings if finding.plain]
+            crash.message = presentable(titles[-1]) if titles else crash.message.partition("\n")[0]
     return report
 
 

@@ -73,6 +73,8 @@ def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
         found = section.lines(report, view)
         while found and not found[0]:
             found = found[1:]
+        while found and not found[-1]:
+            found = found[:-1]
         if found and section.title not in ("", title):
             title = section.title
             lines += ["", f"--- {title} ---"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.checks.contrast import LEGEND, folded, largest
-from judgefixtures.checks.overview import headlines
-from judgefixtures.checks.wording import limits
+from judgefixtures.checks.contrast import folded, largest, legend
+from judgefixtures.checks.overview import headlines, source
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
+from judgefixtures.page.words import part_of_swap
 from judgefixtures.statistics import Status, bare, signed
 from judgefixtures.texts import one_line
 
@@ -32,10 +32,11 @@ def sheet(report: Row) -> str:
     decision = report.get("decision")
     title = f"Swap: {decision['status']}" if decision else f"Judge gate: {report['status']}"
     parts = [
-        [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report))],
+        [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report)), "",
+         *(f"{plain_text(line)}.  " for line in source(report))],
         *_decisions(report), _moved(report), _accuracy(report), _controls(report), _waived(report), _cost(report),
         _warnings(report), _made(report),
-        ["Looked at and accepted by: ____________________ on: ____________"] if decision else [],
+        ["Decided, for the swap or against it, by: ____________________ on: ____________"] if decision else [],
     ]  # fmt: skip
     return "\n\n".join("\n".join(part).rstrip() for part in parts if part) + "\n"
 
@@ -62,13 +63,16 @@ def _decisions(report: Row) -> list[list[str]]:
         who = f"{plain_text(decision['judge'])} in place of {plain_text(decision['baseline'])}"
         primary = [each for each in decision["components"] if each["role"] == "primary"]
         guards = [each for each in decision["components"] if each["role"] == "guard"]
-        rows = [(f"{each['kind']} {each['name']}", each["status"], each["n"], signed(each["value"]),
+        rows = [(part_of_swap(each), each["status"], each["n"], signed(each["value"]),
                  f"{bare(each['low'], 3)} to {bare(each['high'], 3)}", f"worse by {bare(each['margin'])}")
                 for each in primary]  # fmt: skip
         said = {each["message"] for each in primary}
         reasons = [_item(reason) for reason in decision["reasons"] if reason not in said]
         passed = sum(each["status"] == Status.PASS for each in guards)
-        more = ["", f"Single contrasts and datasets: {passed} of {len(guards)} pass."] if guards else []
+        more = ["", "Measured: candidate less baseline. More of it is worse, except of accuracy."]
+        if guards:
+            margin = "" if decision["guard_margin"] is None else f" (not worse by {bare(decision['guard_margin'])})"
+            more.append(f"Single contrasts and datasets: {passed} of {len(guards)} pass{margin}.")
         found.append([f"## {who}: {decision['status']}", "", *_cut(reasons), "", *_table(HEADER, rows), *more])
     return found
 
@@ -80,24 +84,29 @@ def _moved(report: Row) -> list[str]:
         return []
     rows.sort(key=lambda row: row[0]["status"] == Status.PASS)
     cells = [(f"{row['judge']}: {name}", status, row["n"], signed(row["vsr"]["value"]) if row["vsr"] else "-",
-              limits(row["vsr"]), bare(row["tolerance"])) for row, name, status in rows]  # fmt: skip
+              _interval(row["vsr"]), bare(row["tolerance"])) for row, name, status in rows]  # fmt: skip
     more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
     sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
     return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
-            *(f"{plain_text(line)}.  " for line in LEGEND)]  # fmt: skip
+            *(f"{plain_text(line)}.  " for line in legend(report["contrasts"]))]  # fmt: skip
 
 
 def _accuracy(report: Row) -> list[str]:
     rows = [row for row in report.get("accuracy") or () if row["category"] == "all"]
-    cells = [(row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), limits(row["accuracy"]),
-              row["invalid"]) for row in rows]  # fmt: skip
-    header = ("judge", "dataset", "pairs", "right", "interval", "invalid")
+    cells = [(row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), _interval(row["accuracy"]))
+             for row in rows]  # fmt: skip
+    known = {cell[:2] for cell in cells}
+    for row in report.get("side_by_side") or ():
+        if row["category"] == "all":
+            cells += [(judge, row["dataset"], row["n"], bare(found["value"]), _interval(found))
+                      for judge, found in row["judges"].items() if (judge, row["dataset"]) not in known]  # fmt: skip
+    header = ("judge", "dataset", "pairs", "right", "interval")
     return ["## Where the better response is known", "", *_table(header, cells)] if cells else []
 
 
 def _controls(report: Row) -> list[str]:
     rows = report.get("controls") or ()
-    said = [_item(f"{row['judge']}: {row['status']}: {row['message']}") for row in rows]
+    said = [_item(f"{row['judge']} on {row['dataset']}: {row['status']}: {row['message']}") for row in rows]
     return ["## Does the judge read?", "", *said] if said else []
 
 
@@ -117,6 +126,10 @@ def _cost(report: Row) -> list[str]:
               _count(row["output_tokens"]), money(row["usd"])) for row in rows]  # fmt: skip
     header = ("judge", "answers", "invalid", "tokens in", "tokens out", "cost of all of these answers")
     return ["## What it costs", "", *_table(header, cells)] if cells else []
+
+
+def _interval(estimate: Row | None) -> str:
+    return "-" if estimate is None else f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}"
 
 
 def _item(text: str) -> str:
@@ -139,7 +152,8 @@ def _made(report: Row) -> list[str]:
         return []
     data = ", ".join(f"{row['dataset']} ({row['n']} pairs, {row['digest']})" for row in report.get("datasets") or ())
     said = [f"Made on {run['date']} by judgefixtures {run['version']}" + (f" of {plain_text(data)}" if data else "")]
-    return ["## How it was made", "", f"{said[0]}. The same again:", "", f"    {one_line(run['command'])}"]
+    again = f"    {one_line(run['command'])} --judge-report report"
+    return ["## How it was made", "", f"{said[0]}. The same again, from the recordings (nobody is asked):", "", again]
 
 
 def _cut(lines: Sequence[str]) -> list[str]:

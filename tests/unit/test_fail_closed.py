@@ -370,6 +370,7 @@ def test_no_text_from_outside_commands_a_terminal_or_a_ci_service(project: Proje
     failed = report(project, "-rA", "-vv", "--junitxml", "junit.xml", folder="failed")
     printed += [failed[1], (project.path / "junit.xml").read_text()]
     printed += [row["message"] for each in (files, failed[2]) for row in json.loads(each["report.json"])["contrasts"]]
+    printed += [each["report.md"].decode() for each in (files, failed[2])]
     for text in printed:
         assert "\x1b" not in text
         assert "#x1B" not in text
@@ -379,3 +380,21 @@ def test_no_text_from_outside_commands_a_terminal_or_a_ci_service(project: Proje
     judgments = [json.loads(line) for line in files["judgments.jsonl"].decode().splitlines()]
     assert {row["reason"] for row in judgments} == {hostile}
     assert {Path(row["pair"]).name for row in judgments} >= {f"p0{hostile}"}
+
+
+def test_on_github_only_our_own_commands_are_commands(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a judge says is in an annotation, in the summary and in the log, and commands GitHub in none of them."""
+    hostile = "\x1b[31m\n::add-mask::all\n##[group]%0A::set-output name=x::y\u202e<img src=x>"
+    page = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    project.write("mine.py", f"def judge(prompt):\n    raise ValueError({hostile!r})\n")
+    _, said, _ = report(project, "-rA", folder="report")
+    commands = [line for line in said.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+    assert commands
+    assert all(re.match(r"::error file=test_\w+\.py,title=[^:,]+::[^\x00-\x1f]*$", line) for line in commands)
+    assert "add-mask" in "".join(commands)
+    text = page.read_text()
+    assert "<img" not in re.sub(r"\\.", "", text)
+    assert "\u202e" not in text
+    assert not any(line.startswith("::") for line in text.splitlines())

@@ -182,16 +182,16 @@ def test_a_swap_is_decided_on_accuracy(
 
 
 def test_a_swap_says_what_no_log_has(project: Project, take: Callable[..., str]) -> None:
-    """With the default families the decision stays open: its reasons name the conditions that no log has."""
+    """With the default families it is decided on accuracy as well, and says which families were not compared."""
     take(log(good))
     take(log(poor), judge="other")
     ran = project.run("-k", "swap", "--judge", "mine", "--judge-baseline", "other", "--judge-report", "report")
     status, reasons = ran.decision
-    assert status == "INCONCLUSIVE"
-    assert (
-        "mine is imported: its log has no answers in condition recency-new-old (40 pairs lacking); "
-        "[swap] families = [] leaves such comparisons out of the swap"
-    ) in reasons
+    assert (status, ran.ret) == ("APPROVE", 0)
+    assert "not compared: provenance, recency, to which imported answers have nothing to say" in reasons
+    assert "mine is imported: its log has no answers in condition recency-new-old (40 pairs lacking)" in "".join(
+        row["message"] for row in ran.report["results"]
+    )
 
 
 def test_a_cue_free_log_skips_cues(project: Project, take: Callable[..., str]) -> None:
@@ -285,33 +285,45 @@ def test_the_control_is_of_its_own_pairs(project: Project, take: Callable[..., s
 
 
 def test_a_judge_that_does_not_read_fails_its_control(project: Project, take: Callable[..., str]) -> None:
-    """One that always chooses what stands first passes nothing, and is told what to set."""
+    """One that always chooses what stands first passes nothing: no pairs, however hard, account for that."""
     project.configure("[control]\npairs = 30\n")
     take(log(poor))
     ran = run(project, "-k", "accuracy")
     ran.assert_outcomes(failed=1)
     assert ran.report["controls"][0]["status"] == "FAIL"
-    assert "set [control] dataset to clear pairs that the log has answers about" in ran.report["controls"][0]["message"]
+    assert "it chose the response that stands first in 60 of 60 answers" in ran.report["controls"][0]["message"]
 
 
-@pytest.mark.parametrize(
-    ("control", "orders", "said"),
-    [
-        ('dataset = "house-qa"', ("1-2", "2-1"), "there are no answers of it about house-qa"),
-        ("pairs = 30", ("1-2",), "in condition no-cue-21"),
-    ],
-)
-def test_a_control_that_cannot_be_is_an_error(
-    project: Project, take: Callable[..., str], control: str, orders: tuple[str, ...], said: str
-) -> None:
-    """A control that the log has no answers about could not be measured: an ERROR that says what is lacking."""
-    project.configure(f"[control]\n{control}\n")
-    take(log(orders=orders))
+def test_hard_pairs_are_no_control(project: Project, take: Callable[..., str]) -> None:
+    """One that is wrong on half of the pairs of its log may read all the same: nothing shows it, and that is said."""
+    project.configure("[control]\npairs = 30\n")
+    take(log(lambda number, order: shown(order, gold_of(number) if number % 2 else 3 - gold_of(number))))
+    ran = run(project, "-k", "position")
+    assert {row["status"] for row in ran.report["contrasts"]} == {"PASS"}
+    (found,) = ran.report["controls"]
+    assert found["status"] == "NOT_APPLICABLE"
+    assert found["message"].startswith("nothing shows that this judge reads: right in both orders on ")
+    assert "set [control] dataset to some that its log has answers about" in found["message"]
+
+
+def test_a_control_that_cannot_be_is_an_error(project: Project, take: Callable[..., str]) -> None:
+    """A control that was asked for, and that the log has no answers about, is an ERROR that says what is lacking."""
+    project.configure('[control]\ndataset = "house-qa"\n')
+    take(log())
     ran = run(project, "-k", "accuracy")
     ran.assert_outcomes(failed=1)
     (found,) = ran.report["controls"]
     assert found["status"] == "ERROR"
-    assert said in found["message"]
+    assert "there are no answers of it about house-qa" in found["message"]
+
+
+def test_a_log_of_one_order_has_no_control(project: Project, take: Callable[..., str]) -> None:
+    """Without the other order nothing shows that it reads: said on every summary, and no ERROR."""
+    project.configure("[control]\npairs = 30\n")
+    take(log(orders=("1-2",)))
+    (found,) = run(project, "-k", "accuracy").report["controls"]
+    assert found["status"] == "NOT_APPLICABLE"
+    assert "in condition no-cue-21" in found["message"]
 
 
 # --- nothing can be asked --------------------------------------------------------------------------------------

@@ -305,7 +305,7 @@ def test_the_same_bytes_in_any_order(tmp_path: Path, seed: int) -> None:
     names = list(judges)
     shuffle(names)
     assert written(tmp_path / "other", rows, again, {name: judges[name] for name in names}) == plain
-    assert set(plain) == {"report.json", "judgments.jsonl", "pairs.jsonl", "results.jsonl"}
+    assert set(plain) == {"report.json", "report.md", "report.html", "judgments.jsonl", "pairs.jsonl", "results.jsonl"}
 
 
 def rounded(value: Any) -> Any:
