@@ -206,6 +206,8 @@ class Ledger:
 class Asking:
     """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves.
 
+    `options` are empty where no test asks.
+
     `part`: no more than some pairs of the dataset that other checks may ask about as a whole.
     """
 
@@ -215,10 +217,13 @@ class Asking:
     ledger: Ledger
     part: bool = False
     look: str = ""  # the options that ask for what is missing of a look, and for no pair behind it
+    start: str = "pytest"
 
-    def recording(self, mode: str) -> str:
-        """Return the options that record this in a mode."""
-        return f"{self.look if self.look and mode == 'missing' else self.options} --judge-record {mode}"
+    def command(self, mode: str) -> str:
+        """Return the command that records this in a mode, and nothing else."""
+        if not self.options:  # a script asks, and no test does
+            return f'make the same call with Run.from_config(..., record="{mode}")'
+        return f"{self.start} {self.look if self.look and mode == 'missing' else self.options} --judge-record {mode}"
 
 
 class Run:
@@ -415,7 +420,8 @@ class Run:
             self._refuse_hopeless(subject, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
             look = self._look_options(subject)
-            asking = Asking(case.dataset, what, self.selecting(item or subject), ledger, look=look)
+            asking = Asking(case.dataset, what, self.selecting(item or subject), ledger, look=look,
+                            start=self.options.command)  # fmt: skip
             controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
             if failed := next((each for each in controls if each.failed), None):
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
@@ -478,7 +484,7 @@ class Run:
         if any(self._seen(case.judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
             return check
         self.note(f"{case.judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
-                  f"judged alone: {self.options.command} {asking.recording('missing')} asks them")  # fmt: skip
+                  f"judged alone: {asking.command('missing')} asks them")  # fmt: skip
         return replace(check, repeats=1)
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> Control:
@@ -530,7 +536,7 @@ class Run:
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
                 raise
-            command = f"{self.options.command} {asking.recording('missing')}"
+            command = asking.command("missing")
             missed = command if isinstance(error, CassetteMissError) else ""
             lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
             return of_log(lost, table) if judge.is_imported else lost
@@ -750,8 +756,7 @@ class Run:
         One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
         FatalJudgeError and BudgetError for what ends a recording.
         """
-        options = f"--judge {judge.name} --judge-dataset {dataset}"
-        asking = Asking(dataset, "answers", options, Ledger() if ledger is None else ledger)
+        asking = Asking(dataset, "answers", "", Ledger() if ledger is None else ledger)
         return self._asked_of(judge, tuple(pairs), arms, asking)
 
     def _asked_of(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: Asking) -> Answers:
@@ -839,7 +844,7 @@ class Run:
         shown_as = _unseen if offline else self._progress
         with (
             self._files_noted() as opened,
-            self.library.open(asked, asking.dataset, conditions, frozen, asking.recording, among) as cassettes,
+            self.library.open(asked, asking.dataset, conditions, frozen, asking.command, among) as cassettes,
         ):
             opened += cassettes.values()
             try:
@@ -980,7 +985,7 @@ class Run:
         """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
         if cached := sum(cassette.cached for cassette in cassettes):
             asked = sum(cassette.asked for cassette in cassettes)
-            command = f"{self.options.command} {asking.recording('all')}"
+            command = asking.command("all")
             asking.ledger.warn(
                 f"judge {judge.name} on {asking.dataset}: {cached} of {asked} new answers came with the response id of "
                 "an earlier answer: a cache before the judge repeats what it said, so that repeats show no noise. "
@@ -993,7 +998,7 @@ class Run:
     ) -> None:  # fmt: skip
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
         asking.ledger.served += served_rows(judge.name, asking.dataset, arms, pairs, replies)
-        command = f"{self.options.command} {asking.recording('invalid')}"
+        command = asking.command("invalid")
         kinds = asking.ledger.invalid.setdefault(command, Counter())
         kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)

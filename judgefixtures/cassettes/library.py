@@ -15,7 +15,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, get_args
 
@@ -276,9 +275,15 @@ class Cassette:
             what += f", repeat {repeat}"
         if self.file.header is None:
             state = "holds no answers" if self.file.path.exists() else "does not exist"
-            state += f"{self._moved() or self._namesake()}. Record: {self.command('missing')}"
+            state += "".join(f". {found}" for found in [self.elsewhere] if found)
+            state += f". Record: {self.command('missing')}"
             return f"nothing is recorded for {what}: {self.file.path} {state}"
         return f"no recording answers {what}: {self._reason(pair, repeat, plan)} Record: {self.command('missing')}"
+
+    @property
+    def elsewhere(self) -> str:
+        """Where recordings of this very judge are, with what to do, where none are here; empty where there are none."""
+        return (self._moved() or self._namesake()) if self.file.header is None else ""
 
     def _moved(self) -> str:
         """Say which other folder has recordings of this very judge, as after a move of them; else nothing."""
@@ -289,7 +294,7 @@ class Cassette:
             if recorded and _told(recorded) == _told(self.identity()):
                 found = other.parents[2]
                 return (
-                    f". {found} holds this condition of this very judge: if the recordings were moved, move them to "
+                    f"{found} holds this condition of this very judge: if the recordings were moved, move them to "
                     f"{root} or run with --judge-cassettes={quoted(str(found))}, and nothing need be asked again"
                 )
         return ""
@@ -303,7 +308,7 @@ class Cassette:
             recorded = _identity_in(other)
             if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
                 return (
-                    f". {other.parent} holds this condition of a judge that is the same in all but its name: if "
+                    f"{other.parent} holds this condition of a judge that is the same in all but its name: if "
                     f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
                     f"{folder.parent}, and nothing need be asked again"
                 )
@@ -430,18 +435,18 @@ class Library:
         dataset: str,
         conditions: Sequence[str],
         pairs: Sequence[Pair],
-        recording: Callable[[str], str] | None = None,
+        commands: Callable[[str], str] | None = None,
         among: str | None = None,
     ) -> Iterator[dict[str, Cassette]]:
         """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
 
         When the block ends without an error the conditions are complete; with one, what was recorded stays.
-        `recording` returns the options that record what the item that asks is about in a mode, for the commands in
-        messages. `among` names the judge among whose recordings they are kept, where that is another one.
+        `commands` returns what records whatever the item that asks is about in a mode, for messages. `among` names the
+        judge among whose recordings they are kept, where that is another one.
         """
         among = among or judge.name
-        options = recording or (lambda mode: f"--judge {among} --judge-dataset {dataset} --judge-record {mode}")
-        commands = partial(_command, self.command_start, options)
+        whole = f"{self.command_start} --judge {among} --judge-dataset {dataset} --judge-record"
+        commands = commands or (lambda mode: f"{whole} {mode}")
         with contextlib.ExitStack() as stack:
             if self.mode != "none":
                 # In one order everywhere, or two workers could each hold what the other waits for.
@@ -565,10 +570,6 @@ class Library:
 
     def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
         return _locked(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
-
-
-def _command(start: str, options: Callable[[str], str], mode: str) -> str:
-    return f"{start} {options(mode)}"
 
 
 def _readable(path: Path, commands: Callable[[str], str]) -> CassetteFile | None:

@@ -18,8 +18,9 @@ import pytest
 from support.project import Project, Ran, in_pyproject, json_lines, suite
 from support.server import NOWHERE, Answer, Asked, Server, running, wire
 
-from judgefixtures import Run
+from judgefixtures import NO_CUE, Run
 from judgefixtures.cassettes.files import CassetteFile
+from judgefixtures.cassettes.replay import CassetteMissError
 from judgefixtures.detectors import DETECTING_MARK
 from judgefixtures.plans import PLANNING_MARK
 
@@ -264,6 +265,24 @@ def test_a_script_says_the_command_for_its_configuration(tmp_path: Path, server:
     ]  # fmt: skip
 
 
+def test_answers_of_a_script_are_asked_by_the_script(tmp_path: Path, server: Reader) -> None:
+    """No test asks what `Run.answers` asks: its miss names the same call, which asks for what was missing alone."""
+    (tmp_path / "judges.toml").write_text(configuration(server.url), encoding="utf-8")
+    (tmp_path / "pairs.jsonl").write_text(json_lines(pair_rows(24)), encoding="utf-8")
+
+    def answers(**options: Any) -> None:
+        with Run.from_config(tmp_path / "judges.toml", **options) as run:
+            run.answers(run.judge("ours"), "own", run.pairs("ours", "own"), [(NO_CUE, 0)])
+
+    answers(record="missing")
+    forget(tmp_path / "cassettes/ours/own/no-cue.jsonl")
+    asked = len(server.asked)
+    with pytest.raises(CassetteMissError, match=r'Record: make the same call with Run.from_config.*record="missing"'):
+        answers()
+    answers(record="missing")
+    assert len(server.asked) == asked + 1
+
+
 # --- recordings that became stale -------------------------------------------------------------------------
 
 COLDER = {"keys": "temperature = 0.5"}
@@ -444,7 +463,10 @@ def test_a_moved_folder_is_told(place: str, options: tuple[str, ...], project: P
     assert f"{moved} holds this condition of this very judge" in said
     option = f"--judge-cassettes={moved}"
     assert f"run with {option}, and nothing need be asked again" in said
+    said = project.run("-k", "recency", *options, "--judge-record", "missing", "--judge-preflight").said
+    assert f"before ours is asked about own: {moved} holds this condition of this very judge" in said
     assert "ERROR" not in project.run("-k", "recency", option).said
+    assert "before ours" not in project.run("-k", "recency", option, "--judge-preflight").said
     use(project, server.url, **COLDER)
     assert "this very judge" not in project.run("-k", "recency", *options).said
 
