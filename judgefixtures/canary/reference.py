@@ -1,0 +1,131 @@
+"""The reference: which prompts the canary asks again, and what is recorded of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judgefixtures.asking import Asker
+from judgefixtures.contrasts import NO_CUE
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.judges import Judge
+from judgefixtures.judgments import Arm, Judgment, Planned
+from judgefixtures.pairs import Pair
+from judgefixtures.plans import PLAN, heuristic_plan
+from judgefixtures.run import Run
+
+INVALID = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt that is asked again: a pair of a dataset without cues, and its recorded answers, a character each."""
+
+    dataset: str
+    pair: Pair
+    recorded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the canary's answers are compared with: recorded prompts, and who answered them."""
+
+    judge: str
+    identity: Mapping[str, Any]
+    prompts: tuple[Prompt, ...]
+    served: frozenset[str]
+    fingerprints: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """What tells one series of runs from another: the judge, the prompts and their recorded answers."""
+        rows = [[each.dataset, each.pair.id, each.pair.digest, each.recorded] for each in self.prompts]
+        return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
+
+    def by_dataset(self) -> dict[str, tuple[Pair, ...]]:
+        """Return the pairs that are asked about, by their datasets."""
+        datasets = dict.fromkeys(each.dataset for each in self.prompts)
+        return {name: tuple(each.pair for each in self.prompts if each.dataset == name) for name in datasets}
+
+
+def answer_of(judgment: Judgment) -> str:
+    """Return a judgment as one character: which of the pair's own responses, 0 for a tie, x for no verdict."""
+    return INVALID if judgment.chosen is None else str(judgment.chosen)
+
+
+def reference(run: Run, judge: Judge) -> Reference:
+    """Return what is recorded of a judge among the prompts that [canary] names: the first pairs that have an answer.
+
+    Raises JudgeFixturesError where nothing is, where the recordings are another judge's, and for an imported judge.
+    """
+    if judge.is_imported:
+        raise JudgeFixturesError(f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
+                                 "nobody to ask. Name a judge with a model.")  # fmt: skip
+    prompts: list[Prompt] = []
+    served, fingerprints, notes = set[str](), set[str](), list[str]()
+    for dataset, wanted in run.config.canary.groups:
+        found = _recorded(run, judge, dataset)
+        chosen = list(found)[:wanted]
+        prompts += [Prompt(dataset, pair, "".join(said for said, _ in found[pair])) for pair in chosen]
+        replies = [judgment.reply for pair in chosen for _, judgment in found[pair]]
+        served.update(reply.served_model for reply in replies if reply.served_model)
+        fingerprints.update(reply.fingerprint for reply in replies if reply.fingerprint)
+        if len(chosen) < wanted:
+            notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and no others are asked")
+    if not prompts:
+        datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
+        raise JudgeFixturesError(
+            f"nothing is recorded of judge {judge.name!r} without cues on {datasets}, and a canary compares with "
+            f"recordings. Record them: {run.options.command} --judge {judge.name} --judge-record missing; or name "
+            "datasets that are recorded as close_dataset and clear_dataset in [canary]."
+        )
+    return Reference(judge.name, judge.identity, tuple(prompts), frozenset(served), frozenset(fingerprints),
+                     tuple(notes))  # fmt: skip
+
+
+def _recorded(run: Run, judge: Judge, dataset: str) -> dict[Pair, list[tuple[str, Judgment]]]:
+    """Return what is recorded of each pair of a dataset without cues, repeats in their order.
+
+    What was asked again was invalid at first, and that is what it is compared as: later answers were chosen.
+    """
+    pairs = run.pairs(judge.name, dataset)
+    repeats, again = _rows(run, judge, dataset)
+    plans = _plans(run, judge, dataset, pairs)
+    found: dict[Pair, list[tuple[str, Judgment]]] = {}
+    for repeat in range(repeats):
+        for judgment in run.seen(judge, dataset, pairs, (NO_CUE, repeat), plans):
+            said = INVALID if (judgment.pair.id, repeat) in again else answer_of(judgment)
+            found.setdefault(judgment.pair, []).append((said, judgment))
+    return {pair: found[pair] for pair in pairs if pair in found}
+
+
+def _rows(run: Run, judge: Judge, dataset: str) -> tuple[int, set[tuple[str, int]]]:
+    """Return how many repeats are recorded without cues, and the pairs and repeats that were asked again.
+
+    Repeats of a judge that writes plans share a plan, and answers of another day do not: they are not exchangeable,
+    and the first of them alone counts. Raises CassetteError where the recordings are another judge's than the
+    configured one.
+    """
+    asker: Asker[Any] = judge.rater or judge
+    conditions = list(dict.fromkeys(condition.name for condition, _ in judge.asks([(NO_CUE, 0)])))
+    options = f"--judge {judge.name} --judge-dataset {dataset}"
+    with replace(run.library, mode="none").open(asker, dataset, conditions, (), options) as cassettes:
+        rows = [row for cassette in cassettes.values() for row in cassette.file.rows()]
+    repeats = max((row.repeat + 1 for row in rows), default=0)
+    return min(repeats, 1) if judge.planner is not None else repeats, {row.key for row in rows if row.asked > 1}
+
+
+def _plans(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> dict[str, Planned]:
+    """Return the plans that the recorded answers were made with: hand-made ones, or those that are recorded."""
+    planner = judge.planner
+    if not judge.plans_first:
+        return {}
+    if planner is None:
+        return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
+    arm: Arm = (PLAN, 0)
+    recorded = run.recorded(planner, dataset, arm, pairs, {})
+    return {pair.id: Planned(planner.read(pair, recorded[pair.id])) for pair in pairs if pair.id in recorded}
