@@ -1,10 +1,10 @@
 """How often the canary cries without a change, and after how many runs it does with one.
 
 A judge has a usual verdict on each of 20 close and 40 clear prompts, and gives the other one with the chance `noise`,
-each time anew. Recorded are two answers to a close prompt and one to a clear one, as a default recording has them, or
-three to each. Every run brings one answer to each prompt. A change turns the usual verdict on some prompts, before the
-first run or after 30 runs. "A new model" turns 8 of the close and 3 of the clear: 18%, what two real models differ on in
-the noisiest of the worlds of docs/swap.md. Evidence is the package's own: `drift.evidence` and `drift.total`.
+each time anew. Recorded is one answer to each prompt, as a default recording has it, or three. Every run brings one
+answer to each prompt. A change turns the usual verdict on some prompts, before the first run or after 30 runs. "A new
+model" turns 8 of the close and 3 of the clear ones, 18%, as the judges of W4 in docs/swap.md differ. Evidence is the
+package's own: `drift.evidence` and `drift.total`.
 
 Exit code 1 where more than 1% of the histories without a change have an alarm, or less than 90% of those with a new
 model have one within 10 runs at 2% noise.
@@ -23,7 +23,7 @@ from judgefixtures.canary.drift import Stream, evidence, total
 
 CLOSE, CLEAR = 20, 40
 ALARM = math.log(100)
-RECORDED = (2, 1)
+RECORDED = 1
 QUIET_RUNS, PATIENCE, RUNNING = 90, 60, 30
 Laws = Sequence[float]  # the chance of answering "1", per prompt
 
@@ -57,14 +57,14 @@ def turned(rng: random.Random, laws: Laws, change: Change) -> list[float]:
 
 
 def alarm_at(
-    rng: random.Random, runs: int, before: Laws, after: Laws, change: int, recorded: tuple[int, int] = RECORDED
+    rng: random.Random, runs: int, before: Laws, after: Laws, change: int, recorded: int = RECORDED
 ) -> int | None:
     """Return the run at which the canary cries; the laws are those of `after` from run `change` + 1 on. None: never."""
 
     def draws(law: float, count: int) -> str:
         return "".join("1" if rng.random() < law else "2" for _ in range(count))
 
-    first = [draws(law, recorded[place >= CLOSE]) for place, law in enumerate(before)]
+    first = [draws(law, recorded) for law in before]
     later: list[list[str]] = [[] for _ in before]
     log_e_values = []
     for run in range(1, runs + 1):
@@ -84,7 +84,7 @@ def false_alarms(judge: Callable[[random.Random], Laws], histories: int, runs: i
 
 
 def delays(
-    noise: float, change: Change, after: int, histories: int, recorded: tuple[int, int] = RECORDED, seed: int = 0
+    noise: float, change: Change, after: int, histories: int, recorded: int = RECORDED, seed: int = 0
 ) -> list[float]:
     """Return how many runs after a change the canary cries, sorted; infinite where it has not within 60 runs.
 
@@ -135,7 +135,7 @@ def main() -> int:
         cried = false_alarms(judge, options.histories, QUIET_RUNS)
         holds &= cried <= 0.01 * options.histories
         show(f"| {name} | {cried} |")
-    columns = (("before the first run", 0, RECORDED), ("before it, 3 recorded answers each", 0, (3, 3)),
+    columns = (("before the first run", 0, RECORDED), ("before it, 3 recorded answers each", 0, 3),
                (f"after {RUNNING} runs", RUNNING, RECORDED))  # fmt: skip
     show("\nfound within 10 runs, and runs until the alarm: median / 90%")
     show("| change | noise | " + " | ".join(name for name, _, _ in columns) + " |\n|" + "---|" * (2 + len(columns)))

@@ -19,9 +19,9 @@ The e-value of the prompt is that chance given the bag over the one without a ch
     L(j) = C(N, T) h(j) / sum over i of C(b, i) C(N - b, T - i) h(i).
 
 Without a change its mean is exactly 1 given every bag: the sum over j of L(j) C(b, j) C(N - b, T - j) / C(N, T) is 1.
-So is the mean of 1 - s + s L, where a change moves a share s of the prompts; that of its product over prompts, which are
-answered apart from each other; and that of a mixture over c, s and a with weights that no answer decides. The mixture
-is e(d), the e-value of run d.
+So is the mean of 1 - s + s L, where a change moves a share s of the prompts; that of its product over prompts, which
+are answered apart from each other; and that of a mixture over c, s and a with weights that no answer decides. The
+mixture is e(d), the e-value of run d.
 
 **Any number of runs.** e(1), e(2), ... are made of the same answers again and again. Each has a mean of 1, yet they do
 not make a martingale: stopping at the best of them has a larger mean, and their product means nothing. A weighted sum

@@ -21,7 +21,7 @@ from judgefixtures.canary.log import Entry, Log
 from judgefixtures.canary.reference import Prompt, Reference, answer_of, reference
 from judgefixtures.cassettes.merges import CANARY_FILE
 from judgefixtures.config import CanaryTable
-from judgefixtures.contrasts import NO_CUE
+from judgefixtures.contrasts import Condition
 from judgefixtures.costs import BudgetError, Cost, most_of, price_usd
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.judges import FatalJudgeError, Judge
@@ -124,7 +124,7 @@ class _Asked:
     judge: Judge
     at: str
     ledger: Ledger = field(default_factory=Ledger)
-    judgments: dict[str, list[tuple[Judgment, ...]]] = field(default_factory=dict)  # by dataset, then by arm
+    judgments: dict[str, tuple[tuple[Judgment, ...], ...]] = field(default_factory=dict)  # by dataset, then by arm
 
     @property
     def cost(self) -> Cost:
@@ -227,26 +227,29 @@ def _moved(series: Series, known: Reference, found: Evidence | None) -> tuple[st
 def _ask(run: Run, known: Reference, request: Request, asked: _Asked) -> None:
     """Ask every prompt as often as is wanted, in a run whose recordings are thrown away."""
     options = RunOptions(record="missing", max_cost=request.max_cost, force=True, command=run.options.command)
-    arms = _arms(run.config.canary)
     with tempfile.TemporaryDirectory(prefix="judgefixtures-canary-") as folder, \
             Run(run.config, Path(folder), options) as aside:  # fmt: skip
         judge = aside.judge(known.judge)
         judge.adopt(known.identity)
-        for dataset, pairs in known.by_dataset().items():
-            asked.judgments[dataset] = list(aside.answers(judge, dataset, pairs, arms, asked.ledger).arms)
+        for (dataset, condition), pairs in known.by_dataset().items():
+            arms = _arms(condition, run.config.canary)
+            asked.judgments[dataset] = aside.answers(judge, dataset, pairs, arms, asked.ledger).arms
 
 
-def _arms(table: CanaryTable) -> list[Arm]:
-    return [(NO_CUE, repeat) for repeat in range(table.answers)]
+def _arms(condition: Condition, table: CanaryTable) -> list[Arm]:
+    return [(condition, repeat) for repeat in range(table.answers)]
 
 
 def _most(judge: Judge, known: Reference, table: CanaryTable) -> Cost:
     """Return what a run costs at most."""
-    pairs = [each.pair for each in known.prompts]
-    asked = judge.asks(_arms(table))
-    cost = most_of(judge.table, [judge.longest_prompt(pair, condition) for condition, _ in asked for pair in pairs])
-    planner = judge.planner
-    return cost if planner is None else cost + most_of(planner.table, {planner.about(pair): None for pair in pairs})
+    prompts: list[str] = []
+    for (_, condition), pairs in known.by_dataset().items():
+        arms = judge.asks(_arms(condition, table))
+        prompts += [judge.longest_prompt(pair, asked) for asked, _ in arms for pair in pairs]
+    cost, planner = most_of(judge.table, prompts), judge.planner
+    if planner is None:
+        return cost
+    return cost + most_of(planner.table, {planner.about(each.pair): None for each in known.prompts})
 
 
 def _series(run: Run, log: Log, known: Reference, request: Request) -> Series:

@@ -40,15 +40,15 @@ def said(found: Watched) -> list[str]:
 def said_before(found: Outlook) -> list[str]:
     """Return the lines that tell what a run would do."""
     known, series = found.reference, found.series
-    prompts = {name: len(pairs) for name, pairs in known.by_dataset().items()}
+    prompts = ", ".join(f"{len(pairs)} of {dataset}, {condition.name}"
+                        for (dataset, condition), pairs in known.by_dataset().items())  # fmt: skip
     recorded = Counter(len(each.recorded) for each in known.prompts)
     listed = ", ".join(
         f"{pairs} with {several(answers, 'recorded answer')}" for answers, pairs in sorted(recorded.items())
     )
     lines = [
         f"canary of {known.judge}: nothing was asked",
-        f"  would ask {several(len(known.prompts), 'prompt')} ("
-        f"{', '.join(f'{count} of {name}' for name, count in prompts.items())}): {listed}",
+        f"  would ask {several(len(known.prompts), 'prompt')} ({prompts}): {listed}",
         f"  at most {found.cost}",
         f"  log: {found.path}, {several(len(series.runs), 'run')} since these recordings; {_evidence(series)}",
         *(f"  {note}" for note in known.notes),
