@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,7 +78,7 @@ def reference(run: Run, judge: Judge) -> Reference:
     for dataset, wanted in run.config.canary.groups:
         condition = _condition(run, judge, dataset, wanted)
         found = _recorded(run, judge, dataset, condition)
-        chosen = list(found)[:wanted]
+        chosen = _one_per_question(found)[:wanted]
         prompts += [Prompt(dataset, condition, pair, "".join(said for said, _ in found[pair])) for pair in chosen]
         replies = [judgment.reply for pair in chosen for _, judgment in found[pair]]
         served.update(reply.served_model for reply in replies if reply.served_model)
@@ -104,10 +104,18 @@ def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     found: dict[Condition, int] = {}
     for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
         recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
-        found[condition] = min(sum(pair.id in recorded for pair in pairs), wanted)
+        found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
         if found[condition] == wanted:
             break
     return max(found, key=found.__getitem__)
+
+
+def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the first pair of each question: others may share a request with it, a plan or a score, and its answer."""
+    first: dict[str, Pair] = {}
+    for pair in pairs:
+        first.setdefault(pair.question, pair)
+    return list(first.values())
 
 
 def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[Pair, list[tuple[str, Judgment]]]:

@@ -25,6 +25,8 @@ from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.run import Run
 
+pytestmark = pytest.mark.usefixtures("quick_and_alone")
+
 QUIET, DRIFT, OTHER_MODEL, NOT_MEASURED, MISTAKE = 0, 20, 21, 10, 2
 
 # --- evidence ---------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ class Project:
 
 
 @pytest.fixture
-def project(quick_and_alone: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Project]:
+def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Project]:
     """A repository of thirty pairs and a judge that a server of ours answers for."""
     model = Model()
     with serving(by=lambda asked: model(asked)) as server:
@@ -416,6 +418,36 @@ def test_as_many_prompts_as_are_wanted(project: Project) -> None:
     assert len(project.runs[0]["answers"]["own"]) == 7
     project.configure(canary="clear_pairs = 31")
     assert "own: 30 of 31 prompts are recorded" in project.canary()[1]
+
+
+def test_one_pair_of_a_question_is_asked(project: Project) -> None:
+    """Pairs with one question may share a request, and one answer is not evidence twice: the first of them counts."""
+    rows = rows_of(some_pairs(PAIRS))
+    (project.folder / "pairs.jsonl").write_text(json_lines([*rows, *({**row, "id": f"{row['id']}-2"} for row in rows)]))
+    project.record()
+    project.configure(canary=f"clear_pairs = {2 * PAIRS}")
+    project.canary()
+    assert len(project.runs[0]["answers"]["own"]) == PAIRS
+
+
+def test_a_judge_that_plans_and_one_that_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Plans and scores are asked for as in a recording, and compared as the verdicts that they amount to."""
+    (tmp_path / "pairs.jsonl").write_text(json_lines(rows_of(some_pairs(6))))
+
+    def answered(asked: Asked) -> Answer:
+        text = json.dumps({"selected_response": 1, "reason": "It is better.", "score": 5 + asked.number % 3})
+        return asked.answered(text if "selected_response" in asked.prompt or "score" in asked.prompt else "1. Read.")
+
+    with serving(by=answered) as server:
+        table = JUDGE.format(url=server.url)
+        for more in ('strategy = "plan-self"\n', 'mode = "pointwise"\n'):
+            file = tmp_path / "judge.toml"
+            file.write_text(CONFIG.format(judge=table + more, canary="clear_pairs = 6"))
+            with Run.from_config(file, record="all", cassettes=tmp_path / more[:4]) as run:
+                run.answers(run.judge("mine"), "own", run.pairs("mine", "own"), [(NO_CUE, 0), (NO_CUE, 1)])
+            code = main(["canary", "--config", str(file), "--cassettes", str(tmp_path / more[:4])])
+            said = capsys.readouterr().out
+            assert (code, "6 answers" in said) == (QUIET, True), said
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------
