@@ -221,7 +221,9 @@ def _moved(series: Series, known: Reference, found: Evidence | None) -> tuple[st
         if likely > 0.5
     ]
     since = series.runs[found.since - 1].at if found.since else None
-    return since, tuple(sorted(moves, key=lambda move: -move.likely))
+    return since, tuple(
+        sorted(moves, key=lambda move: (-round(move.likely, 2), move.prompt.dataset, move.prompt.pair.id))
+    )
 
 
 def _ask(run: Run, known: Reference, request: Request, asked: _Asked) -> None:

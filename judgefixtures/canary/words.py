@@ -80,7 +80,8 @@ def _test(found: Watched) -> list[str]:
     answers = sum(len(answer) for pairs in entry.answers.values() for answer in pairs.values())
     cost = f"{several(found.cost.calls, 'call')}, {money(found.cost.usd)}"
     if not entry.is_measured:
-        return [f"nothing was compared: {cost}; {several(len(series.runs), 'run')} before it"]
+        before = [f"{several(len(series.runs), 'run')} before it: {_evidence(series)}"] if series.runs else []
+        return [f"nothing was compared: {cost}", *before]
     invalid = sum(answer.count("x") for pairs in entry.answers.values() for answer in pairs.values())
     without = f", {invalid} of them no verdict" if invalid else ""
     return [f"run {len(series.runs)} since these recordings: {several(answers, 'answer')}{without}; {cost}",
@@ -89,8 +90,8 @@ def _test(found: Watched) -> list[str]:
 
 def _evidence(series: Series) -> str:
     alarm = math.exp(series.log_alarm)
-    return (f"evidence of a change: {_number(series.log_total)} of the {alarm:.4g} that are an alarm (without a "
-            f"change, at most {100 / alarm:.3g}% of all canaries ever get there)")  # fmt: skip
+    return (f"evidence of a change: {_number(series.log_total)}; {alarm:.4g} is an alarm, which at most "
+            f"{100 / alarm:.3g}% of all canaries without a change ever reach")  # fmt: skip
 
 
 def _moves(found: Watched) -> list[str]:
@@ -112,7 +113,7 @@ def _move(move: Move) -> str:
 
 def _counted(answers: str) -> str:
     counts = sorted(Counter(answers).items(), key=lambda each: (-each[1], each[0]))
-    return ", ".join(f"{SPOKEN[answer]} {count} of {len(answers)}" for answer, count in counts)
+    return ", ".join(f"{SPOKEN[answer]} in {count} of {len(answers)}" for answer, count in counts)
 
 
 def _next(found: Watched) -> list[str]:

@@ -181,7 +181,9 @@ class Model:
         choice = own if asked.prompt.find("One") < asked.prompt.find("Other") else 3 - own
         text = "I cannot tell." if self.mute else json.dumps({"selected_response": choice, "reason": "It is better."})
         more = {} if self.fingerprint is None else {"system_fingerprint": self.fingerprint}
-        return wire(chat(text, model=self.name, usage={"prompt_tokens": 100, "completion_tokens": 20}) | more)
+        return wire(
+            chat(text, model=self.name, named=None, usage={"prompt_tokens": 100, "completion_tokens": 20}) | more
+        )
 
 
 @dataclass
@@ -261,7 +263,7 @@ def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
     said = next(said for code, said in codes if code == DRIFT)
     assert "ALARM: its verdicts are no longer those" in said
     assert "8 prompts moved, most likely after the run of" in said
-    assert "own/p003: response 1 4 of 4 before, response 2" in said
+    assert "own/p003: response 1 in 4 of 4 before, response 2 in" in said
     assert all(f"own/p{n:03}" in said for n in range(8))
     assert "own/p008" not in said
     assert f"pytest --judge-config {project.folder / 'judge.toml'} --judge mine --judge-record all" in said
@@ -385,7 +387,7 @@ def test_no_verdict_is_an_answer(project: Project) -> None:
     codes = [project.canary() for _ in range(2)]
     assert codes[-1][0] == DRIFT
     assert f"{PAIRS} of them no verdict" in codes[-1][1]
-    assert "no verdict 2 of 2 after" in codes[-1][1]
+    assert "no verdict in 2 of 2 after" in codes[-1][1]
 
 
 def test_what_was_asked_again_counts_as_it_was_first(project: Project) -> None:
