@@ -124,17 +124,18 @@ def main() -> int:
     parser.add_argument("--changes", type=int, default=200, help="histories with a change, a cell (default: 200)")
     options = parser.parse_args()
     holds = True
-    show(f"| without a change, {QUIET_RUNS} runs | histories with an alarm, of {options.histories} |\n|---|---|")
-    judges: dict[str, Callable[[random.Random], Laws]] = {
+    show(f"| without a change, {QUIET_RUNS} runs | histories with an alarm |\n|---|---|")
+    judges: dict[str, Callable[[random.Random], Laws]] = {  # the last one takes a second a history
         "a judge that never varies": lambda rng: usual(rng, 0.0),
         "2% noise": lambda rng: usual(rng, 0.02),
         "10% noise": lambda rng: usual(rng, 0.10),
         "any law, a coin's among them": anything,
     }
     for name, judge in judges.items():
-        cried = false_alarms(judge, options.histories, QUIET_RUNS)
-        holds &= cried <= 0.01 * options.histories
-        show(f"| {name} | {cried} |")
+        histories = math.ceil(options.histories / (10 if judge is anything else 1))
+        cried = false_alarms(judge, histories, QUIET_RUNS)
+        holds &= cried <= 0.01 * histories
+        show(f"| {name} | {cried} of {histories} |")
     columns = (("before the first run", 0, RECORDED), ("before it, 3 recorded answers each", 0, 3),
                (f"after {RUNNING} runs", RUNNING, RECORDED))  # fmt: skip
     show("\nfound within 10 runs, and runs until the alarm: median / 90%")

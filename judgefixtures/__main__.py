@@ -1,4 +1,4 @@
-"""`python -m judgefixtures`: start gating a judge, import answers, join recordings, put reports together, the paper."""
+"""`python -m judgefixtures`: start gating a judge, import answers, join recordings and reports, canary, paper."""
 
 from __future__ import annotations
 

@@ -86,6 +86,11 @@ class _Cuts:
     unusual: int
     before: tuple[tuple[int, int], ...]  # per cut: answers, unusual ones
 
+    def counts(self, cut: int) -> tuple[int, int, int, int]:
+        """Return what `ratio` takes, at a cut."""
+        answers, unusual = self.before[cut]
+        return unusual, answers, self.unusual, self.answers
+
 
 def evidence(streams: Sequence[Stream]) -> Evidence:
     """Return what the answers to some prompts say after as many runs as the streams have; ValueError without a run.
@@ -107,8 +112,8 @@ def evidence(streams: Sequence[Stream]) -> Evidence:
     share = SHARES[max(range(len(SHARES)), key=likely[since].__getitem__)]
     moved = [0.0] * len(streams)
     for cuts in varied:
-        ratio = _ratio(cuts, since)
-        moved[cuts.place] = share * ratio / (1 - share + share * ratio)
+        gain = share * ratio(*cuts.counts(since))
+        moved[cuts.place] = gain / (1 - share + gain)
     return Evidence(_log_sum(weighed), since, tuple(moved))
 
 
@@ -135,13 +140,15 @@ def _cuts(place: int, stream: Stream) -> _Cuts | None:
 
 def _likely(varied: Sequence[_Cuts], cut: int) -> list[float]:
     """Return the logarithms of the products over prompts for a change at a cut, one per share of prompts moved."""
-    ratios = [_ratio(cuts, cut) - 1 for cuts in varied]
-    return [sum(math.log1p(share * each) for each in ratios) for share in SHARES]
+    parts = [_log_shares(*cuts.counts(cut)) for cuts in varied]
+    return [math.fsum(part) for part in zip(*parts, strict=True)] or [0.0] * len(SHARES)
 
 
-def _ratio(cuts: _Cuts, cut: int) -> float:
-    answers, unusual = cuts.before[cut]
-    return ratio(unusual, answers, cuts.unusual, cuts.answers)
+@lru_cache(maxsize=2**18)
+def _log_shares(j: int, before: int, unusual: int, answers: int) -> tuple[float, ...]:
+    """Return the logarithms of 1 - s + s L for each share."""
+    gain = ratio(j, before, unusual, answers) - 1
+    return tuple(math.log1p(share * gain) for share in SHARES)
 
 
 def _weight(cut: int, runs: int) -> float:
@@ -163,30 +170,29 @@ def ratio(j: int, before: int, unusual: int, answers: int) -> float:
     >>> [round(ratio(j, 1, 1, 11), 2) for j in (0, 1)]
     [0.27, 8.34]
     """
-    uniform = _log_choose(answers, unusual)
-    found = (_log_split(j, before, unusual, answers, shape) + uniform - _log_norm(before, unusual, answers, shape)
+    after, late = answers - before, unusual - j
+    places = _log_choose(before, j) + _log_choose(after, late) - _log_choose(answers, unusual)
+    found = (_log_ways(j, before, unusual, answers, shape) - _log_norm(before, unusual, answers, shape) - places
              for shape in SHAPES)  # fmt: skip
     return sum(map(math.exp, found)) / len(SHAPES)
 
 
 @lru_cache(maxsize=2**18)
 def _log_norm(before: int, unusual: int, answers: int, shape: float) -> float:
-    after = answers - before
-    return _log_sum([
-        _log_choose(before, j) + _log_choose(after, unusual - j) + _log_split(j, before, unusual, answers, shape)
-        for j in range(max(0, unusual - after), min(before, unusual) + 1)
-    ])  # fmt: skip
+    first, last = max(0, unusual + before - answers), min(before, unusual)
+    return _log_sum([_log_ways(j, before, unusual, answers, shape) for j in range(first, last + 1)])
 
 
-def _log_split(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
-    """Return log h(j)."""
-    rest = unusual - j
-    return (_log_beta(shape + j, shape + before - j)
-            + _log_beta(shape + rest, shape + answers - before - rest))  # fmt: skip
+def _log_ways(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
+    """Return log C(b, j) C(N - b, T - j) h(j), up to a constant that is the same for every j."""
+    late = unusual - j
+    return (_log_part(j, shape) + _log_part(before - j, shape)
+            + _log_part(late, shape) + _log_part(answers - before - late, shape))  # fmt: skip
 
 
-def _log_beta(a: float, b: float) -> float:
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+@lru_cache(maxsize=2**14)
+def _log_part(n: int, shape: float) -> float:
+    return math.lgamma(shape + n) - math.lgamma(n + 1)
 
 
 def _log_choose(n: int, k: int) -> float:
