@@ -1,8 +1,9 @@
-"""`python -m judgefixtures`: start gating a judge, import answers, join recordings, put reports together, the paper."""
+"""`python -m judgefixtures`: start gating a judge, import answers, join recordings and reports, canary, paper."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ EXITS = (
     "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
     "2 the folders cannot be put together."
 )
+STOPPED = 130  # as shells have it
 GATES = """\
 The gates themselves are run by pytest, which shows their options with `pytest --help`, group "gates of LLM judges".
 The simulated judges are served by `python -m judgefixtures.simulator`.
@@ -44,6 +46,7 @@ def main(arguments: list[str]) -> int:
                       help="root of the repository, where its pyproject.toml is (default: this folder)")  # fmt: skip
     init.set_defaults(run=_init)
     _add_import(commands)
+    _add_canary(commands)
     _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
     _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
     try:
@@ -121,6 +124,56 @@ def _import(options: argparse.Namespace) -> int:
 
 def _joined(mappings: list[dict[str, str]]) -> dict[str, str]:
     return {name: value for each in mappings for name, value in each.items()}
+
+
+def _add_canary(commands: Any) -> None:
+    parser = commands.add_parser(
+        "canary",
+        help="ask a few recorded prompts again, and tell when the judge behind them is another one",
+        description="Ask a judge some prompts that are recorded of it (table [canary]), compare the answers with the "
+        "recordings and those of earlier runs, and add a line to cassettes/JUDGE/canary.jsonl. No recording changes.",
+        epilog="Exit code: 0 quiet, 20 its verdicts moved, 21 another model answers, 10 it could not be measured, 2 a "
+        "mistake, 130 stopped by Ctrl-C. Without a change at most 1% of all canaries ever end with 20: see "
+        "docs/canary.md.",
+    )
+    add = parser.add_argument
+    add("--judge", metavar="NAME", help="the judge (default: that of the configuration)")
+    add("--max-cost", type=_amount, metavar="USD", help="ask nothing that could cost more in this run")
+    add("--dry-run", action="store_true", help="say what would be asked and what it costs at most, and ask nothing")
+    add("--restart", action="store_true", help="begin a new series with this run: what the log holds so far no longer "
+        "counts")  # fmt: skip
+    add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
+    add("--cassettes", type=Path, metavar="DIR", help="recordings (default: cassettes beside the configuration)")
+    parser.set_defaults(run=_canary)
+
+
+def _amount(text: str) -> float:
+    """Return an amount of US dollars above 0."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if not 0 < amount < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
+    return amount
+
+
+def _canary(options: argparse.Namespace) -> int:
+    """Run the canary once, and say what it found."""
+    from judgefixtures.canary.watching import Request, outlook, watch
+    from judgefixtures.canary.words import exit_code, said, said_before
+
+    request = Request(options.judge, options.config, options.cassettes, options.max_cost, options.restart)
+    if options.dry_run:
+        sys.stdout.write("\n".join([*said_before(outlook(request)), ""]))
+        return 0
+    try:
+        found = watch(request)
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped: this run is not in the log.\n")
+        return STOPPED
+    sys.stdout.write("\n".join([*said(found), ""]))
+    return exit_code(found)
 
 
 def _add_cassettes(parser: argparse.ArgumentParser) -> None:

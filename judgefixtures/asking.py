@@ -83,6 +83,14 @@ class CutOffError(FatalJudgeError):
         self.usage = usage
 
 
+class OtherModelError(FatalJudgeError):
+    """Another model answered than the judge's; `model` is what it calls itself, or its fingerprint."""
+
+    def __init__(self, message: str, model: str) -> None:
+        super().__init__(message)
+        self.model = model
+
+
 class Asker(ABC, Generic[R]):
     """One model, asked with what is made of its answers left open."""
 
@@ -331,6 +339,9 @@ class Asker(ABC, Generic[R]):
             except UnsupportedError as error:
                 drop_answer()
                 raise UnsupportedError(self._said(error), error.parameter) from None
+            except OtherModelError as error:
+                drop_answer()
+                raise OtherModelError(self._said(error), error.model) from None
             except FatalJudgeError as error:
                 drop_answer()
                 raise FatalJudgeError(self._said(error)) from None
@@ -424,9 +435,10 @@ class Asker(ABC, Generic[R]):
             return
         if DATED.sub("", served) == model and not self.table.accept_served_model:
             return
-        raise FatalJudgeError(
+        raise OtherModelError(
             f"the model {served!r} answered where {model!r} was asked for: the provider reroutes the name. "
-            f"Name the model that you mean, or set accept_served_model = {served!r} in [judges.{self.name}]."
+            f"Name the model that you mean, or set accept_served_model = {served!r} in [judges.{self.name}].",
+            served,
         )
 
     def _said(self, error: Exception) -> str:

@@ -354,6 +354,31 @@ class ControlTable(_Table):
         return self
 
 
+class CanaryTable(_Table):
+    """The [canary] table: which recorded prompts are asked again every day, and how rare a false alarm is to be."""
+
+    close_dataset: str = Field("house-close", min_length=1)
+    close_pairs: int = Field(20, ge=0)
+    clear_dataset: str = Field("house-qa", min_length=1)
+    clear_pairs: int = Field(40, ge=0)
+    answers: int = Field(1, ge=1)
+    false_alarms: Share = 0.01
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not self.close_pairs + self.clear_pairs:
+            raise ValueError("close_pairs and clear_pairs are both 0: nothing would be asked")
+        return self
+
+    @property
+    def groups(self) -> tuple[tuple[str, int], ...]:
+        """The datasets that are asked about, each with how many pairs of it."""
+        wanted: dict[str, int] = {}
+        for dataset, pairs in ((self.close_dataset, self.close_pairs), (self.clear_dataset, self.clear_pairs)):
+            wanted[dataset] = wanted.get(dataset, 0) + pairs
+        return tuple((dataset, pairs) for dataset, pairs in wanted.items() if pairs)
+
+
 class Waiver(_Table):
     """A [[waivers]] entry: a contrast whose gate somebody answers for, until a day."""
 
@@ -399,6 +424,7 @@ class _Root(_Table):
     gate: Table = Field(default_factory=dict)
     swap: SwapTable = SwapTable()
     control: ControlTable | None = ControlTable()  # None: switched off
+    canary: CanaryTable = CanaryTable()
     waivers: list[Waiver] = Field(default_factory=list)
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()
@@ -433,6 +459,7 @@ class Config(_Table):
     own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()
+    canary: CanaryTable = CanaryTable()
     folder: Path = Path()  # where the configuration stands
 
     def judge_table(self, name: str) -> JudgeTable:
@@ -567,6 +594,10 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
     if controlling is not None and controlling not in known:
         raise JudgeFixturesError(f"{file}: [control] dataset: there is no dataset {controlling!r}: "
                                  f"{choices(controlling, known)}.")  # fmt: skip
+    for key in ("close_dataset", "clear_dataset"):
+        if (asked := getattr(root.canary, key)) not in known:
+            raise JudgeFixturesError(f"{file}: [canary] {key}: there is no dataset {asked!r}: "
+                                     f"{choices(asked, known)}.")  # fmt: skip
     if root.detector.judge is not None and root.detector.judge not in raw_judges:
         raise JudgeFixturesError(f"{file}: [detector] judge: there is no judge {root.detector.judge!r}: "
                                  f"{choices(root.detector.judge, raw_judges)}.")  # fmt: skip
@@ -593,6 +624,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         own_families=own,
         security=root.security,
         detector=root.detector,
+        canary=root.canary,
         folder=folder,
     )
 
@@ -798,7 +830,8 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
 
 def _keys_at(model: type[BaseModel], location: list[str]) -> list[str]:
     nested: dict[str, type[BaseModel]] = {"datasets": DatasetTable, "swap": SwapTable, "waivers": Waiver,
-                                          "control": ControlTable, "security": SecurityTable}  # fmt: skip
+                                          "control": ControlTable, "canary": CanaryTable,
+                                          "security": SecurityTable}  # fmt: skip
     if location and location[0] in nested:
         return list(nested[location[0]].model_fields)
     return [*model.model_fields, *(["extends"] if model is JudgeTable else [])]

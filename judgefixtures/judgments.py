@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, Literal
 
-from judgefixtures.asking import Asker, CutOffError, R
+from judgefixtures.asking import Asker, CutOffError, OtherModelError, R
 from judgefixtures.cassettes.library import Cassette
 from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError, Call, CassetteMissError, NetworkBlockedError
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError, Judge, Reply
+from judgefixtures.judges import Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import Answer, Usage
@@ -239,7 +239,8 @@ class _Run(Generic[R]):
         self.answered(reply)
         if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
-            raise FatalJudgeError(mixture) if call.recorded else JudgeFixturesError(mixture)
+            now = reply.served_model or reply.fingerprint or ""
+            raise OtherModelError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 
     async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:

@@ -466,7 +466,7 @@ class Run:
         return self.imports.unanswered(judge.name, case.dataset, case.pairs, arms) if judge.is_imported else ""
 
     def _cue_free(self, case: Case) -> tuple[Judgment, ...]:
-        return self._seen(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {}) if case.judge.is_imported else ()
+        return self.seen(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {}) if case.judge.is_imported else ()
 
     def _as_recorded(self, check: Check, case: Case, asking: Asking) -> Check:
         """Return a check without repeats where a replay would look for some of which nothing is recorded, and note it.
@@ -481,7 +481,7 @@ class Run:
         if self.options.record != "none" or case.judge.is_python:
             return check
         plans = self._plans(case.judge, case.pairs, asking)
-        if any(self._seen(case.judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
+        if any(self.seen(case.judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
             return check
         self.note(f"{case.judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
                   f"judged alone: {asking.command('missing')} asks them")  # fmt: skip
@@ -591,7 +591,7 @@ class Run:
         for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
             known[arm_name(condition, repeat)] = (
-                self._seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans) if own is None else own
+                self.seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans) if own is None else own
             )
         chosen = {arm: choices_of(seen) for arm, seen in known.items()}
         likely = {arm: likely_of(seen) for arm, seen in known.items()}
@@ -628,9 +628,9 @@ class Run:
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
     ) -> Mapping[str, int]:
         """Return what is recorded of a judge's choices in an arm."""
-        return choices_of(self._seen(judge, dataset, pairs, arm, plans))
+        return choices_of(self.seen(judge, dataset, pairs, arm, plans))
 
-    def _seen(
+    def seen(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
     ) -> tuple[Judgment, ...]:
         """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""

@@ -568,6 +568,10 @@ class Library:
             mark = _scratch(str(cassette.final_path.resolve()), "done")
             mark.write_text("\n".join([self.run, *digests]), encoding="ascii")
 
+    def canary(self, judge: str) -> contextlib.AbstractContextManager[None]:
+        """Hold the log of a judge's canary alone, over processes."""
+        return _locked(_scratch(str((self.root / judge / "canary").resolve()), "lock"))
+
     def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
         return _locked(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
 

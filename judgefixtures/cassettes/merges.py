@@ -31,6 +31,8 @@ Found = TypeVar("Found")
 Kept = TypeVar("Kept", FrozenSample, FrozenChoice)
 Lines = dict[str, bytes]
 
+CANARY_FILE = "canary.jsonl"  # the log of the canary's runs, beside a judge's recordings
+
 
 @dataclass(frozen=True, slots=True)
 class Versions:
@@ -116,6 +118,8 @@ def joined(path: Path, found: Versions) -> Joined:
         return _joined_whole(path, found, parsed_sample, "samples")
     if path.name == CHOICE_FILE:
         return _joined_whole(path, found, parsed_choice, "choices of the closest pairs")
+    if path.name == CANARY_FILE:
+        return _joined_runs(found)
     if not _is_cassette(path):
         return _joined_pairs(path, found)
     header, found = _joined_headers(path, found)
@@ -133,7 +137,7 @@ def joined(path: Path, found: Versions) -> Joined:
 
 
 def _is_cassette(path: Path) -> bool:
-    return path.name not in (FILE, SAMPLE_FILE, CHOICE_FILE)
+    return path.name not in (FILE, SAMPLE_FILE, CHOICE_FILE, CANARY_FILE)
 
 
 def _each(found: Versions, read: Callable[[bytes], Found]) -> tuple[Found, Found, Found | None]:
@@ -241,6 +245,20 @@ def _joined_pairs(path: Path, found: Versions) -> Joined:
     pairs = _joined_lines(ours, theirs, base, both)
     content = b"".join(pairs[name] + b"\n" for name in sorted(pairs))
     return Joined(content, len(ours), len(theirs), len(pairs), 0)
+
+
+def _joined_runs(found: Versions) -> Joined:
+    """Return the canary's runs on both branches, in the order of their times: each was made and none is another's."""
+    ours, theirs = ([line for _, line in _lines(content)] for content in (found.ours, found.theirs))
+    runs = sorted(dict.fromkeys([*ours, *theirs]), key=_time)
+    return Joined(b"".join(line + b"\n" for line in runs), len(ours), len(theirs), len(runs), 0)
+
+
+def _time(line: bytes) -> str:
+    try:
+        return str(json.loads(line)["at"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""  # whoever reads the log says what is wrong with it
 
 
 def _pairs(path: Path, content: bytes) -> Lines:

@@ -32,6 +32,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "[gate] and [gate.FAMILY]": config.GateTable,
     "[swap]": config.SwapTable,
     "[control]": config.ControlTable,
+    "[canary]": config.CanaryTable,
     "[[waivers]]": config.Waiver,
     "[security]": config.SecurityTable,
 }

@@ -19,7 +19,8 @@ FLOW = (
     "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements", "asking",
     "strategies", "ratings", "judges", "costs", "judgments", "imported", "imports", "detectors", "metrics", "certainty",
     "closest", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings",
-    "checks", "rows", "page", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "__main__",
+    "checks", "rows", "page", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "canary",
+    "__main__",
 )  # fmt: skip
 # Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
 # nothing else.

@@ -1,0 +1,211 @@
+"""Drift: do the answers to the same prompts still come from the judge that was recorded?
+
+Answers go in as characters, evidence comes out; no judge, no pair and no file is known here.
+
+**Without a change** every prompt has a law of answers of its own, and its recorded answers and those of every run are
+drawn from it. All orders of them are then equally likely. No more is assumed: not what the laws are, nor that they are
+alike, nor that any is close to certain.
+
+**One run.** After run d, look at the bag of a prompt: its answers without their order. Of N answers, T are not the
+most frequent one. Given the bag, each of the C(N, T) sets of places where these T can stand has the same chance. Let a
+change after c runs cut the sequence into b answers before it and N - b after it, with j of the T before. If there was
+one, the unusual answers have a chance of their own on each side, drawn from Beta(a, a), and a set of places with j
+before is as likely as this says, up to a constant:
+
+    h(j) = B(a + j, a + b - j) B(a + T - j, a + N - b - T + j)
+
+The e-value of the prompt is that chance given the bag over the one without a change:
+
+    L(j) = C(N, T) h(j) / sum over i of C(b, i) C(N - b, T - i) h(i).
+
+Without a change its mean is exactly 1 given every bag: the sum over j of L(j) C(b, j) C(N - b, T - j) / C(N, T) is 1.
+So is the mean of 1 - s + s L, where a change moves a share s of the prompts; that of its product over prompts, which
+are answered apart from each other; and that of a mixture over c, s and a with weights that no answer decides. The
+mixture is e(d), the e-value of run d.
+
+**Any number of runs.** e(1), e(2), ... are made of the same answers again and again. Each has a mean of 1, yet they do
+not make a martingale: stopping at the best of them has a larger mean, and their product means nothing. A weighted sum
+is safe. With w(d) = 1 / sqrt(d) - 1 / sqrt(d + 1), which sum to 1,
+
+    A(d) = w(1) e(1) + ... + w(d) e(d)
+
+never falls, and its limit has a mean of 1, whatever the e(d) have to do with each other. By Markov's inequality the
+limit, and so any A(d), reaches 1 / f with a chance of at most f: 100 with 1%. That is Ville's inequality for A, and A
+is the evidence that the canary tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
+SHARES = (0.9, 0.5, 0.2, 0.05)  # of the prompts whose answers vary: how many of them a change moves
+FIRST = 0.5  # that a change, if there is one, came between the recordings and the first run
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The answers to one prompt in their order, a character each: those recorded, then those of each run.
+
+    A run that brought no answer to the prompt is an empty text.
+    """
+
+    recorded: str
+    runs: tuple[str, ...]
+
+    @property
+    def usual(self) -> str:
+        """The most frequent answer of all, the first one in the alphabet where several are."""
+        counts = Counter(self.recorded + "".join(self.runs))
+        return min(counts, key=lambda answer: (-counts[answer], answer), default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the answers up to a run say of a change.
+
+    `log_e` is the natural logarithm of the run's e-value, `since` the number of runs after which a change is most
+    likely to have come, and `moved` how likely each prompt was moved by it, in the order of the streams.
+    """
+
+    log_e: float
+    since: int
+    moved: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """A prompt whose answers vary: how many there are, how many unusual ones, and how many stand before each cut."""
+
+    place: int
+    answers: int
+    unusual: int
+    before: tuple[tuple[int, int], ...]  # per cut: answers, unusual ones
+
+    def counts(self, cut: int) -> tuple[int, int, int, int]:
+        """Return what `ratio` takes, at a cut."""
+        answers, unusual = self.before[cut]
+        return unusual, answers, self.unusual, self.answers
+
+
+def evidence(streams: Sequence[Stream]) -> Evidence:
+    """Return what the answers to some prompts say after as many runs as the streams have; ValueError without a run.
+
+    >>> quiet = [Stream("1", ("1", "1", "1"))] * 20
+    >>> evidence(quiet).log_e
+    0.0
+    >>> found = evidence([*quiet, *[Stream("1", ("1", "2", "2"))] * 10])
+    >>> found.log_e > 3, found.since, sum(each > 0.5 for each in found.moved)
+    (True, 1, 10)
+    """
+    runs = max((len(stream.runs) for stream in streams), default=0)
+    if not runs:
+        raise ValueError("there is no run to look at")
+    varied = [cuts for place, stream in enumerate(streams) if (cuts := _cuts(place, stream)) is not None]
+    likely = [_likely(varied, cut) for cut in range(runs)]
+    weighed = [math.log(_weight(cut, runs)) + _log_mean(of_cut) for cut, of_cut in enumerate(likely)]
+    since = max(range(runs), key=weighed.__getitem__)
+    share = SHARES[max(range(len(SHARES)), key=likely[since].__getitem__)]
+    moved = [0.0] * len(streams)
+    for cuts in varied:
+        gain = share * ratio(*cuts.counts(since))
+        moved[cuts.place] = gain / (1 - share + gain)
+    return Evidence(_log_sum(weighed), since, tuple(moved))
+
+
+def total(log_e_values: Iterable[float]) -> float:
+    """Return the natural logarithm of A(d): what the e-values of runs 1 to d, as logarithms, come to.
+
+    >>> round(math.exp(total([0.0] * 3)), 10)
+    0.5
+    """
+    parts = [value + math.log(run**-0.5 - (run + 1) ** -0.5) for run, value in enumerate(log_e_values, 1)]
+    return _log_sum(parts) if parts else -math.inf
+
+
+def _cuts(place: int, stream: Stream) -> _Cuts | None:
+    """Return a stream's counts at each cut; None where all answers are the same: it says nothing either way."""
+    usual = stream.usual
+    answers, unusual = len(stream.recorded), len(stream.recorded) - stream.recorded.count(usual)
+    before = []
+    for run in stream.runs:
+        before.append((answers, unusual))
+        answers, unusual = answers + len(run), unusual + len(run) - run.count(usual)
+    return _Cuts(place, answers, unusual, tuple(before)) if unusual else None
+
+
+def _likely(varied: Sequence[_Cuts], cut: int) -> list[float]:
+    """Return the logarithms of the products over prompts for a change at a cut, one per share of prompts moved."""
+    parts = [_log_shares(*cuts.counts(cut)) for cuts in varied]
+    return [math.fsum(part) for part in zip(*parts, strict=True)] or [0.0] * len(SHARES)
+
+
+@lru_cache(maxsize=2**18)
+def _log_shares(j: int, before: int, unusual: int, answers: int) -> tuple[float, ...]:
+    """Return the logarithms of 1 - s + s L for each share."""
+    gain = ratio(j, before, unusual, answers) - 1
+    return tuple(math.log1p(share * gain) for share in SHARES)
+
+
+def _weight(cut: int, runs: int) -> float:
+    """Return the weight of a change after so many of the runs."""
+    if runs == 1:
+        return 1.0
+    return FIRST if cut == 0 else (1 - FIRST) / (runs - cut) / _harmonic(runs - 1)
+
+
+@lru_cache(maxsize=2**12)
+def _harmonic(n: int) -> float:
+    return math.fsum(1 / k for k in range(1, n + 1))
+
+
+@lru_cache(maxsize=2**18)
+def ratio(j: int, before: int, unusual: int, answers: int) -> float:
+    """Return L: the e-value of a prompt with `answers`, of which `unusual` ones, with j of these among those `before`.
+
+    >>> [round(ratio(j, 1, 1, 11), 2) for j in (0, 1)]
+    [0.27, 8.34]
+    """
+    after, late = answers - before, unusual - j
+    places = _log_choose(before, j) + _log_choose(after, late) - _log_choose(answers, unusual)
+    found = (_log_ways(j, before, unusual, answers, shape) - _log_norm(before, unusual, answers, shape) - places
+             for shape in SHAPES)  # fmt: skip
+    return sum(map(math.exp, found)) / len(SHAPES)
+
+
+@lru_cache(maxsize=2**18)
+def _log_norm(before: int, unusual: int, answers: int, shape: float) -> float:
+    first, last = max(0, unusual + before - answers), min(before, unusual)
+    return _log_sum([_log_ways(j, before, unusual, answers, shape) for j in range(first, last + 1)])
+
+
+def _log_ways(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
+    """Return log C(b, j) C(N - b, T - j) h(j), up to a constant that is the same for every j."""
+    late = unusual - j
+    return (_log_part(j, shape) + _log_part(before - j, shape)
+            + _log_part(late, shape) + _log_part(answers - before - late, shape))  # fmt: skip
+
+
+@lru_cache(maxsize=2**14)
+def _log_part(n: int, shape: float) -> float:
+    return math.lgamma(shape + n) - math.lgamma(n + 1)
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _log_mean(logarithms: Sequence[float]) -> float:
+    return _log_sum(logarithms) - math.log(len(logarithms))
+
+
+def _log_sum(logarithms: Sequence[float]) -> float:
+    """Return the logarithm of the sum of what has these logarithms."""
+    highest = max(logarithms)
+    if highest == -math.inf:
+        return highest
+    return highest + math.log(sum(math.exp(each - highest) for each in logarithms))

@@ -1,0 +1,167 @@
+"""The canary's log: a line per run beside the judge's recordings, appended and never changed.
+
+A line is JSON, written in one piece when its run is over: a kill loses that run and nothing before it, and a torn last
+line is cut off by the next one. The file is data from outside: every line is checked, none is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal, Self, get_args
+
+from judgefixtures.cassettes.files import BINARY, dump, refuse_merge_marks
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.secrets import redacted_json
+
+FORMAT = 1
+ANSWERS = re.compile(r"[012x]+")  # 1 and 2: the pair's own responses; 0 a tie; x no verdict
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+Result = Literal["quiet", "drift", "model", "not-measured"]
+Answered = Mapping[str, Mapping[str, str]]  # by dataset and pair: a character per answer
+
+
+class LogError(JudgeFixturesError):
+    """A log that cannot be read or written; the message names the file, the line and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one run of the canary found.
+
+    Runs of one `series` ask the same prompts and compare with the same recordings, which `reference` is a digest of.
+    `log_e` is the natural logarithm of the run's e-value; None where nothing was measured, and `why` says why.
+    """
+
+    at: str
+    series: int
+    reference: str
+    result: Result
+    log_e: float | None = None
+    answers: Answered = field(default_factory=dict)
+    served: Mapping[str, int] = field(default_factory=dict)
+    fingerprints: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 0
+    usd: float | None = None
+    why: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the run brought answers to compare."""
+        return self.log_e is not None
+
+    def line(self) -> bytes:
+        """Return the entry as a line of the log, with its line end."""
+        return dump(redacted_json({"judgefixtures-canary": FORMAT, **asdict(self)})) + b"\n"
+
+    @classmethod
+    def parse(cls, line: bytes) -> Self:
+        """Return the entry of a line; ValueError, KeyError or TypeError where we cannot have written it."""
+        found = json.loads(line)
+        if found.pop("judgefixtures-canary") != FORMAT:
+            raise ValueError("of another format")
+        entry = cls(**found)
+        entry._check()
+        return entry
+
+    def _check(self) -> None:
+        texts = (self.at, self.reference, self.why)
+        numbers = (self.series, self.calls, *self.served.values(), *self.fingerprints.values())
+        known = (self.log_e, self.usd)
+        if not all(isinstance(text, str) for text in texts) or any(type(number) is not int for number in numbers):
+            raise TypeError("wrong types")
+        if any(value is not None and (isinstance(value, bool) or not math.isfinite(value)) for value in known):
+            raise ValueError("not a number")
+        if not TIME.fullmatch(self.at) or self.result not in get_args(Result) or self.series < 1:
+            raise ValueError("wrong values")
+        if not all(ANSWERS.fullmatch(answer) for pairs in self.answers.values() for answer in pairs.values()):
+            raise ValueError("not answers")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The runs of a judge's canary, in the order of the file."""
+
+    path: Path
+    entries: tuple[Entry, ...] = ()
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Return the log of a file, empty where there is none; LogError where a line is not a run."""
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return cls(path)
+        except OSError as error:
+            raise LogError(f"the canary's log {path} cannot be read: {error.strerror}.") from None
+        refuse_merge_marks(path, content)
+        whole = content[: content.rfind(b"\n") + 1]  # a torn last line is a run that was killed
+        return cls(path, tuple(_entry(path, number, line) for number, line in enumerate(whole.split(b"\n"), 1)
+                               if line.strip()))  # fmt: skip
+
+    def series(self, reference: str, *, restart: bool = False) -> int:
+        """Return which series a run that is compared with `reference` belongs to: the last one, or a new one."""
+        if not self.entries:
+            return 1
+        last = self.entries[-1]
+        return last.series if last.reference == reference and not restart else last.series + 1
+
+    def measured(self, series: int) -> Sequence[Entry]:
+        """Return the runs of a series that brought answers."""
+        return [entry for entry in self.entries if entry.series == series and entry.is_measured]
+
+    def append(self, entry: Entry) -> None:
+        """Write an entry behind all others, in one piece and to the disk."""
+        line = entry.line()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
+            try:
+                _cut_torn(descriptor)
+                whole = os.fstat(descriptor).st_size
+                try:
+                    _write(descriptor, line)
+                except OSError:
+                    os.ftruncate(descriptor, whole)
+                    raise
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise LogError(
+                f"the canary's log {self.path} cannot be written: {error.strerror}. This run is not in it; make room "
+                "or rights and run the same command again."
+            ) from None
+
+
+def _entry(path: Path, number: int, line: bytes) -> Entry:
+    try:
+        return Entry.parse(line)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise LogError(
+            f"{path}:{number} is not a run of the canary. Restore the line, or delete it: the others stay good."
+        ) from None
+
+
+def _cut_torn(descriptor: int) -> None:
+    """Cut off what a killed run left of a line: the next one must start clean."""
+    size = os.fstat(descriptor).st_size
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    content = b""
+    while len(content) < size and (part := os.read(descriptor, size - len(content))):
+        content += part
+    whole = content.rfind(b"\n") + 1
+    if whole < size:
+        os.ftruncate(descriptor, whole)
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    written = 0
+    while written < len(line):
+        written += os.write(descriptor, line[written:])

@@ -1,0 +1,158 @@
+"""The reference: which prompts the canary asks again, and what is recorded of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judgefixtures.asking import Asker
+from judgefixtures.cassettes.files import Row
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
+from judgefixtures.cues import PLACEBO
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.judges import Judge
+from judgefixtures.judgments import Arm, Judgment, Planned
+from judgefixtures.pairs import Pair
+from judgefixtures.plans import PLAN, heuristic_plan
+from judgefixtures.run import Run
+
+INVALID = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt that is asked again: a pair of a dataset in a condition, and its recorded answers, a character each."""
+
+    dataset: str
+    condition: Condition
+    pair: Pair
+    recorded: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the canary's answers are compared with: recorded prompts, and who answered them."""
+
+    judge: str
+    identity: Mapping[str, Any]
+    prompts: tuple[Prompt, ...]
+    served: frozenset[str]
+    fingerprints: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """What tells one series of runs from another: the judge, the prompts and their recorded answers."""
+        rows = [[each.dataset, each.condition.name, each.pair.id, each.pair.digest, each.recorded]
+                for each in self.prompts]  # fmt: skip
+        return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
+
+    def by_dataset(self) -> dict[tuple[str, Condition], tuple[Pair, ...]]:
+        """Return the pairs that are asked about, by dataset and the condition that they are asked in."""
+        found: dict[tuple[str, Condition], list[Pair]] = {}
+        for each in self.prompts:
+            found.setdefault((each.dataset, each.condition), []).append(each.pair)
+        return {where: tuple(pairs) for where, pairs in found.items()}
+
+
+def answer_of(judgment: Judgment) -> str:
+    """Return a judgment as one character: which of the pair's own responses, 0 for a tie, x for no verdict."""
+    return INVALID if judgment.chosen is None else str(judgment.chosen)
+
+
+def reference(run: Run, judge: Judge) -> Reference:
+    """Return what is recorded of a judge among the prompts that [canary] names: the first pairs that have an answer.
+
+    They are asked in one condition of each dataset, without cues where that is recorded: which one, and which pairs, no
+    answer decides. Raises JudgeFixturesError where nothing is recorded, or another judge's answers are, and for an
+    imported judge.
+    """
+    if judge.is_imported:
+        raise JudgeFixturesError(f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
+                                 "nobody to ask. Name a judge with a model.")  # fmt: skip
+    prompts: list[Prompt] = []
+    served, fingerprints, notes = set[str](), set[str](), list[str]()
+    for dataset, wanted in run.config.canary.groups:
+        condition = _condition(run, judge, dataset, wanted)
+        found = _recorded(run, judge, dataset, condition)
+        chosen = _one_per_question(found)[:wanted]
+        prompts += [Prompt(dataset, condition, pair, "".join(said for said, _ in found[pair])) for pair in chosen]
+        replies = [judgment.reply for pair in chosen for _, judgment in found[pair]]
+        served.update(reply.served_model for reply in replies if reply.served_model)
+        fingerprints.update(reply.fingerprint for reply in replies if reply.fingerprint)
+        if len(chosen) < wanted:
+            notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and no others are asked")
+    if not prompts:
+        datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
+        raise JudgeFixturesError(
+            f"nothing is recorded of judge {judge.name!r} on {datasets}, and a canary compares with "
+            f"recordings. Record them: {run.options.command} --judge {judge.name} --judge-record missing; or name "
+            "datasets that are recorded as close_dataset and clear_dataset in [canary]."
+        )
+    return Reference(judge.name, judge.identity, tuple(prompts), frozenset(served), frozenset(fingerprints),
+                     tuple(notes))  # fmt: skip
+
+
+def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
+    """Return the condition in which the most pairs are recorded, up to those wanted; the plainest one of several."""
+    pairs = run.pairs(judge.name, dataset)
+    cued = [each for name in (PLACEBO, *run.config.cues) for contrast in run.contrasts(name)
+            for each in (contrast.x, contrast.y)]  # fmt: skip
+    found: dict[Condition, int] = {}
+    for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
+        recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
+        found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
+        if found[condition] == wanted:
+            break
+    return max(found, key=found.__getitem__)
+
+
+def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the first pair of each question: others may share a request with it, a plan or a score, and its answer."""
+    first: dict[str, Pair] = {}
+    for pair in pairs:
+        first.setdefault(pair.question, pair)
+    return list(first.values())
+
+
+def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[Pair, list[tuple[str, Judgment]]]:
+    """Return what is recorded of each pair of a dataset in a condition, repeats in their order.
+
+    What was asked again was invalid at first, and that is what it is compared as: later answers were chosen. Repeats of
+    a judge that writes plans share one, as answers of another day do not: the first of them alone counts.
+    """
+    pairs = run.pairs(judge.name, dataset)
+    rows = _rows(run, judge, dataset, condition)
+    again = {row.key for row in rows if row.asked > 1}
+    repeats = sorted({row.repeat for row in rows if judge.planner is None or not row.repeat})
+    plans = _plans(run, judge, dataset, pairs)
+    found: dict[Pair, list[tuple[str, Judgment]]] = {}
+    for repeat in repeats:
+        for judgment in run.seen(judge, dataset, pairs, (condition, repeat), plans):
+            said = INVALID if (judgment.pair.id, repeat) in again else answer_of(judgment)
+            found.setdefault(judgment.pair, []).append((said, judgment))
+    return {pair: found[pair] for pair in pairs if pair in found}
+
+
+def _rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
+    """Return the recorded rows of a condition; raises CassetteError where they are another judge's."""
+    asker: Asker[Any] = judge.rater or judge
+    names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))
+    options = f"--judge {judge.name} --judge-dataset {dataset}"
+    with replace(run.library, mode="none").open(asker, dataset, names, (), options) as cassettes:
+        return [row for cassette in cassettes.values() for row in cassette.file.rows()]
+
+
+def _plans(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> dict[str, Planned]:
+    """Return the plans that the recorded answers were made with: hand-made ones, or those that are recorded."""
+    planner = judge.planner
+    if not judge.plans_first:
+        return {}
+    if planner is None:
+        return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
+    arm: Arm = (PLAN, 0)
+    recorded = run.recorded(planner, dataset, arm, pairs, {})
+    return {pair.id: Planned(planner.read(pair, recorded[pair.id])) for pair in pairs if pair.id in recorded}

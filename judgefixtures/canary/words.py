@@ -1,0 +1,138 @@
+"""Words: what a run of the canary says to whoever reads its output, facts before the test."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from judgefixtures.canary.watching import Move, Outlook, Series, Watched
+from judgefixtures.costs import money
+from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.secrets import presentable
+from judgefixtures.statistics import several
+
+DRIFT = 20  # apart from pytest's codes and ours
+OTHER_MODEL = 21
+LISTED = 20
+SPOKEN = {"0": "tie", "1": "response 1", "2": "response 2", "x": "no verdict"}
+HEADS = {
+    "quiet": "quiet",
+    "drift": "ALARM: its verdicts are no longer those of the judge that was recorded",
+    "model": "ALARM: another model answers than the one that was recorded",
+    "not-measured": "NOT MEASURED",
+}
+EXITS = {"quiet": 0, "drift": DRIFT, "model": OTHER_MODEL, "not-measured": NOT_MEASURED}
+
+
+def exit_code(found: Watched) -> int:
+    """Return the exit code of a run: 0 quiet, 20 the verdicts moved, 21 another model, 10 not measured."""
+    return EXITS[found.entry.result]
+
+
+def said(found: Watched) -> list[str]:
+    """Return the lines that tell what a run found."""
+    lines = [f"canary of {found.reference.judge}: {HEADS[found.entry.result]}"]
+    lines += [f"  {line}" for line in (*_facts(found), *_test(found), *_moves(found), *_next(found))]
+    return [presentable(line) for line in lines]
+
+
+def said_before(found: Outlook) -> list[str]:
+    """Return the lines that tell what a run would do."""
+    known, series = found.reference, found.series
+    prompts = ", ".join(f"{len(pairs)} of {dataset}, {condition.name}"
+                        for (dataset, condition), pairs in known.by_dataset().items())  # fmt: skip
+    recorded = Counter(len(each.recorded) for each in known.prompts)
+    listed = ", ".join(
+        f"{pairs} with {several(answers, 'recorded answer')}" for answers, pairs in sorted(recorded.items())
+    )
+    lines = [
+        f"canary of {known.judge}: nothing was asked",
+        f"  would ask {several(len(known.prompts), 'prompt')} ({prompts}): {listed}",
+        f"  at most {found.cost}",
+        f"  log: {found.path}, {several(len(series.runs), 'run')} since these recordings; {_evidence(series)}",
+        *(f"  {note}" for note in known.notes),
+    ]
+    return [presentable(line) for line in lines]
+
+
+def _facts(found: Watched) -> list[str]:
+    entry, known = found.entry, found.reference
+    expected = sorted(known.served or found.series.served)
+    lines = []
+    if found.new_models:
+        lines.append(f"{_listed(found.new_models)} answered, and {_listed(expected) or 'no other model'} did when it "
+                     "was recorded")  # fmt: skip
+    elif entry.served:
+        lines.append(f"model {_listed(entry.served)}{', as recorded' if known.served else ''}")
+    elif entry.is_measured:
+        lines.append("the server does not say which model answered")
+    if entry.why:
+        lines.append(entry.why)
+    if found.new_fingerprints:
+        lines.append(f"fingerprint {_listed(found.new_fingerprints)} is new since the last run: the provider changed "
+                     "what runs the model; the test below says whether its verdicts moved")  # fmt: skip
+    return [*lines, *found.warnings, *known.notes]
+
+
+def _test(found: Watched) -> list[str]:
+    entry, series = found.entry, found.series
+    answers = sum(len(answer) for pairs in entry.answers.values() for answer in pairs.values())
+    cost = f"{several(found.cost.calls, 'call')}, {money(found.cost.usd)}"
+    if not entry.is_measured:
+        before = [f"{several(len(series.runs), 'run')} before it: {_evidence(series)}"] if series.runs else []
+        return [f"nothing was compared: {cost}", *before]
+    invalid = sum(answer.count("x") for pairs in entry.answers.values() for answer in pairs.values())
+    without = f", {invalid} of them no verdict" if invalid else ""
+    return [f"run {len(series.runs)} since these recordings: {several(answers, 'answer')}{without}; {cost}",
+            _evidence(series)]  # fmt: skip
+
+
+def _evidence(series: Series) -> str:
+    alarm = math.exp(series.log_alarm)
+    return (f"evidence of a change: {_number(series.log_total)}; {alarm:.4g} is an alarm, which at most "
+            f"{100 / alarm:.3g}% of all canaries without a change ever reach")  # fmt: skip
+
+
+def _moves(found: Watched) -> list[str]:
+    if not found.series.is_over or not found.entry.is_measured:
+        return []
+    since = f"after the run of {found.since}" if found.since else "between the recordings and the first run"
+    if not found.moves:
+        return [f"most likely {since}; no single prompt stands out"]
+    lines = [f"{several(len(found.moves), 'prompt')} moved, most likely {since}:"]
+    lines += [f"  {_move(move)}" for move in found.moves[:LISTED]]
+    more = len(found.moves) - LISTED
+    return [*lines, *([f"  and {more} more"] if more > 0 else [])]
+
+
+def _move(move: Move) -> str:
+    before, after = (_counted(answers) for answers in (move.before, move.after))
+    return f"{move.prompt.dataset}/{move.prompt.pair.id}: {before} before, {after} after"
+
+
+def _counted(answers: str) -> str:
+    counts = sorted(Counter(answers).items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{SPOKEN[answer]} in {count} of {len(answers)}" for answer, count in counts)
+
+
+def _next(found: Watched) -> list[str]:
+    if found.entry.result not in ("drift", "model"):
+        return []
+    return [
+        f"measure the judge as it is now with the whole gate: {found.gate}",
+        "the alarm stays until the recordings are new ones, with which a new series begins; --restart begins one with "
+        "the same recordings",
+    ]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _number(logarithm: float) -> str:
+    """Return a number of which the natural logarithm is known, also where it is too large for a float."""
+    if logarithm == -math.inf:
+        return "0"
+    ten = logarithm / math.log(10)
+    return f"{math.exp(logarithm):.3g}" if ten < 6 else f"1e{math.floor(ten)}"
