@@ -113,7 +113,7 @@ def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
         raise FatalJudgeError(masked(f"the proxy that the environment names cannot be used: {error}.")) from None
 
 
-SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_")
+SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_", "ANTHROPIC_")
 
 
 @contextlib.contextmanager
@@ -327,9 +327,18 @@ async def _speaks_tls(address: str | None) -> bool:
         return False
 
 
+STATUS_OF = {  # Anthropic's types of errors
+    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+    "not_found_error": 404, "conflict_error": 409, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
+    "timeout_error": 504, "overloaded_error": 529,
+}  # fmt: skip
+
+
 def status_in(error: Any) -> int:
-    """Return the status that an error inside a 200 names, or 502: somebody upstream failed."""
+    """Return the status that an error inside a 200 names, by number or type, or 502: somebody upstream failed."""
     code = error.get("code") if isinstance(error, dict) else None
+    if code is None and isinstance(error, dict):
+        code = STATUS_OF.get(str(error.get("type")))
     if isinstance(code, str) and code.isdecimal():
         code = int(code)
     return code if isinstance(code, int) and 400 <= code <= 599 else 502
@@ -370,7 +379,10 @@ def error_object(wire: Wire) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         return {"message": redacted(wire.body)[:300]}
     error = found.get("error", found)
-    return error if isinstance(error, dict) else {**found, "message": str(error or redacted(wire.body)[:300])}
+    if not isinstance(error, dict):
+        return {**found, "message": str(error or redacted(wire.body)[:300])}
+    named = as_table(error.get("details")).get("error_code")  # where Anthropic's API names the cause
+    return error if named is None or error.get("code") is not None else {**error, "code": named}
 
 
 def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str], model: str) -> Answer:
@@ -440,8 +452,8 @@ _TOO_LARGE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _MODERATED = re.compile(
-    r"content management policy|usage policy|content ?policy|safety system|(?:input|prompt) was flagged"
-    r"|requires moderation|content exists risk|inappropriate content", re.IGNORECASE
+    r"content management policy|content filter(?:ing)? policy|usage policy|content ?policy|safety system"
+    r"|(?:input|prompt) was flagged|requires moderation|content exists risk|inappropriate content", re.IGNORECASE
 )  # fmt: skip
 _MODERATED_CODES = frozenset({"content_filter", "invalid_prompt", "content_policy_violation", "moderation_blocked",
                               "data_inspection_failed", "1301"})  # fmt: skip
@@ -480,9 +492,14 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
     no_model = code in _MODEL_CODES or error.get("param") == "model" or _NO_MODEL.search(message)
     if status == 401 or code == "invalid_api_key" or "API_KEY_INVALID" in details or _KEY_REFUSED.search(message):
         return "the API key is not accepted: check the variable that api_key_env names."
-    if "billing" in code or status == 402 or (status in (400, 403) and "billing" in lower):
+    if (
+        "billing" in code
+        or code == "organization_on_hold"
+        or status == 402
+        or (status in (400, 403) and "billing" in lower)
+    ):
         return "the account has to be paid or topped up, or activated, first."
-    if "insufficient_quota" in (code, error.get("type")) or _NO_MONEY.search(message):
+    if "insufficient_quota" in (code, error.get("type")) or "spend_limit" in code or _NO_MONEY.search(message):
         return "the quota of this account is used up: raise it, then run again with --judge-record missing."
     if status == 429 and ("PerDay" in details or re.search(r"per[- ]day|\(rpd\)", lower)):
         return "a daily limit is used up: run again with --judge-record missing when it is reset."
@@ -511,9 +528,11 @@ _TOPICS = [
         (
             "response_format",
             r"response[_ ]?(?:format|mime|json|schema)|json mode|\bschema\b|grammar|guided|"
-            r"structured[_ ]outputs?",
+            r"structured[_ ]outputs?|output[_ ]format",
         ),
         ("thinking_config", r"thinking[_ ]?(?:config|budget|level|mode)|reasoning[_ ]?effort|\bthink(?:ing)?\b"),
+        ("effort", r"\beffort\b"),
+        ("tool_choice", r"\btool[_ ]?choice\b"),
         ("max_tokens", r"max[_ ]?tokens"),  # the older one goes first, where a server takes only one of the two
         ("max_completion_tokens", r"max[_ ]?completion[_ ]?tokens"),
         ("max_output_tokens", r"max[_ ]?output[_ ]?tokens"),
@@ -537,6 +556,8 @@ def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
     """
     param = error.get("param")
     told = param.partition(".")[0].partition("[")[0] if isinstance(param, str) and param != "None" else ""
+    if not told and (first := _FIRST.match(message)):
+        told = _sent_name(first[1])
     found = _NAMED.search(message)
     named = told if sent_as(told) or not found else next(filter(None, found.groups()))
     if sent_as(named):
@@ -544,6 +565,23 @@ def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
     # Not named as it was sent: told by its topic, in whatever words.
     said = f"{message} {json.dumps(error, default=str)}"
     return next((name for name, topic in _TOPICS if topic.search(said)), told or named)
+
+
+# Anthropic's API begins with the field: "thinking.enabled.budget_tokens: ...", "`temperature` is ...".
+_FIRST = re.compile(
+    r"[`'\"]?([a-z_]+(?:\.[a-z_]+)*)[`'\"]?(?::| (?:is|are|may|must|cannot|can|and|does|requires?)\b)", re.IGNORECASE
+)  # fmt: skip
+
+
+def _sent_name(path: str) -> str:
+    """Return the longest beginning of a path of fields under which providers send something, or an empty text.
+
+    >>> _sent_name("output_config.format.schema"), _sent_name("messages.content")
+    ('output_config.format', '')
+    """
+    steps = path.lower().split(".")
+    names = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+    return next(filter(sent_as, names), "")
 
 
 _KEY_REFUSED = re.compile(
@@ -560,7 +598,8 @@ _MODEL_CODES = frozenset({"model_not_found", "model_decommissioned", "Deployment
 _NO_MONEY = re.compile(
     r"credit balance|insufficient (?:credits?|balance|funds)|credits are (?:depleted|exhausted)"
     r"|insufficient_quota|exceeded your current quota.*openai\.com|spend(?:ing)? (?:limit|cap)"
-    r"|budget(?: has been|_) ?exceeded|exceeded your monthly", re.IGNORECASE | re.DOTALL
+    r"|budget(?: has been|_) ?exceeded|exceeded your monthly"
+    r"|your (?:specified )?(?:workspace )?api usage limits?", re.IGNORECASE | re.DOTALL
 )  # fmt: skip
 _NO_ENDPOINT = re.compile(r"unexpected endpoint or method", re.IGNORECASE)
 _PLAIN_HTTP = re.compile(r"plain http|http request to an https server", re.IGNORECASE)
