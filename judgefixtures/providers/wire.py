@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from judgefixtures.cassettes.replay import is_this_machine, was_played
+from judgefixtures.config import UNSET
 from judgefixtures.probabilities import UNTOLD, Token, token_bytes
 from judgefixtures.providers import (
     LOGPROBS,
@@ -401,13 +402,26 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     if status in (400, 422):
         parameter = rejected_parameter(error, message)
         raise UnsupportedError(
-            f"{said} -- the server rejects {parameter or 'the request'}: change or remove it in the judge's table, or "
+            f"{said} -- the server rejects {parameter or 'the request'}: {_without(parameter)} in the judge's table, or "
             "set drop_unsupported = true to leave out what this model does not take.",
             parameter,
         )
     if status in RETRIED or status >= 500:
         raise RetryableError(said, retry_after=retry_after(headers, error, message), status=status)
     raise FatalJudgeError(f"{said} -- the request cannot succeed as it is.")
+
+
+# Keys of a judge's table that Anthropic's API has another name for.
+_KEYS = {"thinking": "thinking_budget", "output_config": "response_format", "output_config.format": "response_format",
+         "output_config.effort": "reasoning_effort", "effort": "reasoning_effort", "tool_choice": "response_format",
+         "tools": "response_format"}  # fmt: skip
+
+
+def _without(parameter: str) -> str:
+    """Return how a table leaves a parameter out: one with a default is sent unless it is unset."""
+    if parameter in ("temperature", "seed"):
+        return f'set {parameter} = "{UNSET}"'
+    return f"change or remove {_KEYS.get(parameter, 'it')}"
 
 
 _TOO_MANY = re.compile(
