@@ -402,8 +402,8 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     if status in (400, 422):
         parameter = rejected_parameter(error, message)
         raise UnsupportedError(
-            f"{said} -- the server rejects {parameter or 'the request'}: {_without(parameter)} in the judge's table, or "
-            "set drop_unsupported = true to leave out what this model does not take.",
+            f"{said} -- the server rejects {parameter or 'the request'}: {_without(parameter)} in the judge's table, "
+            "or set drop_unsupported = true to leave out what this model does not take.",
             parameter,
         )
     if status in RETRIED or status >= 500:

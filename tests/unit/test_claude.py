@@ -12,6 +12,7 @@ from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import FIRST, SECOND, Answer, Asked, called, claude, good, serving, wire
 
 from judgefixtures.config import judge_table
+from judgefixtures.contrasts import NO_CUE
 from judgefixtures.costs import price_usd
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.judges import FatalJudgeError, load_judge
@@ -235,14 +236,12 @@ def test_a_model_whose_end_is_known_warns() -> None:
                          ids=["schema", "tool", "plan"])  # fmt: skip
 def test_the_simulator_speaks_it(more: dict[str, Any]) -> None:
     """`provider = "anthropic"` asks the simulated judges, and gets what the other wire formats get."""
-    pair = "Question: Which one?\n"
     with simulating() as server:
         table = {"provider": "anthropic", "model": "simulated-faithful", "base_url": server.url, **more}
         judges = [load_judge(table), load_judge({"provider": "openai", "model": "simulated-faithful",
                                                  "base_url": f"{server.url}/v1"})]  # fmt: skip
         prompt = judges[1].prompt(some_pairs(1)[0], NO_CUE)
         said = [ask(judge, prompt).verdict for judge in judges]
-    assert pair
     assert said[0] == said[1]
 
 

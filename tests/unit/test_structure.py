@@ -23,8 +23,8 @@ FLOW = (
 # Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
 # nothing else.
 SIMULATOR_KNOWS = {"published", "pairs", "sources", "cues", "edits", "plans", "simulator"}
-HEAVY = ("openai", "google.genai", "anthropic", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic", "numpy", "httpx2",
-         "jinja2", "matplotlib")  # fmt: skip
+HEAVY = ("openai", "google.genai", "anthropic", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
+         "numpy", "httpx2", "jinja2", "matplotlib")  # fmt: skip
 
 
 def room_of(path):
