@@ -233,7 +233,7 @@ class Asker(ABC, Generic[R]):
             limit, remedy = "", f"Raise the limit that {self.table.target} sends"
         else:
             keys = [key for key, providers in THINKERS.items() if self.table.provider in providers]
-            less = " or ".join(sorted(keys, reverse=True))
+            less = " or ".join(sorted(keys))
             limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
             remedy = (f"Raise {self.limit_key} in [judges.{self.name}] (what a reasoning model thinks counts: 4096 is "
                       f"a start), or let the model think less ({less})")  # fmt: skip

@@ -21,6 +21,7 @@ from judgefixtures.providers import (
     schema_of,
 )
 from judgefixtures.providers.wire import (
+    KEY_REMEDY,
     Wire,
     as_table,
     error_answer,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 DEFAULT_VERSION = "v1"
 VERTEX_VERSION = "v1beta1"  # the SDK's own choice
+LOGIN_REMEDY = "Vertex AI does not accept these credentials: log in again, or check the account's permissions."
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 VERSIONED = re.compile(r"(?P<address>.*?)/(?P<version>v\d+(?:(?:alpha|beta)\d*)?)/*\Z", re.DOTALL)
 
@@ -90,7 +92,13 @@ class GoogleProvider:
             find_at(f"{DEFAULT_BASE_URL}{DEFAULT_VERSION}/models/{self._model.rpartition('/')[2]}:generateContent")
         models = self._connected().aio.models
         call = models.generate_content(model=self._model, contents=prompt, config=self._config())
-        return understood(read, await exchange(call, self._table.base_url), self._model)
+        wire = await exchange(call, self._table.base_url)
+        try:
+            return understood(read, wire, self._model)
+        except FatalJudgeError as error:
+            if self._login is None or KEY_REMEDY not in str(error):
+                raise
+            raise FatalJudgeError(str(error).replace(KEY_REMEDY, LOGIN_REMEDY)) from None
 
     async def close(self) -> None:
         """Close the connections; the next question opens them again."""

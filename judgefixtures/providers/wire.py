@@ -28,6 +28,7 @@ from judgefixtures.config import UNSET
 from judgefixtures.probabilities import UNTOLD, Token, token_bytes
 from judgefixtures.providers import (
     LOGPROBS,
+    TOOL,
     Answer,
     FatalJudgeError,
     Quota,
@@ -499,13 +500,16 @@ def _number(text: str) -> int:
     return int(digits) if digits else 0
 
 
+KEY_REMEDY = "the API key is not accepted: check the variable that api_key_env names."
+
+
 def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: str) -> str | None:
     """Return what to do about an error that no retry cures, or None."""
     code, lower = str(error.get("code")), message.lower()
     details = json.dumps(error.get("details", "")) + message  # a gateway passes an error on as a text
     no_model = code in _MODEL_CODES or error.get("param") == "model" or _NO_MODEL.search(message)
     if status == 401 or code == "invalid_api_key" or "API_KEY_INVALID" in details or _KEY_REFUSED.search(message):
-        return "the API key is not accepted: check the variable that api_key_env names."
+        return KEY_REMEDY
     if (
         "billing" in code
         or code == "organization_on_hold"
@@ -569,6 +573,8 @@ def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
     'seed'
     """
     param = error.get("param")
+    if _FORCED.search(message):
+        return TOOL
     told = param.partition(".")[0].partition("[")[0] if isinstance(param, str) and param != "None" else ""
     if not told and (first := _FIRST.match(message)):
         told = _sent_name(first[1])
@@ -580,6 +586,8 @@ def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
     said = f"{message} {json.dumps(error, default=str)}"
     return next((name for name, topic in _TOPICS if topic.search(said)), told or named)
 
+
+_FORCED = re.compile(r"tool_choice (?:that )?forces", re.IGNORECASE)  # a call cannot be forced while the model thinks
 
 # Anthropic's API begins with the field: "thinking.enabled.budget_tokens: ...", "`temperature` is ...".
 _FIRST = re.compile(

@@ -245,6 +245,16 @@ def test_the_simulator_speaks_it(more: dict[str, Any]) -> None:
     assert said[0] == said[1]
 
 
+def test_the_simulator_refuses_as_the_api_does() -> None:
+    """A judge that is not there, and a prompt that cannot be read, are errors of the form and with the words."""
+    with simulating() as server:
+        table = {"provider": "anthropic", "base_url": server.url}
+        with pytest.raises(FatalJudgeError, match="list of models"):
+            ask(load_judge({**table, "model": "claude-haiku-4-5"}))
+        with pytest.raises(FatalJudgeError, match="cannot read this prompt"):
+            ask(load_judge({**table, "model": "simulated-faithful"}), "Which one?")
+
+
 def test_what_is_recorded_replays_without_server_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A recording of Claude's answers, thoughts included, holds no key and no id, and is all that a replay needs."""
     key = "sk-ant-a-very-private-key"

@@ -16,7 +16,7 @@ import pytest
 from google.auth.credentials import Credentials
 from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from support.asking import header, rows, run, some_pairs
-from support.server import SECOND, Answer, Asked, chat, gemini, good, problem, serving, wire
+from support.server import SECOND, Answer, Asked, chat, gemini, good, google_problem, problem, serving, wire
 
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
@@ -303,8 +303,19 @@ def test_a_log_in_that_is_refused_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert server.asked == []
 
 
-def test_what_gemini_s_own_api_recorded_is_found_on_vertex(credentials: FakeCredentials, tmp_path: Path) -> None:
-    """A judge that moves to Vertex keeps its recordings: the same model is asked the same."""
+def test_a_token_that_vertex_refuses_is_told(credentials: FakeCredentials) -> None:
+    """Where there is no API key, none is blamed: the remedy is about the log-in."""
+    refusal = google_problem(401, "Request had invalid authentication credentials.", "UNAUTHENTICATED")
+    with serving(wire(refusal, 401)) as server, pytest.raises(FatalJudgeError, match="log in again") as caught:
+        ask(vertex(server.url))
+    assert "api_key_env" not in str(caught.value)
+    assert (len(server.asked), credentials.refreshed) == (1, 1)
+
+
+def test_a_judge_that_moves_to_gemini_s_own_api_keeps_its_recordings(
+    credentials: FakeCredentials, tmp_path: Path
+) -> None:
+    """The same model is asked the same, on Vertex or not: what one recorded, the other replays."""
     with serving(good("google")) as server:
         run(mine(vertex(server.url)), tmp_path, PAIRS)
     gone = {"provider": "google", "model": "gemini-2.5-flash"}

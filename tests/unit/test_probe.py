@@ -145,6 +145,9 @@ REJECTIONS += [
     Rejection("a forced tool", "anthropic", "tool_choice", anthropic(
         "tool_choice.type: tool is not supported by this model"), ("tool_choice",), "change or remove response_format",
         {"response_format": "tool"}),
+    Rejection("a forced tool, by a model that thinks unasked", "anthropic", "tool_choice", anthropic(
+        "Thinking may not be enabled when tool_choice forces tool use."), ("tool_choice",), "rejects tool_choice",
+        {"response_format": "tool"}),
 ]  # fmt: skip
 
 # In words without the parameter's name in quotes, or in another form.
@@ -590,6 +593,7 @@ def test_the_first_pair_has_as_many_attempts_as_the_others(tmp_path: Path) -> No
 
 # --- answers that are cut off -----------------------------------------------------------------------------------
 
+THINKING = {"openai": "reasoning_effort", "google": "thinking", "anthropic": "reasoning_effort or thinking_budget"}
 CUT = {
     "openai": wire(chat("{", "length")), "google": wire(gemini("{", finish="MAX_TOKENS")),
     "anthropic": wire(claude("{", stop="max_tokens")),
@@ -602,7 +606,7 @@ def test_a_probe_that_is_cut_off_ends_the_recording(sdk: str, tmp_path: Path) ->
     meter = Meter(a_judge(sdk, "http://127.0.0.1:9").table)
     with serving(CUT[sdk]) as server, pytest.raises(FatalJudgeError) as caught:
         run(a_judge(sdk, server.url), tmp_path, some_pairs(40), conditions=BOTH, meter=meter)
-    for words in ("judge 'mine'", "max_output_tokens = 512", {"openai": "reasoning_effort", "google": "thinking"}[sdk]):
+    for words in ("judge 'mine'", "max_output_tokens = 512", THINKING[sdk]):
         assert words in str(caught.value)
     assert (len(server.asked), meter.total.calls) == (1, 1)
     with serving(good(sdk)) as server:
