@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.origins import Origin, origin_of
-from judgefixtures.cassettes.thinning import thinned, unspelled
+from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
 from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 
 __all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "NetworkBlockedError", "check_call",
@@ -323,7 +323,7 @@ def _routing() -> Any:
                 return
             received = decode_response(response)["body"].get("string") or b""
             # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
-            body = scrubbed(received if call.eager else thinned(received))
+            body = scrubbed(received if call.eager else thinned(unsigned(received)))
             plain = _plain_digest(call, request)
             row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
                       redacted(_header(response, "content-type")), location=_location(response),

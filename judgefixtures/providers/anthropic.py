@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgefixtures.cassettes.thinning import tool_inputs
 from judgefixtures.config import JudgeTable
 from judgefixtures.providers import (
     PLACEHOLDER_KEY,
@@ -254,26 +255,11 @@ def _said(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
     return "\n".join(filter(str.strip, [text, *stated])), thoughts, bool(stated)
 
 
-class _Written(dict[str, Any]):
-    """A JSON object with its members as they were written: a key may stand there twice."""
-
-    members: list[tuple[str, Any]]
-
-
-def _as_written(members: list[tuple[str, Any]]) -> _Written:
-    found = _Written(members)
-    found.members = members
-    return found
-
-
 def _stated(wire: Wire) -> Iterator[str]:
-    """Yield the inputs of called tools that state a verdict or a score, as JSON with every member that they have."""
-    body = json.loads(wire.body.removeprefix("\ufeff"), object_pairs_hook=_as_written)
-    for block in body["content"]:
-        given = block.get("input") if isinstance(block, _Written) and block.get("type") == "tool_use" else None
-        if isinstance(given, _Written) and given.keys() & {"selected_response", "score"}:
-            members = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in given.members)
-            yield f"{{{', '.join(members)}}}"
+    """Yield the inputs of called tools that state a verdict or a score, as JSON."""
+    for given in tool_inputs(wire.body.removeprefix("\ufeff")).values():
+        if isinstance(given, dict) and given.keys() & {"selected_response", "score"}:
+            yield json.dumps(given)
 
 
 def _usage(usage: Any) -> Usage:

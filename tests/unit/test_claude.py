@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import json
 from pathlib import Path
 from typing import Any
 
@@ -256,19 +257,31 @@ def test_the_simulator_refuses_as_the_api_does() -> None:
 
 
 def test_what_is_recorded_replays_without_server_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording of Claude's answers, thoughts included, holds no key and no id, and is all that a replay needs."""
+    """A recording of Claude's answers holds no key, id or signature, and is all that a replay needs."""
     key = "sk-ant-a-very-private-key"
     monkeypatch.setenv("MY_KEY", key)
-    thought = {"type": "thinking", "thinking": "Hm.", "signature": "x"}
-    with serving(wire(claude(thought, FIRST, id="msg_of_the_account"))) as server:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJl"}
+    hidden = {"type": "redacted_thinking", "data": "ZW5jcnlwdGVk"}
+    with serving(wire(claude(thought, hidden, FIRST, id="msg_of_the_account"))) as server:
         judgments = run(a_judge("anthropic", server.url, api_key_env="MY_KEY"), tmp_path, some_pairs(3))
     assert all(asked.headers["authorization"] == f"Bearer {key}" for asked in server.asked)
     monkeypatch.delenv("MY_KEY")
     written = "".join(file.read_text() for file in tmp_path.rglob("*.jsonl"))
     assert len(rows(tmp_path)) == 3
-    assert not any(secret in written for secret in (key, "msg_of_the_account"))
+    assert not any(secret in written for secret in (key, "msg_of_the_account", thought["signature"], hidden["data"]))
+    assert {judgment.verdict.reasoning for judgment in judgments} == {"Hm."}
     replayed = run(a_judge("anthropic", server.url, api_key_env="MY_KEY"), tmp_path, some_pairs(3), mode="none")
     assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
+
+
+def test_a_verdict_that_a_tool_is_given_twice_replays_as_none(tmp_path: Path) -> None:
+    """Of two members of one name the last does not win, neither on the wire nor in what was recorded of it."""
+    once = json.dumps(claude(called({"selected_response": 1, "reason": "a"}), stop="tool_use", id="msg_1"))
+    twice = once.replace('"selected_response": 1', '"selected_response": 1, "selected_response": 2')
+    with serving(wire(twice)) as server:
+        judgments = run(a_judge("anthropic", server.url, response_format="tool"), tmp_path, some_pairs(1))
+    replayed = run(a_judge("anthropic", server.url, response_format="tool"), tmp_path, some_pairs(1), mode="none")
+    assert [each[0].verdict.invalid for each in (judgments, replayed)] == ["not-a-choice"] * 2
 
 
 def test_a_model_of_another_name_is_fatal() -> None:
