@@ -55,6 +55,11 @@ STOPPED: dict[str, tuple[InvalidKind, str]] = {
     "pause_turn": ("no-answer", "the provider paused the model before it had answered (pause_turn)"),
     "refusal": ("refusal", "the model declined to answer"),
 }  # fmt: skip
+STATUS_OF = {  # of an error that comes in a 200, by its type
+    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+    "not_found_error": 404, "conflict_error": 409, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
+    "timeout_error": 504, "overloaded_error": 529,
+}  # fmt: skip
 CALLED = "the model called a tool instead of answering"
 
 
@@ -206,7 +211,8 @@ def read(wire: Wire, model: str) -> Answer:
         raise RetryableError("an answer that is not a JSON object", invalid="empty", outage=True)
     if body.get("type") == "error" or body.get("error"):
         error = error_object(wire)
-        return error_answer(status_in(error), error, wire.headers, model)
+        status = STATUS_OF.get(str(error.get("type"))) or status_in(error)
+        return error_answer(status, error, wire.headers, model)
     if "choices" in body and "content" not in body:
         raise FatalJudgeError(
             "the server answers in OpenAI's wire format, not in Anthropic's: set provider = \"openai\" (with /v1 at "

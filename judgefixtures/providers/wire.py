@@ -329,18 +329,9 @@ async def _speaks_tls(address: str | None) -> bool:
         return False
 
 
-STATUS_OF = {  # Anthropic's types of errors
-    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-    "not_found_error": 404, "conflict_error": 409, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
-    "timeout_error": 504, "overloaded_error": 529,
-}  # fmt: skip
-
-
 def status_in(error: Any) -> int:
-    """Return the status that an error inside a 200 names, by number or type, or 502: somebody upstream failed."""
+    """Return the status that an error inside a 200 names, or 502: somebody upstream failed."""
     code = error.get("code") if isinstance(error, dict) else None
-    if code is None and isinstance(error, dict):
-        code = STATUS_OF.get(str(error.get("type")))
     if isinstance(code, str) and code.isdecimal():
         code = int(code)
     return code if isinstance(code, int) and 400 <= code <= 599 else 502
