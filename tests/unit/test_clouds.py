@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
+import types
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from support.asking import header, rows, run, some_pairs
 from support.server import SECOND, Answer, Asked, chat, gemini, good, google_problem, problem, serving, wire
 
+import judgefixtures.run as run_module
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.config import build_config, judge_table
@@ -354,6 +356,17 @@ def test_prices_are_those_of_the_model() -> None:
     """The price table knows Azure's and Google's models; the account changes nothing."""
     assert price_usd(judge_table(azure("https://a.openai.azure.com")), 1_000_000, 0) == pytest.approx(2.5)
     assert price_usd(judge_table(vertex(None)), 1_000_000, 0) == pytest.approx(0.3)
+
+
+def test_a_cloud_s_calendar_is_not_taken_for_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When OpenAI or Google end a model says nothing of Azure or Vertex; a judge that asks them is warned."""
+    monkeypatch.setattr(run_module, "retirement", lambda model, _today, _told: f"{model} ends")
+    warned: list[str] = []
+    ledger = types.SimpleNamespace(warn=warned.append)
+    plain = {"provider": "openai", "model": "gpt-4o"}
+    for table in (azure("https://a.openai.azure.com"), vertex(None), plain):
+        run_module.Run._warn_of_retirement(None, mine(table), None, ledger)  # type: ignore[arg-type]
+    assert warned == ["judge mine: gpt-4o ends"]
 
 
 @pytest.mark.parametrize(
