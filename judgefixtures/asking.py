@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from judgefixtures.cassettes.replay import drop_answer, keep_answer, replaying, was_played
 from judgefixtures.cassettes.thinning import spells_secret
-from judgefixtures.config import UNSET, JudgeTable
+from judgefixtures.config import THINKERS, UNSET, JudgeTable
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
 from judgefixtures.pairs import Pair
@@ -132,6 +132,8 @@ class Asker(ABC, Generic[R]):
             asked["target"] = table.target
         else:
             asked |= {"model": table.model, "parameters": self._parameters}
+            if table.deployment not in (None, table.model):
+                asked["deployment"] = table.deployment
         return asked | ({"dropped": sorted(self.dropped)} if self.dropped else {})
 
     @property
@@ -140,7 +142,7 @@ class Asker(ABC, Generic[R]):
         optional = ("reasoning_effort", "thinking_level", "thinking_budget")
         return {
             "temperature": or_unset(table.temperature),
-            "seed": or_unset(table.seed),
+            **({} if table.provider == "anthropic" else {"seed": or_unset(table.seed)}),  # its API takes none
             "max_output_tokens": table.max_output_tokens,
             "response_format": table.response_format if table.verdict == "json" else "none",
             **{key: value for key in optional if (value := getattr(table, key)) is not None},
@@ -238,7 +240,8 @@ class Asker(ABC, Generic[R]):
         if self.is_python:
             limit, remedy = "", f"Raise the limit that {self.table.target} sends"
         else:
-            less = "reasoning_effort" if self.table.provider == "openai" else "thinking_budget or thinking_level"
+            keys = [key for key, providers in THINKERS.items() if self.table.provider in providers]
+            less = " or ".join(sorted(keys))
             limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
             remedy = (f"Raise {self.limit_key} in [judges.{self.name}] (what a reasoning model thinks counts: 4096 is "
                       f"a start), or let the model think less ({less})")  # fmt: skip
@@ -271,7 +274,7 @@ class Asker(ABC, Generic[R]):
     @property
     def _suspects(self) -> tuple[str, ...]:
         """The parameters to which some servers answer 500 where they do not know them, or not this kind of them."""
-        names = ("logprobs", "response_format") if self.table.provider == "openai" else ("logprobs",)
+        names = ("logprobs", "response_format") if self.table.provider in ("openai", "azure") else ("logprobs",)
         return tuple(name for name in names if sent_as(name) & self._provider.sent)
 
     async def _fault_without(

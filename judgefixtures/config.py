@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -90,13 +91,27 @@ class Price(_Table):
     output: float = Field(ge=0)
 
 
+class ConnectionTable(_Table):
+    """A [judges.NAME.connection] table: through which account of a cloud a model is reached; no part of the identity.
+
+    The name of Azure's deployment is the exception, where it is another one than the model's: it decides who answers.
+    """
+
+    endpoint: str | None = Field(None, pattern=r"^https?://[^\s?#]+$")
+    deployment: str | None = Field(None, pattern=r"^[^\s/?#%]+$")
+    api_version: str | None = Field(None, pattern=r"^[\w.-]+$")
+    project: str | None = Field(None, pattern=r"^[\w.:-]+$")
+    location: str | None = Field(None, pattern=r"^[a-z0-9-]+$")
+
+
 class JudgeTable(_Table):
     """A [judges.NAME] table: provider, model, parameters, template, strategy, and how to reach it."""
 
-    provider: Literal["openai", "google", "python", "imported"]
+    provider: Literal["openai", "azure", "google", "anthropic", "python", "imported"]
     model: str | None = Field(None, min_length=1)
     target: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
     base_url: str | None = Field(None, pattern=r"^https?://[^\s?#]+$")
+    connection: ConnectionTable | None = None
     api_key_env: str | None = Field(None, min_length=1)
     timeout: float = Field(60.0, gt=0, allow_inf_nan=False)
     max_attempts: int = Field(6, ge=1)
@@ -108,7 +123,7 @@ class JudgeTable(_Table):
     thinking_level: Annotated[str, AfterValidator(_thinking_level)] | None = None
     thinking_budget: int | None = Field(None, ge=-1)
     max_output_tokens: int = Field(512, ge=1)
-    response_format: Literal["json_schema", "json_object", "none"] = "json_schema"
+    response_format: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
     logprobs: bool = False
     top_logprobs: int = Field(20, ge=1, le=20)
     mode: Literal["pairwise", "pointwise"] = "pairwise"
@@ -129,6 +144,27 @@ class JudgeTable(_Table):
     price: Price | None = None
     _system_text: str = PrivateAttr("")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _room_to_think(cls, written: Any) -> Any:
+        """Make room for what Claude is told to think, where the table does not say otherwise.
+
+        Its API counts thinking as output, and takes no temperature beside it.
+        """
+        if not isinstance(written, dict) or written.get("provider") != "anthropic":
+            return written
+        budget = written.get("thinking_budget")
+        if type(budget) is not int or budget == 0:
+            return written
+        made = {"temperature": UNSET}
+        if budget > 0:
+            made["max_output_tokens"] = budget + cls.model_fields["max_output_tokens"].default
+        if written.get("strategy") in ASKING:
+            made["plan_temperature"] = UNSET
+            if budget > 0:
+                made["plan_max_output_tokens"] = budget + cls.model_fields["plan_max_output_tokens"].default
+        return {**made, **written}
+
     @model_validator(mode="after")
     def _who_answers(self) -> Self:
         if self.provider == "imported":
@@ -139,12 +175,12 @@ class JudgeTable(_Table):
         wanted, other = ("target", "model") if self.provider == "python" else ("model", "target")
         if getattr(self, wanted) is None or getattr(self, other) is not None:
             raise ValueError(f"provider {self.provider!r} takes {wanted} and no {other}")
-        elsewhere = {"reasoning_effort": "openai", "thinking_level": "google", "thinking_budget": "google"}
-        for key, provider in elsewhere.items():
-            if getattr(self, key) is not None and self.provider != provider:
-                raise ValueError(f"{key} is a key of provider {provider!r}, not of {self.provider!r}")
+        for key, providers in THINKERS.items():
+            if getattr(self, key) is not None and self.provider not in providers:
+                which = f"provider {providers[0]!r}" if len(providers) == 1 else f"providers {_listed(providers)}"
+                raise ValueError(f"{key} is a key of {which}, not of {self.provider!r}")
         if self.system_prompt is not None and self.provider == "python":
-            raise ValueError("system_prompt is a key of providers 'openai' and 'google': your function sends its own")
+            raise ValueError(f"system_prompt is a key of providers {_listed(ASKED)}: your function sends its own")
         if self.allow_programs and self.provider != "python":
             raise ValueError("allow_programs is a key of provider 'python': no other judge starts a program")
         if self.cue_after is not None and self.cue_placement == "before":
@@ -164,7 +200,75 @@ class JudgeTable(_Table):
         if "top_logprobs" in self.model_fields_set and not self.logprobs:
             raise ValueError("top_logprobs means nothing without logprobs = true")
         if "top_logprobs" in self.model_fields_set and self.provider == "python":
-            raise ValueError("top_logprobs is a key of providers 'openai' and 'google': your function returns its own")
+            raise ValueError(f"top_logprobs is a key of providers {_listed(TELLING)}: your function returns its own")
+        return self
+
+    @model_validator(mode="after")
+    def _how_it_is_reached(self) -> Self:
+        """Check the connection: Azure needs one, Vertex is one of Google, and nobody else has any."""
+        connection = self.connection
+        if self.provider == "azure":
+            if self.base_url is not None:
+                raise ValueError("provider 'azure' takes no base_url: its address is connection.endpoint")
+            for key in ("endpoint", "api_version"):
+                if connection is None or getattr(connection, key) is None:
+                    raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
+        if connection is None:
+            return self
+        meant = CONNECTIONS.get(self.provider)
+        if meant is None:
+            raise ValueError(f"connection is a key of providers 'azure' and 'google', not of {self.provider!r}")
+        for key in connection.model_fields_set - set(meant):
+            raise ValueError(f"connection.{key} means nothing with provider {self.provider!r}, which takes "
+                             f"{' and '.join(meant)}")  # fmt: skip
+        if self.provider == "google":
+            if connection.project is None or connection.location is None:
+                raise ValueError("the connection of provider 'google' is one to Vertex AI: it needs project and "
+                                 "location")  # fmt: skip
+            if self.api_key_env is not None:
+                raise ValueError("Vertex AI takes no API key: leave out api_key_env; credentials are looked for as "
+                                 "every program of Google's does (application default credentials)")  # fmt: skip
+            if self.base_url is not None and not _is_googles(self.base_url):
+                raise ValueError("the credentials for Vertex AI go to Google (https://...googleapis.com) or to this "
+                                 "machine alone: correct base_url, or leave it out")  # fmt: skip
+        return self
+
+    @model_validator(mode="after")
+    def _what_claude_takes(self) -> Self:
+        """Check what Anthropic's API takes, and what it demands where the model is to think."""
+        if self.response_format == "tool" and self.provider != "anthropic":
+            raise ValueError("response_format 'tool' is one of provider 'anthropic'")
+        if self.provider != "anthropic":
+            return self
+        if self.response_format == "json_object":
+            raise ValueError("response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
+                             "'tool' (a forced tool call, for models before structured outputs) or 'none'")  # fmt: skip
+        if self.logprobs:
+            raise ValueError("logprobs: Anthropic's API gives no token probabilities")
+        if self.seed:
+            raise ValueError('seed: Anthropic\'s API takes none; leave it out, or set "unset"')
+        temperatures = {"temperature": self.temperature, "plan_temperature": self.plan_temperature}
+        for key, temperature in temperatures.items():
+            if temperature is not None and temperature > 1:
+                raise ValueError(f"{key}: Anthropic's API takes 0 to 1")
+            asked = key == "temperature" or self.asks_for_plans
+            if self.thinking_budget and asked and temperature not in (None, 1):
+                raise ValueError(f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set '
+                                 f'"{UNSET}"')  # fmt: skip
+        budget = self.thinking_budget or 0
+        if 0 < budget < LEAST_THOUGHT:
+            raise ValueError(f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
+                             "as much as the model wants")  # fmt: skip
+        limits = {"max_output_tokens": self.max_output_tokens}
+        if self.asks_for_plans:
+            limits["plan_max_output_tokens"] = self.plan_max_output_tokens
+        for key, limit in limits.items():
+            if budget >= limit:
+                raise ValueError(f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
+                                 f"output. Set it to {budget + 512} or more, or leave it out")  # fmt: skip
+        if budget and self.response_format == "tool":
+            raise ValueError("response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
+                             "thinks: use 'json_schema' or 'none', or no thinking_budget")  # fmt: skip
         return self
 
     @property
@@ -219,9 +323,60 @@ class JudgeTable(_Table):
 
         A key is never sent to an address that it was not meant for: with base_url it has to be named.
         """
-        if self.api_key_env or self.base_url:
+        if self.api_key_env or self.base_url or self.is_vertex:
             return self.api_key_env
-        return {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}.get(self.provider)
+        if self.provider == "azure":
+            return "AZURE_OPENAI_API_KEY" if _is_azures(self.address or "") else None
+        names = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+        return names.get(self.provider)
+
+    @property
+    def address(self) -> str | None:
+        """The address that the table names: base_url, or Azure's endpoint; None for the provider's own."""
+        return self.base_url or (self.connection.endpoint if self.connection is not None else None)
+
+    @property
+    def is_vertex(self) -> bool:
+        """Whether a model of Google's is asked through Vertex AI."""
+        return self.provider == "google" and self.connection is not None
+
+    @property
+    def deployment(self) -> str | None:
+        """The name of Azure's deployment, the model's own unless the connection says otherwise; None elsewhere."""
+        if self.provider != "azure":
+            return None
+        return (self.connection.deployment if self.connection is not None else None) or self.model
+
+
+# Who is asked over an API, who tells token probabilities, and who takes which key about thinking.
+ASKED = ("openai", "azure", "google", "anthropic")
+TELLING = ("openai", "azure", "google")
+THINKERS = {
+    "reasoning_effort": ("openai", "azure", "anthropic"),
+    "thinking_level": ("google",),
+    "thinking_budget": ("google", "anthropic"),
+}
+CONNECTIONS = {"azure": ("endpoint", "deployment", "api_version"), "google": ("project", "location")}
+LEAST_THOUGHT = 1024  # tokens, by Anthropic's API
+AZURES = (".azure.com", ".azure.us", ".azure.cn", ".azure-api.net")
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    quoted = [repr(name) for name in names]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _is_azures(address: str) -> bool:
+    """Tell whether an address is one of Azure's own hosts, for which its key is meant."""
+    parts = urlsplit(address)
+    return parts.scheme == "https" and (parts.hostname or "").endswith(AZURES)
+
+
+def _is_googles(address: str) -> bool:
+    """Tell whether Google's credentials may go to an address: one of Google's own, or this machine."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    return (parts.scheme == "https" and host.endswith(".googleapis.com")) or host in ("127.0.0.1", "localhost", "::1")
 
 
 IMPORTED_KEYS = {"provider", "ties"}
@@ -500,13 +655,14 @@ class Config(_Table):
         """
         table = self.judges[name]
         variable = table.key_variable
-        if not in_ci() or table.base_url is None or variable is None or variable in self.security.api_key_envs:
+        if not in_ci() or table.address is None or variable is None or variable in self.security.api_key_envs:
             return
         if not os.environ.get(variable, "").strip():
             return  # nothing is sent then: asking says that the key is missing
         raise JudgeFixturesError(
-            f"{self.file}: [judges.{name}] sends the variable {variable} to {masked(table.base_url)}, a base_url of "
-            f"its own: recording in CI refuses that unless it is allowed. If the address is right, list the variable: "
+            f"{self.file}: [judges.{name}] sends the variable {variable} to {masked(table.address)}, "
+            f"{'an endpoint' if table.base_url is None else 'a base_url'} of its own: recording in CI refuses that "
+            f"unless it is allowed. If the address is right, list the variable: "
             f'api_key_envs = ["{variable}"] in [security].'
         )
 
@@ -751,6 +907,8 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], file: str) ->
         inherited.pop("scale", None)
     if table.get("logprobs") is False:
         inherited.pop("top_logprobs", None)
+    if table.get("provider", inherited.get("provider")) != inherited.get("provider"):
+        inherited.pop("connection", None)  # another provider's account
     if "strategy" in table:  # what the other strategy's plans were made with is not meant for this one
         kept = plan_keys(table["strategy"], table.get("provider", inherited.get("provider")))
         inherited = {key: value for key, value in inherited.items() if key not in PLAN_KEYS or key in kept}
@@ -822,7 +980,7 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
         return f"{where}: key {key!r} is missing: add it."
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]
-    if key.endswith("base_url"):  # its query may hold a key, and a password may stand before its host
+    if key.endswith(("base_url", "endpoint")):  # its query may hold a key, and a password may stand before its host
         given = re.sub(r"\?.*", "?...", re.sub(r"[^/]*@", "...@", str(given)), flags=re.DOTALL)
     found = f", got {given!r}" if location else ""
     return f"{where}: {f'{key}: ' if key else ''}{message[:1].lower()}{message[1:]}{found}."
@@ -831,7 +989,7 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
 def _keys_at(model: type[BaseModel], location: list[str]) -> list[str]:
     nested: dict[str, type[BaseModel]] = {"datasets": DatasetTable, "swap": SwapTable, "waivers": Waiver,
                                           "control": ControlTable, "canary": CanaryTable,
-                                          "security": SecurityTable}  # fmt: skip
+                                          "security": SecurityTable, "connection": ConnectionTable}  # fmt: skip
     if location and location[0] in nested:
         return list(nested[location[0]].model_fields)
     return [*model.model_fields, *(["extends"] if model is JudgeTable else [])]

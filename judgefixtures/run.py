@@ -978,6 +978,8 @@ class Run:
 
     def _warn_of_retirement(self, judge: Judge, announced: str | None, ledger: Ledger) -> None:
         model = judge.table.model
+        if judge.table.connection is not None and announced is None:
+            return  # a cloud ends models on days of its own
         if model and (warning := retirement(model, datetime.date.today(), announced)):
             ledger.warn(f"judge {judge.name}: {warning}")
 

@@ -26,7 +26,7 @@ KEY_LIKE = re.compile(r"key|token|secret|auth|sig|credential|password", re.IGNOR
 # Headers whose values are ordinary words ("application/json", "identity") that an answer may well contain.
 PUBLIC_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "connection", "content-length",
                             "content-type", "host", "transfer-encoding", "user-agent", "te",
-                            "x-goog-api-client"})  # fmt: skip
+                            "x-goog-api-client", "anthropic-version"})  # fmt: skip
 PLACEHOLDER_KEY = "no-key-needed"  # sent where an SDK insists on a key and there is none
 
 # A shorter value is a word or a number that any text may contain; with a digit or a sign in it, six will do.

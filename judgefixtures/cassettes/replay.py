@@ -23,12 +23,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.origins import Origin, origin_of
-from judgefixtures.cassettes.thinning import thinned, unspelled
+from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
 from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 
 __all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "NetworkBlockedError", "check_call",
-           "drop_answer", "is_recorded", "is_this_machine", "keep_answer", "recording", "replaying", "request_digest",
-           "was_played"]  # fmt: skip
+           "drop_answer", "find_at", "find_with", "is_recorded", "is_this_machine", "keep_answer", "recording",
+           "replaying", "request_digest", "was_played"]  # fmt: skip
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
@@ -73,6 +73,7 @@ class Call:
     recorded: bool = False  # an answer of this call came over the network
     online: bool = False  # the present attempt went to the network
     unsaid: Mapping[str, Any] = field(default_factory=dict)  # fields that its requests are found with all the same
+    address: str | None = None  # what its requests are found by in place of where they go
 
 
 CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)
@@ -121,6 +122,16 @@ def find_with(fields: Mapping[str, Any]) -> None:
     call = CALL.get()
     if call is not None:
         call.unsaid = fields
+
+
+def find_at(address: str) -> None:
+    """Look for what the call in progress asks as if it went to this address, whatever account it goes through.
+
+    The address of a cloud names a resource, a project or a region, none of which is part of what was asked.
+    """
+    call = CALL.get()
+    if call is not None:
+        call.address = address
 
 
 def check_call() -> None:
@@ -312,12 +323,12 @@ def _routing() -> Any:
                 return
             received = decode_response(response)["body"].get("string") or b""
             # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
-            body = scrubbed(received if call.eager else thinned(received))
+            body = scrubbed(received if call.eager else thinned(unsigned(received)))
             plain = _plain_digest(call, request)
             row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
                       redacted(_header(response, "content-type")), location=_location(response),
                       exact=call.eager)  # fmt: skip
-            request_alone = request_digest(request.method, request.uri, _body_of(request))
+            request_alone = request_digest(request.method, _address(call, request), _body_of(request))
             call.pending.append((plain, row, origin_of(received, request_alone)))
             if call.eager:
                 keep_answer()
@@ -358,11 +369,15 @@ def _found(call: Call, request: Any) -> Row | None:
     known: dict[str, Row] = request.__dict__.setdefault("_judgefixtures_rows", {})
     if digest not in known:
         row = call.find(digest)
-        for host in _earlier_hosts(request.uri) if row is None else ():
+        for host in _earlier_hosts(_address(call, request)) if row is None else ():
             row = row or call.find(_digest(call, request, occurrence, host))
         if row is not None:
             known[digest] = row
     return known.get(digest)
+
+
+def _address(call: Call, request: Any) -> str:
+    return call.address or str(request.uri)
 
 
 def _plain_digest(call: Call, request: Any) -> str:
@@ -374,7 +389,8 @@ def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) 
     known: dict[tuple[int, str | None], str] = request.__dict__.setdefault("_judgefixtures", {})
     if (key := (occurrence, host)) not in known:
         body = _body_of(request)
-        known[key] = request_digest(request.method, request.uri, body, call.repeat, occurrence, host, call.unsaid)
+        address = _address(call, request)
+        known[key] = request_digest(request.method, address, body, call.repeat, occurrence, host, call.unsaid)
     return known[key]
 
 

@@ -1,7 +1,7 @@
-"""Token probabilities in a recorded answer: the alternatives of a token stay where a verdict may stand.
+"""What of an answer is recorded: of token probabilities the alternatives where a verdict may stand; no signatures.
 
 A server lists up to twenty alternatives for every token of a reason, a hundred times its text. What is read from a
-thinned answer is what is read from the whole one; an answer without token probabilities stays byte for byte.
+thinned answer is what is read from the whole one; an answer without either stays byte for byte.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from judgefixtures.probabilities import VERDICT_MAY_END, token_bytes
 from judgefixtures.secrets import redacted
 
 OPENAI = ("content", "refusal")  # lists of tokens in a choice's `logprobs`, each token with its `top_logprobs`
+OPAQUE = {"thinking": "signature", "redacted_thinking": "data"}  # by the type of a block of Claude's
 CHOSEN, TOP = "chosenCandidates", "topCandidates"  # in a Gemini candidate's `logprobsResult`: side by side
 
 
@@ -43,6 +44,58 @@ def thinned(body: bytes) -> bytes:
                 result[TOP] = [_bare_list(each) if at in places else {} for at, each in enumerate(top)]
             changed = True
     return dump(found) if changed else body
+
+
+def unsigned(body: bytes) -> bytes:
+    """Return an answer of Claude's without what its provider alone can read: thoughts are signed, or encrypted.
+
+    What a tool is called with keeps all its members, though two may have one name.
+
+    >>> unsigned(b'{"content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]}')
+    b'{"content":[{"type":"thinking","thinking":"Hm."}]}'
+    """
+    if b"thinking" not in body and b"tool_use" not in body:
+        return body
+    try:
+        found = json.loads(body)
+        given = tool_inputs(body)
+    except (ValueError, RecursionError):
+        return body
+    content = found.get("content") if isinstance(found, dict) else None
+    changed = False
+    for place, block in enumerate(content if isinstance(content, list) else ()):
+        if not isinstance(block, dict):
+            continue
+        opaque = OPAQUE.get(str(block.get("type")))
+        if opaque in block:
+            del block[opaque]
+            changed = True
+        if place in given and given[place] != block.get("input"):
+            block["input"] = given[place]
+            changed = True
+    return dump(found) if changed else body
+
+
+def tool_inputs(body: bytes | str) -> dict[int, Any]:
+    """Return what tools are called with in an answer of Claude's, by the place of the block.
+
+    A member that stands there more than once has the list of its values: a JSON reader would take the last.
+
+    >>> tool_inputs('{"content": [{"type": "tool_use", "input": {"selected_response": 1, "selected_response": 2}}]}')
+    {0: {'selected_response': [1, 2]}}
+    """
+    found = json.loads(body, object_pairs_hook=_all_values)
+    content = found.get("content") if isinstance(found, dict) else None
+    blocks = enumerate(content if isinstance(content, list) else ())
+    return {place: block["input"] for place, block in blocks
+            if isinstance(block, dict) and block.get("type") == "tool_use" and "input" in block}  # fmt: skip
+
+
+def _all_values(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, list[Any]] = {}
+    for name, value in members:
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def unspelled(body: bytes) -> bytes:

@@ -19,8 +19,8 @@ from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
 from judgefixtures.texts import encodable
 from judgefixtures.verdicts import InvalidKind
 
-__all__ = ["LOGPROBS", "PLACEHOLDER_KEY", "Answer", "FatalJudgeError", "Provider", "RefusedError", "RetryableError",
-           "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "schema_of",
+__all__ = ["LOGPROBS", "PLACEHOLDER_KEY", "TOOL", "Answer", "FatalJudgeError", "Provider", "RefusedError",
+           "RetryableError", "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "schema_of",
            "sent_as"]  # fmt: skip
 
 
@@ -137,6 +137,7 @@ class Provider(Protocol):
 
 
 _FORMAT = frozenset({"response_format", "response_mime_type", "response_json_schema"})
+TOOL = "tool_choice"  # the forced call of a tool whose input is the verdict, where there are no structured outputs
 _THINKING = frozenset({"reasoning_effort", "thinking_config"})
 LIMITS = ("max_tokens", "max_completion_tokens")  # OpenAI's older and newer name for one limit
 LOGPROBS = frozenset({"logprobs", "top_logprobs", "response_logprobs"})  # a verdict counts without them, too
@@ -147,6 +148,11 @@ _SENT_AS = {
     **dict.fromkeys(("thinkingconfig", "thinkingbudget", "thinkinglevel", "reasoningeffort"), _THINKING),
     **{name.replace("_", ""): frozenset(LIMITS) for name in LIMITS},
     **{name.replace("_", ""): LOGPROBS for name in LOGPROBS},
+    # What Anthropic's API calls them, in a path of fields.
+    **dict.fromkeys(("outputconfig", "outputconfig.format", "outputformat"), frozenset({"response_format"})),
+    **dict.fromkeys(("outputconfig.effort", "effort"), frozenset({"reasoning_effort"})),
+    **dict.fromkeys(("toolchoice", "tools"), frozenset({TOOL})),
+    "thinking": frozenset({"thinking_config"}),
     **{name.replace("_", ""): frozenset({name}) for name in ("temperature", "seed", "max_output_tokens")},
 }  # fmt: skip
 
@@ -170,7 +176,7 @@ def api_key(table: JudgeTable) -> str:
 def know_credentials(table: JudgeTable) -> None:
     """Take for secret what a judge will be asked with: its key, and what stands before the host in an address."""
     api_key(table)
-    know_address(table.base_url)
+    know_address(table.address)
     for name, value in os.environ.items():
         if name.lower().endswith("_proxy"):
             know_address(value)
@@ -200,7 +206,9 @@ def schema_of(table: JudgeTable) -> dict[str, Any]:
 # Who answers, by the `provider` of a judge's table: imported when a judge of it is made.
 PROVIDERS = {
     "openai": "judgefixtures.providers.openai:OpenAIProvider",
+    "azure": "judgefixtures.providers.azure:AzureProvider",
     "google": "judgefixtures.providers.google:GoogleProvider",
+    "anthropic": "judgefixtures.providers.anthropic:AnthropicProvider",
     "python": "judgefixtures.providers.python:PythonProvider",
     "imported": "judgefixtures.providers.imported:ImportedProvider",
 }

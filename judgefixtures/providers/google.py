@@ -1,15 +1,27 @@
-"""Gemini, through google-genai."""
+"""Gemini, through google-genai: Google's own API, or Vertex AI in a project of one's own."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgefixtures.cassettes.replay import CALL, find_at, replaying
 from judgefixtures.config import JudgeTable
 from judgefixtures.probabilities import Token
-from judgefixtures.providers import PLACEHOLDER_KEY, Answer, RetryableError, Usage, api_key, schema_of
+from judgefixtures.providers import (
+    PLACEHOLDER_KEY,
+    Answer,
+    FatalJudgeError,
+    RetryableError,
+    Usage,
+    api_key,
+    schema_of,
+)
 from judgefixtures.providers.wire import (
+    KEY_REMEDY,
     Wire,
     as_table,
     error_answer,
@@ -25,14 +37,19 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
+from judgefixtures.secrets import know, masked
 from judgefixtures.verdicts import InvalidKind
 
 if TYPE_CHECKING:
     import httpx2
+    from google.auth.credentials import Credentials
     from google.genai import Client
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 DEFAULT_VERSION = "v1"
+VERTEX_VERSION = "v1beta1"  # the SDK's own choice
+LOGIN_REMEDY = "Vertex AI does not accept these credentials: log in again, or check the account's permissions."
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 VERSIONED = re.compile(r"(?P<address>.*?)/(?P<version>v\d+(?:(?:alpha|beta)\d*)?)/*\Z", re.DOTALL)
 
 RETRIED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
@@ -57,6 +74,7 @@ class GoogleProvider:
         self._model = str(table.model)
         self._client: Client | None = None
         self._http: httpx2.AsyncClient | None = None
+        self._login = Login() if table.is_vertex else None
         self._configs: dict[frozenset[str], Any] = {}
         self.dropped: frozenset[str] = frozenset()
 
@@ -67,9 +85,20 @@ class GoogleProvider:
 
     async def complete(self, prompt: str) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+        if self._login is not None:
+            if await self._login.changed():
+                await self.close()
+            # Project, region and host are no part of what is asked: it is found as if Gemini's own API were asked.
+            find_at(f"{DEFAULT_BASE_URL}{DEFAULT_VERSION}/models/{self._model.rpartition('/')[2]}:generateContent")
         models = self._connected().aio.models
         call = models.generate_content(model=self._model, contents=prompt, config=self._config())
-        return understood(read, await exchange(call, self._table.base_url), self._model)
+        wire = await exchange(call, self._table.base_url)
+        try:
+            return understood(read, wire, self._model)
+        except FatalJudgeError as error:
+            if self._login is None or KEY_REMEDY not in str(error):
+                raise
+            raise FatalJudgeError(str(error).replace(KEY_REMEDY, LOGIN_REMEDY)) from None
 
     async def close(self) -> None:
         """Close the connections; the next question opens them again."""
@@ -81,19 +110,20 @@ class GoogleProvider:
     def forget(self) -> None:
         """Drop the connections: they belong to an event loop that is gone."""
         self._client = self._http = None
+        if self._login is not None:
+            self._login.forget()
 
     def _connected(self) -> Client:
         if self._client is None:
             import httpx2
             from google.genai import Client, types
 
-            key = api_key(self._table) or PLACEHOLDER_KEY
-            address, version = endpoint(self._table.base_url)
+            address, version = self._where()
+            account = self._account()
             self._http = http_client(self._table.base_url, self._table.timeout)
             with without_switches():
                 self._client = Client(
-                    vertexai=False,
-                    api_key=key,
+                    **account,
                     http_options=types.HttpOptions(
                         base_url=address,
                         api_version=version,
@@ -105,6 +135,23 @@ class GoogleProvider:
                     ),
                 )
         return self._client
+
+    def _where(self) -> tuple[str | None, str]:
+        """Return address and version of the API; None for the address that the SDK makes of a region."""
+        if self._login is None:
+            return endpoint(self._table.base_url)
+        if self._table.base_url is None:
+            return None, VERTEX_VERSION
+        found = VERSIONED.match(self._table.base_url)
+        return (found["address"], found["version"]) if found else (self._table.base_url, VERTEX_VERSION)
+
+    def _account(self) -> dict[str, Any]:
+        """Return who is asked for an answer, and with which credentials."""
+        connection = self._table.connection
+        if self._login is None or connection is None:
+            return {"vertexai": False, "api_key": api_key(self._table) or PLACEHOLDER_KEY}
+        return {"vertexai": True, "project": connection.project, "location": connection.location,
+                "credentials": self._login.credentials}  # fmt: skip
 
     def _config(self) -> Any:
         if self.dropped not in self._configs:
@@ -119,6 +166,68 @@ class GoogleProvider:
                 automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
             )
         return self._configs[self.dropped]
+
+
+class Login:
+    """The credentials for Vertex AI: those that Google's own chain finds, kept in memory and nowhere else.
+
+    They are fetched outside of the call in progress, so that no answer about them can be recorded. A replay has none.
+    """
+
+    def __init__(self) -> None:
+        self.credentials: Credentials | None = None
+        self._real = False
+        self._lock = asyncio.Lock()
+
+    def forget(self) -> None:
+        """Let go of the event loop; a token outlives it."""
+        self._lock = asyncio.Lock()
+
+    async def changed(self) -> bool:
+        """See to it that there is a valid token, and tell whether it is one of other credentials than before.
+
+        Raises FatalJudgeError or RetryableError.
+        """
+        async with self._lock:
+            if replaying():
+                if self.credentials is not None:
+                    return False
+                from google.oauth2.credentials import Credentials
+
+                self.credentials = Credentials(PLACEHOLDER_KEY)  # type: ignore[no-untyped-call]
+                return True
+            known = self.credentials if self._real else None
+            if known is None or known.expired or not known.token:
+                self.credentials = await asyncio.to_thread(_logged_in, known)
+                self._real = True
+                know(str(self.credentials.token))
+            return self.credentials is not known
+
+
+def _logged_in(credentials: Credentials | None) -> Credentials:
+    """Return credentials with a token, those of the environment if there are none yet."""
+    CALL.set(None)  # of this thread's copy of the context
+    import google.auth
+    from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+    from google.auth.transport.requests import Request
+
+    try:
+        if credentials is None:
+            with warnings.catch_warnings():  # of a log-in without a quota project, which a test run may call an error
+                warnings.simplefilter("ignore")
+                credentials, _ = google.auth.default(scopes=[SCOPE])
+        if credentials.expired or not credentials.token:
+            credentials.refresh(Request())  # type: ignore[no-untyped-call]
+    except TransportError as error:
+        raise RetryableError(masked(f"no credentials for Vertex AI: Google does not answer: {error}")) from None
+    except (DefaultCredentialsError, RefreshError, OSError, ValueError) as error:
+        raise FatalJudgeError(
+            masked(
+                f"there are no credentials for Vertex AI that work: {str(error)[:300]} -- log in with `gcloud auth "
+                "application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
+            )
+        ) from None
+    return credentials
 
 
 def endpoint(base_url: str | None) -> tuple[str, str]:

@@ -115,11 +115,11 @@ class OpenAIProvider:
         # SDK a third of a call's time.
         call = create(model=self._model, messages=[], extra_body={"messages": messages, **said})
         find_with(unsaid)  # which of the two names was sent is not part of what was asked
-        return understood(read, await exchange(call, self._table.base_url), self._model)
+        return understood(read, await exchange(call, self._table.address), self._model)
 
     async def shutdown_date(self) -> str | None:
         """Return the day on which the provider says that it ends the model; asked of OpenAI itself only."""
-        if self._table.base_url is not None:
+        if self._table.address is not None:
             return None
         try:
             found = await self._connected().models.retrieve(self._model)
@@ -139,22 +139,22 @@ class OpenAIProvider:
 
     def _connected(self) -> AsyncOpenAI:
         if self._client is None:
-            from openai import AsyncOpenAI
-
-            key = api_key(self._table) or PLACEHOLDER_KEY
             # The account goes with the key to OpenAI itself: it is not another server's business.
-            own = os.environ if self._table.base_url is None else {}
-            organization, project = own.get("OPENAI_ORG_ID"), own.get("OPENAI_PROJECT_ID")
+            own = os.environ if self._table.address is None else {}
+            about = {"organization": own.get("OPENAI_ORG_ID"), "project": own.get("OPENAI_PROJECT_ID")}
             with without_switches():
-                self._client = AsyncOpenAI(
-                    api_key=key,
-                    base_url=self._table.base_url or DEFAULT_BASE_URL,
+                self._client = self._made(
+                    api_key=api_key(self._table) or PLACEHOLDER_KEY,
                     max_retries=0,
-                    http_client=http_client(self._table.base_url, self._table.timeout),
-                    organization=organization,
-                    project=project,
+                    http_client=http_client(self._table.address, self._table.timeout),
+                    **about,
                 )
         return self._client
+
+    def _made(self, **options: Any) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
+
+        return AsyncOpenAI(base_url=self._table.base_url or DEFAULT_BASE_URL, **options)
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "seed": table.seed,
         "max_completion_tokens": table.max_output_tokens,
     }
-    if table.base_url is not None:  # the older name: many compatible servers know only that
+    if table.address is not None:  # the older name: many compatible servers know only that
         sent["max_tokens"] = table.max_output_tokens
     if table.reasoning_effort is not None:
         sent["reasoning_effort"] = table.reasoning_effort

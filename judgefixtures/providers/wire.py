@@ -24,9 +24,11 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from judgefixtures.cassettes.replay import is_this_machine, was_played
+from judgefixtures.config import UNSET
 from judgefixtures.probabilities import UNTOLD, Token, token_bytes
 from judgefixtures.providers import (
     LOGPROBS,
+    TOOL,
     Answer,
     FatalJudgeError,
     Quota,
@@ -113,7 +115,7 @@ def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
         raise FatalJudgeError(masked(f"the proxy that the environment names cannot be used: {error}.")) from None
 
 
-SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_")
+SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_", "ANTHROPIC_")
 
 
 @contextlib.contextmanager
@@ -370,7 +372,10 @@ def error_object(wire: Wire) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         return {"message": redacted(wire.body)[:300]}
     error = found.get("error", found)
-    return error if isinstance(error, dict) else {**found, "message": str(error or redacted(wire.body)[:300])}
+    if not isinstance(error, dict):
+        return {**found, "message": str(error or redacted(wire.body)[:300])}
+    named = as_table(error.get("details")).get("error_code")  # where Anthropic's API names the cause
+    return error if named is None or error.get("code") is not None else {**error, "code": named}
 
 
 def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str], model: str) -> Answer:
@@ -389,13 +394,26 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
     if status in (400, 422):
         parameter = rejected_parameter(error, message)
         raise UnsupportedError(
-            f"{said} -- the server rejects {parameter or 'the request'}: change or remove it in the judge's table, or "
-            "set drop_unsupported = true to leave out what this model does not take.",
+            f"{said} -- the server rejects {parameter or 'the request'}: {_without(parameter)} in the judge's table, "
+            "or set drop_unsupported = true to leave out what this model does not take.",
             parameter,
         )
     if status in RETRIED or status >= 500:
         raise RetryableError(said, retry_after=retry_after(headers, error, message), status=status)
     raise FatalJudgeError(f"{said} -- the request cannot succeed as it is.")
+
+
+# Keys of a judge's table that Anthropic's API has another name for.
+_KEYS = {"thinking": "thinking_budget", "output_config": "response_format", "output_config.format": "response_format",
+         "output_config.effort": "reasoning_effort", "effort": "reasoning_effort", "tool_choice": "response_format",
+         "tools": "response_format"}  # fmt: skip
+
+
+def _without(parameter: str) -> str:
+    """Return how a table leaves a parameter out: one with a default is sent unless it is unset."""
+    if parameter in ("temperature", "seed"):
+        return f'set {parameter} = "{UNSET}"'
+    return f"change or remove {_KEYS.get(parameter, 'it')}"
 
 
 _TOO_MANY = re.compile(
@@ -440,8 +458,8 @@ _TOO_LARGE = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _MODERATED = re.compile(
-    r"content management policy|usage policy|content ?policy|safety system|(?:input|prompt) was flagged"
-    r"|requires moderation|content exists risk|inappropriate content", re.IGNORECASE
+    r"content management policy|content filter(?:ing)? policy|usage policy|content ?policy|safety system"
+    r"|(?:input|prompt) was flagged|requires moderation|content exists risk|inappropriate content", re.IGNORECASE
 )  # fmt: skip
 _MODERATED_CODES = frozenset({"content_filter", "invalid_prompt", "content_policy_violation", "moderation_blocked",
                               "data_inspection_failed", "1301"})  # fmt: skip
@@ -473,16 +491,24 @@ def _number(text: str) -> int:
     return int(digits) if digits else 0
 
 
+KEY_REMEDY = "the API key is not accepted: check the variable that api_key_env names."
+
+
 def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: str) -> str | None:
     """Return what to do about an error that no retry cures, or None."""
     code, lower = str(error.get("code")), message.lower()
     details = json.dumps(error.get("details", "")) + message  # a gateway passes an error on as a text
     no_model = code in _MODEL_CODES or error.get("param") == "model" or _NO_MODEL.search(message)
     if status == 401 or code == "invalid_api_key" or "API_KEY_INVALID" in details or _KEY_REFUSED.search(message):
-        return "the API key is not accepted: check the variable that api_key_env names."
-    if "billing" in code or status == 402 or (status in (400, 403) and "billing" in lower):
+        return KEY_REMEDY
+    if (
+        "billing" in code
+        or code == "organization_on_hold"
+        or status == 402
+        or (status in (400, 403) and "billing" in lower)
+    ):
         return "the account has to be paid or topped up, or activated, first."
-    if "insufficient_quota" in (code, error.get("type")) or _NO_MONEY.search(message):
+    if "insufficient_quota" in (code, error.get("type")) or "spend_limit" in code or _NO_MONEY.search(message):
         return "the quota of this account is used up: raise it, then run again with --judge-record missing."
     if status == 429 and ("PerDay" in details or re.search(r"per[- ]day|\(rpd\)", lower)):
         return "a daily limit is used up: run again with --judge-record missing when it is reset."
@@ -511,9 +537,11 @@ _TOPICS = [
         (
             "response_format",
             r"response[_ ]?(?:format|mime|json|schema)|json mode|\bschema\b|grammar|guided|"
-            r"structured[_ ]outputs?",
+            r"structured[_ ]outputs?|output[_ ]format",
         ),
         ("thinking_config", r"thinking[_ ]?(?:config|budget|level|mode)|reasoning[_ ]?effort|\bthink(?:ing)?\b"),
+        ("effort", r"\beffort\b"),
+        ("tool_choice", r"\btool[_ ]?choice\b"),
         ("max_tokens", r"max[_ ]?tokens"),  # the older one goes first, where a server takes only one of the two
         ("max_completion_tokens", r"max[_ ]?completion[_ ]?tokens"),
         ("max_output_tokens", r"max[_ ]?output[_ ]?tokens"),
@@ -536,7 +564,11 @@ def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
     'seed'
     """
     param = error.get("param")
+    if _FORCED.search(message):
+        return TOOL
     told = param.partition(".")[0].partition("[")[0] if isinstance(param, str) and param != "None" else ""
+    if not told and (first := _FIRST.match(message)):
+        told = _sent_name(first[1])
     found = _NAMED.search(message)
     named = told if sent_as(told) or not found else next(filter(None, found.groups()))
     if sent_as(named):
@@ -544,6 +576,25 @@ def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
     # Not named as it was sent: told by its topic, in whatever words.
     said = f"{message} {json.dumps(error, default=str)}"
     return next((name for name, topic in _TOPICS if topic.search(said)), told or named)
+
+
+_FORCED = re.compile(r"tool_choice (?:that )?forces", re.IGNORECASE)  # a call cannot be forced while the model thinks
+
+# Anthropic's API begins with the field: "thinking.enabled.budget_tokens: ...", "`temperature` is ...".
+_FIRST = re.compile(
+    r"[`'\"]?([a-z_]+(?:\.[a-z_]+)*)[`'\"]?(?::| (?:is|are|may|must|cannot|can|and|does|requires?)\b)", re.IGNORECASE
+)  # fmt: skip
+
+
+def _sent_name(path: str) -> str:
+    """Return the longest beginning of a path of fields under which providers send something, or an empty text.
+
+    >>> _sent_name("output_config.format.schema"), _sent_name("messages.content")
+    ('output_config.format', '')
+    """
+    steps = path.lower().split(".")
+    names = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+    return next(filter(sent_as, names), "")
 
 
 _KEY_REFUSED = re.compile(
@@ -560,7 +611,8 @@ _MODEL_CODES = frozenset({"model_not_found", "model_decommissioned", "Deployment
 _NO_MONEY = re.compile(
     r"credit balance|insufficient (?:credits?|balance|funds)|credits are (?:depleted|exhausted)"
     r"|insufficient_quota|exceeded your current quota.*openai\.com|spend(?:ing)? (?:limit|cap)"
-    r"|budget(?: has been|_) ?exceeded|exceeded your monthly", re.IGNORECASE | re.DOTALL
+    r"|budget(?: has been|_) ?exceeded|exceeded your monthly"
+    r"|your (?:specified )?(?:workspace )?api usage limits?", re.IGNORECASE | re.DOTALL
 )  # fmt: skip
 _NO_ENDPOINT = re.compile(r"unexpected endpoint or method", re.IGNORECASE)
 _PLAIN_HTTP = re.compile(r"plain http|http request to an https server", re.IGNORECASE)

@@ -1,5 +1,5 @@
 """Simulated judges: the suite's controls, as in a laboratory. Nobody's model answers here.
 
 `behaviour` decides what a simulated judge answers to a prompt, `server` says it over HTTP in the wire formats
-of OpenAI and Gemini. `python -m judgefixtures.simulator --help` starts it.
+of OpenAI (Azure's too), Gemini (on Vertex, too) and Claude. `python -m judgefixtures.simulator --help` starts it.
 """

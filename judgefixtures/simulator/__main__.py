@@ -15,14 +15,14 @@ def main(arguments: list[str]) -> int:
     own, command = _split(arguments)
     parser = argparse.ArgumentParser(
         prog="python -m judgefixtures.simulator",
-        description="Serve the simulated judges on 127.0.0.1 in the wire formats of OpenAI and Gemini.",
+        description="Serve the simulated judges on 127.0.0.1 in the wire formats of OpenAI, Gemini and Claude.",
         epilog="With a command after --, serve while it runs and return its exit code.",
     )
     parser.add_argument("--port", type=int, default=8080, help="port to listen on; 0 takes a free one (8080)")
     options = parser.parse_args(own)
     try:
         with serving(options.port) as server:
-            sys.stderr.write(f"simulated judges at {server.url}/v1 (OpenAI) and {server.url} (Gemini)\n")
+            sys.stderr.write(f"simulated judges at {server.url}/v1 (OpenAI) and {server.url} (Gemini, Claude)\n")
             if command:
                 return subprocess.call(command)
             threading.Event().wait()

@@ -1,4 +1,4 @@
-"""The loopback server of the simulated judges: OpenAI's chat completions and Gemini's generateContent."""
+"""The loopback server of the simulated judges, in the wire formats of OpenAI, Gemini and Claude."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SimulatorServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The address without a version: Gemini's base_url; OpenAI's is this with /v1."""
+        """The address without a version: base_url of Gemini and Claude, endpoint of Azure; OpenAI's ends in /v1."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def get_request(self) -> tuple[socket.socket, Any]:
@@ -97,11 +97,13 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         try:
             request = json.loads(body)
-            gemini = GEMINI_PATH.search(self.path.partition("?")[0])
-            if gemini:
+            path = self.path.partition("?")[0]
+            if gemini := GEMINI_PATH.search(path):
                 self._gemini(gemini[1], request)
-            elif self.path.endswith("/chat/completions"):
+            elif path.endswith("/chat/completions"):
                 self._openai(request)
+            elif path.endswith("/messages"):
+                self._anthropic(request)
             else:
                 self._send(404, {"error": {"message": f"no such path: {self.path}", "code": 404}})
         except UnreadablePromptError as error:
@@ -159,6 +161,29 @@ class _Handler(BaseHTTPRequestHandler):
             },
         )
 
+    def _anthropic(self, request: dict[str, Any]) -> None:
+        model, prompt = request["model"], _prompt_of(request["messages"][-1]["content"])
+        if model not in MODELS:
+            message = f"model: {model} is not a simulated judge; there are {', '.join(MODELS)}."
+            self._send(404, {"type": "error", "error": {"type": "not_found_error", "message": message}})
+            return
+        text = self.server.answer(model, prompt)
+        block: dict[str, Any] = {"type": "text", "text": text}
+        if forced := (request.get("tool_choice") or {}).get("name"):
+            block = {"type": "tool_use", "id": "toolu_simulated", "name": forced, "input": json.loads(text)}
+        self._send(
+            200,
+            {
+                "type": "message",
+                "role": "assistant",
+                "model": model,
+                "content": [block],
+                "stop_reason": "tool_use" if forced else "end_turn",
+                "stop_sequence": None,
+                "usage": _tokens(prompt, text, "input_tokens", "output_tokens"),
+            },
+        )
+
     def _send(self, status: int, body: dict[str, Any]) -> None:
         content = json.dumps(body).encode()
         self.send_response(status)
@@ -169,6 +194,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
         """Say nothing: a request a line would bury the output of the run."""
+
+
+def _prompt_of(content: Any) -> str:
+    """Return the text of a message, which is one or a list of blocks."""
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
 def _said(model: str, prompt: str, text: str, count: int) -> list[SaidToken]:

@@ -28,6 +28,7 @@ PAGES = sorted([*DOCS.glob("*.md"), *REPOSITORY.glob("*.md"), REPOSITORY / "exam
 TABLES: dict[str, type[BaseModel]] = {
     "Top level": config._Root,
     "[judges.NAME]": config.JudgeTable,
+    "[judges.NAME.connection]": config.ConnectionTable,
     "[datasets.NAME]": config.DatasetTable,
     "[gate] and [gate.FAMILY]": config.GateTable,
     "[swap]": config.SwapTable,

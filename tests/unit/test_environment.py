@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs
-from support.server import FIRST, MODELS, NOWHERE, SDKS, Asked, free_port, gemini, good, problem, serving, wire
+from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, gemini, good, problem, serving, wire
 
 from judgefixtures.cassettes.replay import NetworkBlockedError, recording
 from judgefixtures.judges import FatalJudgeError, load_judge
@@ -15,8 +15,8 @@ from judgefixtures.judges import FatalJudgeError, load_judge
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 SECRET = "a-secret-of-the-environment"
-HOSTS = {"openai": "api.openai.com", "google": "generativelanguage.googleapis.com"}
-KEYS = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
+HOSTS = {"openai": "api.openai.com", "google": "generativelanguage.googleapis.com", "anthropic": "api.anthropic.com"}
+KEYS = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 # What somebody may have exported for other programs, each of which redirects a plain client of the SDK.
 SWITCHES = {
@@ -40,13 +40,21 @@ SWITCHES = {
         {"GOOGLE_CLOUD_PROJECT": "ours", "GOOGLE_CLOUD_LOCATION": "global"},
         {"GOOGLE_GENAI_HTTP_CLIENT": "httpx"},
     ],
+    "anthropic": [
+        {"ANTHROPIC_BASE_URL": NOWHERE},
+        {"ANTHROPIC_AUTH_TOKEN": SECRET, "ANTHROPIC_CUSTOM_HEADERS": f"Authorization: Bearer {SECRET}"},
+        {"ANTHROPIC_PROFILE": "ours", "ANTHROPIC_CONFIG_DIR": "/nowhere"},
+    ],
 }
 switches = pytest.mark.parametrize(
     ("sdk", "variables"),
-    [(sdk, variables) for sdk in SDKS for variables in SWITCHES[sdk]],
-    ids=[" ".join(variables) for sdk in SDKS for variables in SWITCHES[sdk]],
+    [(sdk, variables) for sdk in ALL_SDKS for variables in SWITCHES[sdk]],
+    ids=[" ".join(variables) for sdk in ALL_SDKS for variables in SWITCHES[sdk]],
 )
-PATHS = {"openai": "/v1/chat/completions", "google": "/v1/models/gemini-2.5-flash:generateContent"}
+PATHS = {
+    "openai": "/v1/chat/completions", "google": "/v1/models/gemini-2.5-flash:generateContent",
+    "anthropic": "/v1/messages",
+}  # fmt: skip
 
 
 def export(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
@@ -131,7 +139,7 @@ def test_the_account_of_the_environment_stays_at_home(monkeypatch: pytest.Monkey
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_server_on_this_machine_is_reached_without_a_proxy(
     sdk: str, host: str, monkeypatch: pytest.MonkeyPatch
@@ -143,7 +151,7 @@ def test_a_server_on_this_machine_is_reached_without_a_proxy(
     assert (len(proxy.asked), len(server.asked)) == (0, 1)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_server_elsewhere_is_reached_through_the_proxy(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that is exported is used for other machines, as every program uses it."""
     with serving(good(sdk)) as proxy:
@@ -153,7 +161,7 @@ def test_a_server_elsewhere_is_reached_through_the_proxy(sdk: str, monkeypatch: 
     assert asked.path == f"http://judge.invalid{PATHS[sdk]}"
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_proxy_of_another_kind_does_not_matter_to_this_machine(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A SOCKS proxy in the environment, for which a package may be missing, does not keep a loopback server from us."""
     export(monkeypatch, {"ALL_PROXY": "socks5://127.0.0.1:9"})
@@ -161,7 +169,7 @@ def test_a_proxy_of_another_kind_does_not_matter_to_this_machine(sdk: str, monke
         assert ask(a_judge(sdk, server.url)).verdict.selected_response == 2
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_proxy_that_refuses_is_told(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that wants a password, or lets nobody out, ends the run after one attempt."""
     with serving(wire(b"", 407)) as proxy:
@@ -171,7 +179,7 @@ def test_a_proxy_that_refuses_is_told(sdk: str, monkeypatch: pytest.MonkeyPatch)
     assert len(proxy.asked) == 1
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "bogus://127.0.0.1:9"])
 def test_a_proxy_that_cannot_be_used_is_told(sdk: str, proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that the HTTP client cannot speak to is an error of ours that names it, and asks nothing."""
@@ -180,7 +188,7 @@ def test_a_proxy_that_cannot_be_used_is_told(sdk: str, proxy: str, monkeypatch: 
         ask(a_judge(sdk, "http://judge.invalid"))
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("variable", ["{}_PROXY", "ALL_PROXY"])
 def test_a_dead_proxy_is_named(sdk: str, scheme: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +203,7 @@ def test_a_dead_proxy_is_named(sdk: str, scheme: str, variable: str, monkeypatch
     assert not any(word in str(caught.value) for word in ("somebody", "whatever", "base_url"))
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_proxy_that_does_not_speak_tls_is_named(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """https:// in the proxy's own address, where it speaks plain HTTP, is told as that."""
     with serving(good(sdk)) as proxy:
@@ -251,7 +259,7 @@ def test_a_cut_off_answer_of_gemini_is_not_continued() -> None:
     assert (reply.verdict.invalid, reply.retries) == ("truncated", 0)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_the_sdks_do_not_retry(sdk: str, status: int, attempts: int) -> None:
@@ -262,7 +270,7 @@ def test_the_sdks_do_not_retry(sdk: str, status: int, attempts: int) -> None:
         assert len(server.asked) == attempts
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_quota_error_is_not_retried_by_the_sdk(sdk: str) -> None:
     """The SDK of OpenAI retries insufficient_quota like any 429: here it costs one request."""
     with serving(wire(problem("No money left.", code="insufficient_quota"), 429)) as server:
@@ -271,7 +279,7 @@ def test_a_quota_error_is_not_retried_by_the_sdk(sdk: str) -> None:
         assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_not_followed(sdk: str, status: int) -> None:
     """A redirect is told with its target, which is not asked: it might get the key, and would get a GET."""
@@ -283,7 +291,7 @@ def test_redirects_are_not_followed(sdk: str, status: int) -> None:
     assert "base_url" in str(caught.value)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_judge_is_asked_on_one_loop_after_another(sdk: str) -> None:
     """asyncio.run(judge.verdict(...)) works again and again, also with calls side by side after a 429."""
 
@@ -300,7 +308,7 @@ def test_a_judge_is_asked_on_one_loop_after_another(sdk: str) -> None:
     assert len(server.asked) == 2 + 18
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_connections_are_closed_and_opened_again(sdk: str) -> None:
     """A judge that was closed can be asked again, on the same loop."""
 

@@ -35,7 +35,7 @@ RECENCY = "test_recency.py::test_recency[faithful-own-recency-new-old]"
 PROVENANCE = ("expert-human", "expert-llm", "expert-unknown", "human-llm", "human-unknown", "llm-unknown")
 OPTIONS = ("", "-dataset", "-pairs", "-record", "-report", "-config", "-cassettes", "-concurrency")
 # What a run of somebody who uses none of our fixtures must not pay for.
-HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
+HEAVY = ("openai", "google.genai", "anthropic", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
          "judgefixtures.config")  # fmt: skip
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 ROW = {

@@ -11,7 +11,23 @@ from typing import Any
 
 import pytest
 from support.asking import a_judge, ask, header, rows, run, some_pairs
-from support.server import SDKS, Answer, Answering, Asked, chat, gemini, good, google_problem, problem, serving, wire
+from support.server import (
+    ALL_SDKS,
+    SDKS,
+    Answer,
+    Answering,
+    Asked,
+    called,
+    chat,
+    claude,
+    claude_problem,
+    gemini,
+    good,
+    google_problem,
+    problem,
+    serving,
+    wire,
+)
 
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import request_digest
@@ -34,7 +50,7 @@ def sent(asked: Asked) -> set[str]:
     body = asked.body
     settings = body.get("generationConfig")
     if settings is None:
-        return body.keys() - {"model", "messages"}
+        return body.keys() - {"model", "messages"} | body.get("output_config", {}).keys()
     names = {*settings, *settings.get("thinkingConfig", ())}
     return {re.sub(r"_([a-z])", lambda found: found[1].upper(), name) for name in names}
 
@@ -65,6 +81,11 @@ def unknown_name(name: str, where: str = "generation_config") -> Answer:
 def google(message: str) -> Answer:
     """Return Google's answer to an argument that it does not take."""
     return wire(google_problem(400, message, "INVALID_ARGUMENT"), 400)
+
+
+def anthropic(message: str) -> Answer:
+    """Return a 400 in Anthropic's form."""
+    return wire(claude_problem("invalid_request_error", message), 400)
 
 
 def openai(message: str, **more: Any) -> Answer:
@@ -105,6 +126,28 @@ REJECTIONS = [
         {"thinking_budget": 0}),
     Rejection("schema", "google", "responseJsonSchema", unknown_name("responseJsonSchema"),
               ("response_json_schema", "response_mime_type"), "responseJsonSchema"),
+]  # fmt: skip
+
+REJECTIONS += [
+    Rejection("temperature, removed", "anthropic", "temperature", anthropic(
+        "temperature: Extra inputs are not permitted"), ("temperature",), 'set temperature = "unset"'),
+    Rejection("temperature, deprecated", "anthropic", "temperature", anthropic(
+        "`temperature` is deprecated for this model."), ("temperature",), "rejects temperature"),
+    Rejection("a budget for thinking", "anthropic", "thinking", anthropic(
+        '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
+        '"output_config.effort" to control thinking behavior.'), ("thinking_config",), "change or remove thinking_bud",
+        {"thinking_budget": 1024}),
+    Rejection("effort", "anthropic", "effort", anthropic("This model does not support the effort parameter."),
+              ("reasoning_effort",), "change or remove reasoning_effort", LOW),
+    Rejection("effort, by its path", "anthropic", "effort", anthropic(
+        "output_config.effort: Input should be 'high'"), ("reasoning_effort",), "change or remove reasoning_effort",
+        LOW),
+    Rejection("a forced tool", "anthropic", "tool_choice", anthropic(
+        "tool_choice.type: tool is not supported by this model"), ("tool_choice",), "change or remove response_format",
+        {"response_format": "tool"}),
+    Rejection("a forced tool, by a model that thinks unasked", "anthropic", "tool_choice", anthropic(
+        "Thinking may not be enabled when tool_choice forces tool use."), ("tool_choice",), "rejects tool_choice",
+        {"response_format": "tool"}),
 ]  # fmt: skip
 
 # In words without the parameter's name in quotes, or in another form.
@@ -205,6 +248,51 @@ def test_a_rejected_parameter_is_fatal_and_named(rejection: Rejection, tmp_path:
 def test_a_rejected_parameter_is_dropped_where_allowed(rejection: Rejection, tmp_path: Path) -> None:
     """With drop_unsupported one request more finds it; identity and cassettes tell what was dropped, and replays."""
     drops(rejection, tmp_path)
+
+
+FORMATS = [
+    Rejection("by its path", "anthropic", "format", anthropic(
+        "output_config.format: Extra inputs are not permitted"), ("response_format",), "change or remove response_for"),
+    Rejection("in words", "anthropic", "format", anthropic("'claude-haiku-4-5' does not support output format."),
+              ("response_format",), "rejects response_format"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(argvalues=FORMATS, **each)
+def test_claude_without_structured_outputs_calls_a_tool(rejection: Rejection, tmp_path: Path) -> None:
+    """A model before structured outputs is told to call a tool whose input is the verdict, where that is allowed."""
+    refuses(rejection, tmp_path)
+    states = wire(claude(called({"selected_response": 2, "reason": "steps"}), stop="tool_use"))
+    with serving(by=lambda asked: rejection.answer if "format" in sent(asked) else states) as server:
+        judge = a_judge("anthropic", server.url, drop_unsupported=True)
+        judgments = run(judge, tmp_path, PAIRS)
+    assert len(server.asked) == 1 + len(PAIRS)
+    assert [judgment.verdict.selected_response for judgment in judgments] == [2] * len(PAIRS)
+    for asked in server.asked[1:]:
+        (tool,) = asked.body["tools"]
+        assert tool["input_schema"]["properties"]["selected_response"] == {"type": "integer", "enum": [1, 2]}
+        assert asked.body["tool_choice"]["name"] == tool["name"]
+    assert judge.identity["dropped"] == ["response_format"]
+    replayed = run(a_judge("anthropic", server.url, drop_unsupported=True), tmp_path, PAIRS, mode="none")
+    assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
+
+
+@pytest.mark.parametrize("thinks", [{}, {"thinking_budget": 1024}], ids=["", "thinking"])
+def test_claude_without_either_is_asked_for_text(thinks: dict[str, Any], tmp_path: Path) -> None:
+    """Where no tool can be forced either, as while the model thinks, the prompt alone asks for the verdict's form."""
+
+    def answering(asked: Asked) -> Answer:
+        if "format" in sent(asked):
+            return FORMATS[0].answer
+        return anthropic("tool_choice: not supported") if "tool_choice" in sent(asked) else good("anthropic")
+
+    with serving(by=answering) as server:
+        judge = a_judge("anthropic", server.url, drop_unsupported=True, **thinks)
+        run(judge, tmp_path, PAIRS)
+    rejected = ["response_format"] if thinks else ["response_format", "tool_choice"]
+    assert judge.identity["dropped"] == rejected
+    assert len(server.asked) == len(rejected) + len(PAIRS)
+    assert not {"tools", "tool_choice", "output_config"} & sent(server.asked[-1])
 
 
 def test_several_parameters_are_dropped_one_after_another(tmp_path: Path) -> None:
@@ -427,7 +515,7 @@ def test_a_server_that_was_still_loading_is_not_blamed_on_the_format(drop: bool,
 # --- what a probe costs -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_probe_costs_no_call(sdk: str, tmp_path: Path) -> None:
     """Where all is well there are as many requests as pairs times conditions: the first answer is kept like any."""
     with serving(good(sdk)) as server:
@@ -436,7 +524,7 @@ def test_a_probe_costs_no_call(sdk: str, tmp_path: Path) -> None:
     assert len({asked.prompt for asked in server.asked}) == 10
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_the_first_question_is_asked_alone(sdk: str, tmp_path: Path) -> None:
     """No second request arrives while the first is not answered; then as many are in flight as are allowed."""
     in_flight = []
@@ -452,7 +540,7 @@ def test_the_first_question_is_asked_alone(sdk: str, tmp_path: Path) -> None:
     assert max(in_flight) > 4
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -505,16 +593,20 @@ def test_the_first_pair_has_as_many_attempts_as_the_others(tmp_path: Path) -> No
 
 # --- answers that are cut off -----------------------------------------------------------------------------------
 
-CUT = {"openai": wire(chat("{", "length")), "google": wire(gemini("{", finish="MAX_TOKENS"))}
+THINKING = {"openai": "reasoning_effort", "google": "thinking", "anthropic": "reasoning_effort or thinking_budget"}
+CUT = {
+    "openai": wire(chat("{", "length")), "google": wire(gemini("{", finish="MAX_TOKENS")),
+    "anthropic": wire(claude("{", stop="max_tokens")),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_probe_that_is_cut_off_ends_the_recording(sdk: str, tmp_path: Path) -> None:
     """One call is paid and counted; the error names the key and another remedy; nothing stands in the way of either."""
     meter = Meter(a_judge(sdk, "http://127.0.0.1:9").table)
     with serving(CUT[sdk]) as server, pytest.raises(FatalJudgeError) as caught:
         run(a_judge(sdk, server.url), tmp_path, some_pairs(40), conditions=BOTH, meter=meter)
-    for words in ("judge 'mine'", "max_output_tokens = 512", {"openai": "reasoning_effort", "google": "thinking"}[sdk]):
+    for words in ("judge 'mine'", "max_output_tokens = 512", THINKING[sdk]):
         assert words in str(caught.value)
     assert (len(server.asked), meter.total.calls) == (1, 1)
     with serving(good(sdk)) as server:
@@ -523,7 +615,7 @@ def test_a_probe_that_is_cut_off_ends_the_recording(sdk: str, tmp_path: Path) ->
     assert {judgment.verdict.selected_response for judgment in judgments} == {2}
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_twenty_first_answers_that_are_cut_off_end_the_recording(sdk: str, tmp_path: Path) -> None:
     """A whole probe is not enough: twenty that are cut off after it end the recording, and are kept."""
     with (

@@ -31,6 +31,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.asking import FIRST_WAIT, PATIENCE, a_judge, ask, rows, run, some_pairs
 from support.server import (
+    ALL_SDKS,
     FIRST,
     MODELS,
     SDKS,
@@ -38,7 +39,10 @@ from support.server import (
     Answer,
     Asked,
     Server,
+    called,
     chat,
+    claude,
+    claude_problem,
     free_port,
     gemini,
     good,
@@ -51,6 +55,7 @@ from support.server import (
 
 from judgefixtures.judges import FatalJudgeError, Reply, load_judge
 
+CLAUDE_FILE = Path(__file__).parent / "data" / "anthropic-cases.json"  # made of Anthropic's documentation, 2026-11
 SHARED_CASES = Path(__file__).parents[2].parent / "shared" / "data" / "provider-cases.json"
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -770,7 +775,7 @@ def shared_cases() -> list[Case]:
 
 def sdks_of(row: dict[str, Any]) -> tuple[str, ...]:
     """Return the SDKs that meet a case of the shared file."""
-    return {"any": SDKS, "gemini": ("google",)}.get(row["provider"], ("openai",))
+    return {"any": ALL_SDKS, "gemini": ("google",), "anthropic": ("anthropic",)}.get(row["provider"], ("openai",))
 
 
 def shared_case(row: dict[str, Any], sdk: str) -> Case:
@@ -780,6 +785,7 @@ def shared_case(row: dict[str, Any], sdk: str) -> Case:
     assert kind in ("", "reset", "drip", "refused"), f"no such transport: {transport}"
     more = {"timeout": row["test_timeout_s"]} if "test_timeout_s" in row else {}
     served = (body.get("model") or body.get("modelVersion")) if isinstance(body, dict) else None
+    more |= row.get("table", {})
     more["model"] = row.get("request_model") or served or MODELS[sdk]
     answer = None
     if kind != "refused":
@@ -788,10 +794,11 @@ def shared_case(row: dict[str, Any], sdk: str) -> Case:
             content = base64.b64decode(row["body_b64"])
         headers = {name: value for name, value in row["headers"].items() if name != "content-length"}
         answer = wire(row.get("body_raw", content), row["http_status"] or 200, kind, **headers)
-    return Case(f"{row['id']}, {sdk}", sdk, answer, row["expected"], (), more)
+    return Case(f"{row['id']}, {sdk}", sdk, answer, row["expected"], tuple(row.get("said", ())), more)
 
 
 FROM_SHARED = shared_cases()
+CLAUDE_CASES = [shared_case(row, "anthropic") for row in json.loads(CLAUDE_FILE.read_text(encoding="utf-8"))]
 named = {"argnames": "case", "ids": lambda case: case.name}
 
 
@@ -816,7 +823,20 @@ def test_a_shared_case_has_its_outcome(case: Case) -> None:
     assert failings(case) == []
 
 
-@pytest.mark.parametrize("cases", [OWN_CASES, FROM_SHARED], ids=["own", "shared"])
+def test_the_cases_of_claude_differ() -> None:
+    """There are enough of them, with names of their own, of every class."""
+    names = [case.name for case in CLAUDE_CASES]
+    assert len(set(names)) == len(names) >= 80
+    assert {case.kind for case in CLAUDE_CASES} == set(KINDS)
+
+
+@pytest.mark.parametrize(argvalues=CLAUDE_CASES, **named)
+def test_a_message_of_claude_has_one_right_outcome(case: Case) -> None:
+    """Stop reasons, blocks, tools, errors of every documented type, streams and broken bodies, through the real SDK."""
+    assert failings(case) == []
+
+
+@pytest.mark.parametrize("cases", [OWN_CASES, FROM_SHARED, CLAUDE_CASES], ids=["own", "shared", "claude"])
 def test_class_by_class(cases: list[Case], request: pytest.FixtureRequest) -> None:
     """No case ends in another class than its own; the table is printed."""
     if not cases:
@@ -875,7 +895,7 @@ def test_tokens_are_counted_with_the_reasoning(sdk: str, answer: Answer, tokens:
     assert (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == tokens
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_an_item_that_an_error_status_refuses_costs_nothing(sdk: str) -> None:
     """An error status is not billed: one filtered prompt must not make what a whole run cost unknown."""
     refused = (
@@ -907,6 +927,10 @@ def test_a_reply_says_who_answered() -> None:
         ("openai", wire(chat(None, refusal="I will not rank people.")), "I will not rank people."),
         ("google", wire({"promptFeedback": {"blockReason": "SAFETY"}}), "SAFETY"),
         ("openai", wire(chat(None, reasoning=FIRST)), "reasoning"),
+        ("anthropic", wire(claude("{", stop="max_tokens")), "raise it, or let the model think less"),
+        ("anthropic", wire(claude("{", stop="pause_turn")), "pause_turn"),
+        ("anthropic", wire(claude(called({}, "search"), stop="tool_use")), "called a tool"),
+        ("anthropic", wire(claude(stop="refusal", stop_details={"category": "bio"})), "declined to answer: bio"),
     ],
 )
 def test_an_invalid_answer_says_why(sdk: str, answer: Answer, hint: str) -> None:
@@ -966,7 +990,7 @@ def serving_tls(*, quietly: bool) -> Iterator[str]:
     thread.join()
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("quietly", [False, True])
 def test_plain_http_to_a_tls_server_is_told(sdk: str, quietly: bool) -> None:
     """http:// in base_url where the server speaks TLS ends the run with the remedy, whatever the server makes of it."""
@@ -974,7 +998,7 @@ def test_plain_http_to_a_tls_server_is_told(sdk: str, quietly: bool) -> None:
         ask(a_judge(sdk, url))
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_tls_to_a_plain_server_is_told(sdk: str) -> None:
     """https:// in base_url where the server speaks plain HTTP ends the run with the remedy, after one attempt."""
     with serving(good(sdk)) as server, pytest.raises(FatalJudgeError, match="http:// instead of https://"):
@@ -994,18 +1018,21 @@ WHOLE = {
                    model="gpt-4o", refusal=None, reasoning=None) | {"error": None},
     "google": gemini(FIRST, usageMetadata={"promptTokenCount": 1, "thoughtsTokenCount": 1}, promptFeedback={},
                      modelVersion="gemini-2.5-flash"),
+    "anthropic": claude({"type": "thinking", "thinking": "Hm."}, FIRST, called({"selected_response": 1, "reason": "a"}),
+                        stop="tool_use", model="claude-haiku-4-5", stop_details=None,
+                        usage={"input_tokens": 1, "cache_read_input_tokens": 1}),
 }  # fmt: skip
 junk = st.sampled_from([None, True, 0, -1, 1.5, "", "text", "error", [], [[]], [1], {}, {"code": 400}, {"error": "x"}])
 
 
-@settings(deadline=None, max_examples=60, derandomize=True, database=None, report_multiple_bugs=False)
+@settings(deadline=None, max_examples=90, derandomize=True, database=None, report_multiple_bugs=False)
 @given(data=st.data())
 def test_no_answer_is_an_exception_of_python(data: st.DataObject) -> None:
     """Whatever stands in a field of an answer, there is a verdict, valid or not, or an error of ours; tokens are whole.
 
     No answer that anything but its text was changed of states another verdict than its text.
     """
-    sdk = data.draw(st.sampled_from(SDKS))
+    sdk = data.draw(st.sampled_from(ALL_SDKS))
     body = copy.deepcopy(WHOLE[sdk])
     path = data.draw(st.sampled_from(sorted(filter(None, leaves(body)), key=repr)))
     inside = functools.reduce(lambda value, key: value[key], path[:-1], body)
@@ -1092,7 +1119,7 @@ def test_a_rate_limit_is_waited_for_once() -> None:
     assert 0.6 <= second - first < 1.15
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_back_off_doubles_with_jitter_up_to_a_ceiling(sdk: str, waits: list[float]) -> None:
     """Waits lie between half and all of a doubling time, differ from run to run, and never exceed 30 s."""
     with serving(wire(problem("Later."), 500)) as server:
@@ -1107,7 +1134,7 @@ def test_back_off_doubles_with_jitter_up_to_a_ceiling(sdk: str, waits: list[floa
     assert max(waits) > 10
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("attempts", [1, 3])
 def test_a_fault_that_stays_ends_the_run_after_the_last_attempt(sdk: str, attempts: int) -> None:
     """A server that always fails is asked max_attempts times, and the error says so, with the fault and what to do."""
@@ -1127,6 +1154,8 @@ def test_a_fault_that_stays_ends_the_run_after_the_last_attempt(sdk: str, attemp
         ("google", wire(gemini()), "empty"),
         ("google", wire({"modelVersion": "gemini-2.5-flash"}), "empty"),
         ("google", wire(gemini(finish="MALFORMED_RESPONSE")), "no-answer"),
+        ("anthropic", wire(claude()), "empty"),
+        ("anthropic", wire({"model": "claude-haiku-4-5", "stop_reason": "end_turn"}), "empty"),
     ],
 )
 def test_an_empty_answer_that_stays_is_invalid(sdk: str, answer: Answer, kind: str) -> None:
@@ -1136,7 +1165,7 @@ def test_an_empty_answer_that_stays_is_invalid(sdk: str, answer: Answer, kind: s
     assert (reply.verdict.invalid, reply.retries, len(server.asked)) == (kind, 2, 3)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("body", ["{}", "null", "[]", b"", b" \n", {"status": "ok"}], ids=repr)
 def test_an_outage_told_as_a_200_that_stays_ends_the_run(sdk: str, body: Any) -> None:
     """A 200 that says nothing of any answer is no answer of the judge's: it is asked again, then the run ends."""
@@ -1145,7 +1174,7 @@ def test_an_outage_told_as_a_200_that_stays_ends_the_run(sdk: str, body: Any) ->
     assert len(server.asked) == 3
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("status", [400, 403, 422])
 @pytest.mark.parametrize("said", ["Blocked by the usage policy of your company.", "<p>Request too large</p>"])
 def test_a_refusal_by_a_gateways_own_page_ends_the_run(sdk: str, status: int, said: str) -> None:
@@ -1155,7 +1184,7 @@ def test_a_refusal_by_a_gateways_own_page_ends_the_run(sdk: str, status: int, sa
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_drip_is_cut_off_at_the_deadline(sdk: str) -> None:
     """An attempt has a deadline of its own, whatever dribbles in, and the error names it."""
     started = time.monotonic()
@@ -1168,7 +1197,7 @@ def test_a_drip_is_cut_off_at_the_deadline(sdk: str) -> None:
 # --- nobody listens -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_refused_first_call_is_fatal_at_once(sdk: str, waits: list[float]) -> None:
     """Where nobody has ever answered, a refused connection is a wrong address: no second attempt."""
     with pytest.raises(FatalJudgeError, match=r"refuses connections.*base_url"):
@@ -1183,7 +1212,7 @@ def test_an_unknown_host_is_fatal_at_once(waits: list[float]) -> None:
     assert waits == []
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_refused_call_is_retried_once_the_judge_has_answered(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that answered and went away is waited for: it is asked again when it is back."""
     port, real = free_port(), asyncio.sleep
@@ -1214,10 +1243,10 @@ def test_a_refused_call_is_retried_once_the_judge_has_answered(sdk: str, monkeyp
 # --- keys -----------------------------------------------------------------------------------------------------
 
 KEY = "sk-a-very-private-key"
-KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
+KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -1289,17 +1318,18 @@ def test_a_blank_key_is_a_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
         ask(a_judge("openai", server.url, api_key_env="MY_KEY"))
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_server_of_ones_own_is_sent_no_provider_key(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With base_url, the keys of OpenAI and Google stay at home; a placeholder is sent."""
-    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY"):
+    """With base_url, the providers' own keys stay at home; a placeholder is sent."""
+    for name in (*KEY_VARIABLES.values(), "OPENAI_ADMIN_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY",
+                 "ANTHROPIC_AUTH_TOKEN"):  # fmt: skip
         monkeypatch.setenv(name, KEY)
     with serving(good(sdk)) as server:
         assert ask(a_judge(sdk, server.url)).verdict.selected_response == 2
     assert not server.asked[0].holds(KEY)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_server_of_ones_own_is_sent_the_key_that_is_named(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """api_key_env names the variable, be it that of a provider; where it is in the environment it is sent, as key."""
     monkeypatch.setenv("GOOGLE_API_KEY", "another-key")
@@ -1307,12 +1337,12 @@ def test_a_server_of_ones_own_is_sent_the_key_that_is_named(sdk: str, monkeypatc
     with serving(good(sdk)) as server:
         ask(a_judge(sdk, server.url, api_key_env=KEY_VARIABLES[sdk]))
     headers = server.asked[0].headers
-    assert headers["authorization" if sdk == "openai" else "x-goog-api-key"].removeprefix("Bearer ") == KEY
+    assert headers["x-goog-api-key" if sdk == "google" else "authorization"].removeprefix("Bearer ") == KEY
     assert KEY not in server.asked[0].path
     assert not server.asked[0].holds("another-key")
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("value", [None, ""], ids=["unset", "empty"])
 def test_a_missing_key_is_fatal_and_asks_nothing(sdk: str, value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the key that is named nothing is sent; the error names the variable and the two remedies."""
@@ -1325,7 +1355,7 @@ def test_a_missing_key_is_fatal_and_asks_nothing(sdk: str, value: str | None, mo
         assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_the_providers_own_key_is_missed_by_its_name(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge at the provider itself wants that provider's variable, and GOOGLE_API_KEY is not it."""
     monkeypatch.setenv("GOOGLE_API_KEY", KEY)
@@ -1334,7 +1364,7 @@ def test_the_providers_own_key_is_missed_by_its_name(sdk: str, monkeypatch: pyte
         ask(judge)
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_the_key_is_read_when_the_judge_is_asked(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that is set after load_judge and before the first question is the one that is sent."""
     with serving(good(sdk)) as server:
@@ -1346,6 +1376,7 @@ def test_the_key_is_read_when_the_judge_is_asked(sdk: str, monkeypatch: pytest.M
 
 # --- whole runs -----------------------------------------------------------------------------------------------
 
+SAYING = {"openai": chat, "google": gemini, "anthropic": claude}
 PASSING = {
     sdk: [
         wire(problem("Wait."), 429, retry_after="0.08"),
@@ -1363,14 +1394,14 @@ PASSING = {
         wire(chat(FIRST), transport="closed"),
         wire(chat(FIRST), transport="cut"),
         wire("null"),
-        wire(chat("") if sdk == "openai" else gemini("")),
+        wire(SAYING[sdk]("")),
     ]
-    for sdk in SDKS
+    for sdk in ALL_SDKS
 }
 NAMED_WAITS = {0: 0.08, 1: 0.04, 2: 0.15, 3: 0.06, 4: 0.05, 5: 0.0}  # by place in PASSING, seconds
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_run_survives_a_server_that_fails_every_fifth_time(sdk: str, tmp_path: Path) -> None:
     """200 pairs, a fifth of all requests failing in any way that passes: 200 verdicts, each recorded once.
 
@@ -1434,10 +1465,20 @@ ITEM_FAULTS = {
         wire(gemini(FIRST + SECOND)),
         wire(gemini('{"selected_response": "tie", "reason": ""}')),
     ],
+    "anthropic": [
+        wire(claude(stop="refusal")),
+        wire(claude("{", stop="max_tokens")),
+        wire(claude(called({}), stop="tool_use")),
+        wire(claude_problem("invalid_request_error", "prompt is too long: 9 tokens > 5 maximum"), 400),
+        wire(claude_problem("invalid_request_error", "Output blocked by content filtering policy"), 400),
+        wire(claude("It depends.")),
+        wire(claude(FIRST + SECOND)),
+        wire(claude('{"selected_response": "tie", "reason": ""}')),
+    ],
 }
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_verdicts_and_invalid_answers_are_all_there_is(sdk: str, tmp_path: Path) -> None:
     """Items that cannot be judged are invalid and the run goes on: verdicts + invalid = pairs, also in the replay."""
     faults = ITEM_FAULTS[sdk]
@@ -1456,10 +1497,10 @@ def test_verdicts_and_invalid_answers_are_all_there_is(sdk: str, tmp_path: Path)
     assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_an_item_that_stayed_empty_replays_as_such(sdk: str, tmp_path: Path) -> None:
     """A run that ended with an invalid item is replayed with it: recordings hold whatever was counted."""
-    empty = wire(chat("") if sdk == "openai" else gemini(""))
+    empty = wire(SAYING[sdk](""))
     pairs = some_pairs(6)
     with serving(by=lambda asked: empty if asked.number == 3 else good(sdk)) as server:
         judgments = run(a_judge(sdk, server.url), tmp_path, pairs)
@@ -1468,7 +1509,7 @@ def test_an_item_that_stayed_empty_replays_as_such(sdk: str, tmp_path: Path) -> 
     assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
 
 
-@pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_a_fatal_error_keeps_what_was_recorded(sdk: str, concurrency: int, tmp_path: Path) -> None:
     """A key that is withdrawn in the middle ends the run at once; the next one asks only about the rest."""

@@ -25,8 +25,8 @@ FLOW = (
 # Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
 # nothing else.
 SIMULATOR_KNOWS = {"published", "pairs", "sources", "cues", "edits", "plans", "simulator"}
-HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic", "numpy", "httpx2",
-         "jinja2", "matplotlib")  # fmt: skip
+HEAVY = ("openai", "google.genai", "anthropic", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
+         "numpy", "httpx2", "jinja2", "matplotlib")  # fmt: skip
 
 
 def room_of(path):
@@ -75,8 +75,13 @@ def test_a_judge_is_made_without_its_sdk():
     """load_judge imports no SDK and opens nothing; that happens with the first question."""
     code = (
         "import sys; from judgefixtures.judges import load_judge; "
-        "load_judge({'provider': 'openai', 'model': 'm'}); load_judge({'provider': 'google', 'model': 'm'}); "
-        "print([name for name in ('openai', 'google.genai', 'vcr', 'httpx2', 'scipy') if name in sys.modules])"
+        "[load_judge({'provider': name, 'model': 'm'}) for name in ('openai', 'google', 'anthropic')]; "
+        "cloud = {'endpoint': 'https://a.openai.azure.com', 'api_version': 'v'}; "
+        "load_judge({'provider': 'azure', 'model': 'm', 'connection': cloud}); "
+        "cloud = {'project': 'p', 'location': 'global'}; "
+        "load_judge({'provider': 'google', 'model': 'm', 'connection': cloud}); "
+        "heavy = ('openai', 'google.genai', 'google.auth', 'anthropic', 'vcr', 'httpx2', 'scipy'); "
+        "print([name for name in heavy if name in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"

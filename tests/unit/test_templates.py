@@ -236,7 +236,7 @@ def test_without_one_nothing_is_sent_for_it(server: Server) -> None:
 
 def test_a_function_has_its_own_system_prompt() -> None:
     """A python judge is given a prompt and nothing else: the key is refused, with the reason."""
-    with pytest.raises(JudgeFixturesError, match="system_prompt is a key of providers 'openai' and 'google'"):
+    with pytest.raises(JudgeFixturesError, match="system_prompt is a key of providers 'openai', 'azure'"):
         load_judge({"provider": "python", "target": "m:f", "system_prompt": "system.txt"})
 
 

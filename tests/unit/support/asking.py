@@ -26,7 +26,7 @@ from support.server import MODELS, base_url
 
 FIRST_WAIT = 0.01  # what the tests make of asking.FIRST_WAIT
 PATIENCE = 30.0  # seconds after which a test fails instead of waiting
-AMBIENT = re.compile(r"(OPENAI|AZURE|GEMINI|GOOGLE)_|(HTTPS?|ALL|NO)_PROXY\Z", re.IGNORECASE)
+AMBIENT = re.compile(r"(OPENAI|AZURE|GEMINI|GOOGLE|ANTHROPIC)_|(HTTPS?|ALL|NO)_PROXY\Z", re.IGNORECASE)
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that answers as a test tells it, and the wire shapes of OpenAI and Gemini to tell it in."""
+"""A server on 127.0.0.1 that answers as a test tells it, and the wire shapes of OpenAI, Gemini and Claude for it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-MODELS = {"openai": "gpt-4o", "google": "gemini-2.5-flash"}
-SDKS = tuple(MODELS)
+MODELS = {"openai": "gpt-4o", "google": "gemini-2.5-flash", "anthropic": "claude-haiku-4-5"}
+SDKS = ("openai", "google")  # which tell token probabilities
+ALL_SDKS = tuple(MODELS)
 JSON = "application/json"
 NOWHERE = "http://127.0.0.1:9"  # nobody answers there
 
@@ -62,9 +63,11 @@ class Asked:
 
     @property
     def sdk(self) -> str:
-        """Whose wire format this is: openai, google, or none for a client of one's own."""
+        """Whose wire format this is: openai, google, anthropic, or none for a client of one's own."""
         if ":generateContent" in self.path:
             return "google"
+        if self.path.endswith("/v1/messages"):
+            return "anthropic"
         return "openai" if "/chat/completions" in self.path else ""
 
     @property
@@ -83,6 +86,9 @@ class Asked:
         """
         if self.sdk == "google":
             return wire(gemini(text or "", finish="SAFETY" if text is None else "STOP", modelVersion="m") | more)
+        if self.sdk == "anthropic":
+            return wire(claude(*([] if text is None else [text]), stop="refusal" if text is None else "end_turn",
+                               model="m") | more)  # fmt: skip
         if self.sdk == "openai":
             refusal = {"refusal": "I cannot."} if text is None else {}
             return wire(chat(text, model="m", named=None, **refusal) | more)
@@ -285,6 +291,26 @@ def gemini(*parts: Any, finish: str | None = "STOP", **more: Any) -> Any:
     return {"candidates": [{name: value for name, value in candidate.items() if value is not None}], **more}
 
 
+def claude(
+    *blocks: Any, stop: str | None = "end_turn", model: str | None = None, usage: Any = None, **more: Any
+) -> Any:
+    """Return a message of Claude's; texts are blocks, further arguments are fields of the whole."""
+    told = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+    message = {"type": "message", "role": "assistant", "model": model, "content": told, "stop_reason": stop,
+               "usage": usage}  # fmt: skip
+    return {name: value for name, value in message.items() if value is not None} | more
+
+
+def called(given: Any, name: str = "verdict") -> Any:
+    """Return a block in which a tool is called."""
+    return {"type": "tool_use", "id": "toolu_1", "name": name, "input": given}
+
+
+def claude_problem(kind: str, message: str, **more: Any) -> Any:
+    """Return an error body of Anthropic's."""
+    return {"type": "error", "error": {"type": kind, "message": message, **more}, "request_id": "req_1"}
+
+
 def latin(body: Any) -> bytes:
     """Return JSON that is not UTF-8."""
     return json.dumps(body, ensure_ascii=False).encode("latin-1")
@@ -304,4 +330,6 @@ def good(sdk: str, text: str = SECOND) -> Answer:
     """Return an answer that states a verdict and counts its tokens."""
     if sdk == "google":
         return wire(gemini(text, usageMetadata={"promptTokenCount": 100, "candidatesTokenCount": 20}))
+    if sdk == "anthropic":
+        return wire(claude(text, usage={"input_tokens": 100, "output_tokens": 20}))
     return wire(chat(text, usage={"prompt_tokens": 100, "completion_tokens": 20}))
