@@ -403,6 +403,7 @@ class _Root(_Table):
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()
     cues: dict[str, dict[str, str]] = Field(default_factory=dict)
+    batch_parity: int = Field(20, ge=0)  # questions of a judge that --judge-batch asks at once as well; 0: none
 
     @field_validator("control", mode="before")
     @classmethod
@@ -433,6 +434,7 @@ class Config(_Table):
     own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()
+    batch_parity: int = 20
     folder: Path = Path()  # where the configuration stands
 
     def judge_table(self, name: str) -> JudgeTable:
@@ -593,6 +595,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         own_families=own,
         security=root.security,
         detector=root.detector,
+        batch_parity=root.batch_parity,
         folder=folder,
     )
 

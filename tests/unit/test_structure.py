@@ -16,7 +16,8 @@ FLOW = (
     "texts", "errors", "secrets", "statistics", "odds", "detection", "published", "pairs", "sources", "cues", "edits",
     "contrasts", "prompts", "plans", "lexicon", "stance", "config", "verdicts", "scores", "probabilities",
     "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements", "asking",
-    "strategies", "ratings", "judges", "costs", "judgments", "imported", "imports", "detectors", "metrics", "certainty",
+    "strategies", "ratings", "judges", "costs", "batches",
+    "judgments", "imported", "imports", "detectors", "metrics", "certainty",
     "closest", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings",
     "checks", "rows", "page", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "__main__",
 )  # fmt: skip
