@@ -46,10 +46,10 @@ class GoogleBatches:
 
     limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
 
-    def __init__(self, table: JudgeTable, inline: int = INLINE) -> None:
+    def __init__(self, table: JudgeTable) -> None:
         self._table = table
         self._model = str(table.model)
-        self._inline = inline
+        self._inline = INLINE
         self._client: Client | None = None
         self._http: httpx2.AsyncClient | None = None
 

@@ -88,10 +88,10 @@ class BatchDesk:
 
     @property
     def asked(self) -> Counter[str]:
-        """How often each question was asked in batches that were answered, by its id: what is paid for."""
+        """How often each question was answered in batches, by its id: what is paid for."""
         with self._lock:
             return Counter(
-                name for batch in self.batches.values() for name, _, body in self._results(batch) if body is not None
+                name for batch in self.batches.values() for name, status, _ in batch.results or () if status in (200, 400)
             )  # fmt: skip
 
     def handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
@@ -148,11 +148,12 @@ class BatchDesk:
             shown["errors"] = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
         if word not in ("completed", "expired"):
             return shown
-        answers, errors = [], []
+        answers: list[dict[str, Any]] = []
+        errors: list[dict[str, Any]] = []
         for name, status, body in self._shuffled(batch):
             if body is None:
                 error = {"code": "batch_expired", "message": "This request could not be executed before it expired."}
-                errors.append({"id": "r", "custom_id": name, "response": None, "error": error})
+                errors.append({"id": "r", "custom_id": name, "response": None, "error": dict(error)})
             else:
                 line = {"id": "r", "custom_id": name, "response": {"status_code": status, "body": body}, "error": None}
                 (answers if status == 200 else errors).append(line)
@@ -387,7 +388,7 @@ def _part(content_type: str, raw: bytes) -> bytes:
     form = email.message_from_bytes(f"content-type: {content_type}\r\n\r\n".encode() + raw)
     for part in form.walk():
         if part.get_filename():
-            return bytes(part.get_payload(decode=True))  # type: ignore[arg-type]
+            return bytes(part.get_payload(decode=True))
     return b""
 
 
