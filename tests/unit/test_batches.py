@@ -347,7 +347,7 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
 
 @dataclass
 class Assassin:
-    """Kills a run at one of its requests to the post office: before it is dealt with, and it is dealt with after all."""
+    """Kills a run at one of its requests to the post office, which deals with it after all."""
 
     office: PostOffice
     number: int
@@ -712,7 +712,7 @@ def test_every_wire_format_sends_finds_looks_and_fetches(sdk: str, office: PostO
 
 @pytest.mark.parametrize("sdk", WIRES)
 def test_every_wire_format_tells_answers_from_failures(sdk: str, office: PostOffice) -> None:
-    """Expired and failed questions are failures, what concerns one question alone is its answer; ids make no sense twice."""
+    """Expired and failed questions are failures, what concerns one question alone is its answer."""
     office.desk.say = saying_in(sdk)
     office.desk.faults = Faults(expired=0.3, failing=0.3, blocked=0.2, reordered=True, duplicates=2, unknown=2)
     lines = lines_of(sdk, 60)
