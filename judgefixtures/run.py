@@ -407,9 +407,12 @@ class Run:
                 read = self._detected(self.judge(reader), case.judge, case.pairs, answers[0], asking)
                 answers[0] = replace(answers[0], detections=read)
         except PostponedError:
-            self._post_the_rest(check, case, asking)
-            raise WaitingError(f"{subject.judge} {subject.dataset} {check.name}: answers are asked for in batches"
-                               ) from None  # fmt: skip
+            try:
+                self._post_the_rest(check, case, asking)
+            except FATAL as error:
+                return replace(_controlled(check.lost(case, presentable(str(error))), controls), fatal=True)
+            what = f"{subject.judge} {subject.dataset} {check.name}"
+            raise WaitingError(f"{what}: answers are asked for in batches") from None
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
@@ -424,23 +427,24 @@ class Run:
 
         A control that fails, and with it the others' answers that nobody needs, costs less than another day.
         """
-        later = contextlib.suppress(PostponedError, CassetteMissError, JudgeFixturesError)
+
+        def posted(ask: Callable[[], object]) -> bool:
+            try:
+                ask()
+            except FATAL:
+                raise
+            except (PostponedError, CassetteMissError, JudgeFixturesError):
+                return False
+            return True
+
         for judge in case.judges:
-            with later:
-                self.control(judge, case.pairs, asking)
-        chosen = True
-        for judge in case.judges:
-            with later:
-                chosen = False
-                self._narrowed(check, replace(case, judge=judge, baseline=None), asking)
-                chosen = True
-        if not chosen:
+            posted(partial(self.control, judge, case.pairs, asking))
+        alone = [replace(case, judge=judge, baseline=None) for judge in case.judges]
+        if not all([posted(partial(self._narrowed, check, each, asking)) for each in alone]):
             return
-        with later:
-            about, asking = self._narrowed(check, case, asking)
-            for judge in about.judges:
-                with contextlib.suppress(PostponedError):
-                    self._asked_of(judge, about.pairs, self.arms(check, about), asking)
+        about, asking = self._narrowed(check, case, asking)
+        for judge in about.judges:
+            posted(partial(self._asked_of, judge, about.pairs, self.arms(check, about), asking))
 
     def send_batches(self) -> list[str]:
         """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
@@ -754,11 +758,14 @@ class Run:
         """Return what a judge answers about pairs in every arm, from its recordings or, recording, from the judge.
 
         One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
-        FatalJudgeError and BudgetError for what ends a recording.
+        FatalJudgeError and BudgetError for what ends a recording, WaitingError where answers come in batches.
         """
         options = f"--judge {judge.name} --judge-dataset {dataset}"
         asking = Asking(dataset, "answers", options, Ledger() if ledger is None else ledger)
-        return self._asked_of(judge, tuple(pairs), arms, asking)
+        try:
+            return self._asked_of(judge, tuple(pairs), arms, asking)
+        except PostponedError:
+            raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
 
     def _asked_of(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: Asking) -> Answers:
         plans = self._plans(judge, pairs, asking)

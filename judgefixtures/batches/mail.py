@@ -41,6 +41,7 @@ from judgefixtures.secrets import masked
 T = TypeVar("T")
 
 SETTLE = 5.0  # seconds after which a batch is in a provider's list, if it was made
+LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # after which an answer that cannot be downloaded is none
 OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
 
@@ -117,7 +118,11 @@ class Mail:
     def __post_init__(self) -> None:
         # Whoever else sends what is missing waits: it would not see what is about to be sent here.
         self._held.enter_context(held(self.root / "batches"))
-        self.manifest = Manifest.of(self.root)
+        try:
+            self.manifest = Manifest.of(self.root)
+        except BaseException:
+            self._held.close()
+            raise
         for sent in self.manifest.sent:
             if sent.batch is not None:
                 self._tries.update((place, digest_of(name)) for place, name in sent.ids if not is_parity(name))
@@ -146,6 +151,8 @@ class Mail:
         results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
         reasons: Counter[str] = Counter()
         lacking = 0
+        # What a provider counts and does not give out is not waited for until it is deleted.
+        results.whole = results.whole or datetime.datetime.now(datetime.UTC) - sent.time > LONGEST_DOWNLOAD
         for place, name in sent.ids:
             key = (place, digest_of(name), is_parity(name))
             if name in results.answers:

@@ -90,9 +90,8 @@ class BatchDesk:
     def asked(self) -> Counter[str]:
         """How often each question was answered in batches, by its id: what is paid for."""
         with self._lock:
-            return Counter(
-                name for batch in self.batches.values() for name, status, _ in batch.results or () if status in (200, 400)
-            )  # fmt: skip
+            results = [each for batch in self.batches.values() for each in batch.results or ()]
+            return Counter(name for name, status, _ in results if status in (200, 400))  # fmt: skip
 
     def handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
         """Return the response to a request about batches or files; None for any other request."""
