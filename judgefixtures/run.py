@@ -440,7 +440,8 @@ class Run:
         for judge in case.judges:
             posted(partial(self.control, judge, case.pairs, asking))
         alone = [replace(case, judge=judge, baseline=None) for judge in case.judges]
-        if not all([posted(partial(self._narrowed, check, each, asking)) for each in alone]):
+        chosen = [posted(partial(self._narrowed, check, each, asking)) for each in alone]
+        if not all(chosen):
             return
         about, asking = self._narrowed(check, case, asking)
         for judge in about.judges:

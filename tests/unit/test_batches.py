@@ -36,7 +36,7 @@ from judgefixtures.cassettes.files import DamagedError, Row
 from judgefixtures.config import judge_table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plans import PLANNING_MARK
-from judgefixtures.providers import FatalJudgeError
+from judgefixtures.providers import PROVIDERS, FatalJudgeError
 from judgefixtures.simulator.batches import DAY, Faults
 from judgefixtures.simulator.server import serving
 
@@ -45,7 +45,7 @@ pytest_plugins = ["pytester"]
 KILLS = int(os.environ.get("JUDGEFIXTURES_KILLS", "4"))
 JUDGMENTS = int(os.environ.get("JUDGEFIXTURES_JUDGMENTS", "200"))
 BATCH = ("--judge-record", "missing", "--judge-batch")
-SDKS = ("openai", "google")
+SDKS = tuple(sdk for sdk in ("openai", "google", "anthropic") if sdk in PROVIDERS)
 KEY = "sk-never-to-be-written-4711"
 each_sdk = pytest.mark.parametrize("sdk", SDKS)
 
@@ -239,7 +239,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("where", ["openai", "google", "google in a file"])
+@pytest.mark.parametrize("where", [*SDKS, "google in a file"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     fault: str, where: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
