@@ -350,13 +350,14 @@ class Mail:
         self.manifest.note("ended", sent, state=state.word, answered=answered, failed=len(sent) - answered)
 
     def _unsettled(self, sent: Sent, place: str) -> Iterator[Key]:
-        recorded = CassetteFile(self.root / f"{place}.jsonl")
+        # Where what another judge recorded is asked anew, answers stand in a side file until they are all there.
+        files = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
         again = {key for queue in self._queue.values() for key in queue}
         for name in sent.asked[place]:
             key = (place, digest_of(name), is_parity(name))
             if key in self._failed or key in self.waiting or key in again:
                 continue
-            if key in self.answers if key[2] else recorded.find(key[1]) is None:
+            if key in self.answers if key[2] else all(file.find(key[1]) is None for file in files):
                 yield key
 
     def _tell_parity(self) -> None:

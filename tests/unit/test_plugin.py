@@ -24,6 +24,7 @@ from support.server import NOWHERE
 from judgefixtures.contrasts import contrasts
 from judgefixtures.pairs import Pair
 from judgefixtures.prompts import load_template
+from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.simulator.behaviour import answer
 from judgefixtures.simulator.server import SimulatorServer, serving
 
@@ -117,7 +118,7 @@ def told(result: Ran) -> str:
 def refused(result: Ran, *words: str) -> str:
     """Assert that a run failed with a message that holds the words, and return it."""
     said = told(result)
-    assert result.ret in (1, 2, 4)
+    assert result.ret in (1, 2, 4, NOT_MEASURED)
     for word in words:
         assert word in said
     return said
