@@ -26,28 +26,10 @@ from judgefixtures.cassettes.origins import Origin, origin_of
 from judgefixtures.cassettes.thinning import thinned, unspelled
 from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 
-__all__ = [
-    "CALL",
-    "AnswerTooLargeError",
-    "Call",
-    "CassetteMissError",
-    "Delivered",
-    "NetworkBlockedError",
-    "Postbox",
-    "PostponedError",
-    "Question",
-    "check_call",
-    "drop_answer",
-    "is_recorded",
-    "is_this_machine",
-    "keep_answer",
-    "posted",
-    "postpone",
-    "recording",
-    "replaying",
-    "request_digest",
-    "was_played",
-]  # fmt: skip
+__all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "Delivered", "NetworkBlockedError",
+           "Postbox", "PostponedError", "Question", "check_call", "drop_answer", "is_recorded", "is_this_machine",
+           "keep_answer", "posted", "postpone", "recording", "replaying", "request_digest",
+           "was_played"]  # fmt: skip
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
@@ -78,7 +60,6 @@ class Question:
     """A request as an SDK was about to send it: what a line of a batch is made of, and what its answer is found by."""
 
     digest: str
-    path: str
     body: bytes
 
 
@@ -416,7 +397,7 @@ def _routing() -> Any:
 def _collected(call: Call, post: Postbox, request: Any) -> bool:
     """Tell whether a batch answered a request; raise PostponedError where none did, with what is to be asked."""
     digest = _digest(call, request, call.asked[_plain_digest(call, request)])
-    question = Question(digest, urlsplit(request.uri).path, _body_of(request))
+    question = Question(digest, _body_of(request))
     call.delivered = post.take(digest)
     call.question = None if call.delivered is None and post.waits(digest) else question
     if call.delivered is None:
