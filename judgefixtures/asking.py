@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from judgefixtures.cassettes.replay import drop_answer, keep_answer, replaying, was_played
+from judgefixtures.cassettes.replay import drop_answer, keep_answer, posted, postpone, replaying, was_played
 from judgefixtures.cassettes.thinning import spells_secret
 from judgefixtures.config import THINKERS, UNSET, JudgeTable
 from judgefixtures.contrasts import Condition
@@ -233,6 +233,8 @@ class Asker(ABC, Generic[R]):
 
     def _check_probe(self, reply: R) -> None:
         if self._probing and self.stops_when_cut_off and reply.invalid == "truncated" and not was_played():
+            if posted():
+                return  # it is paid for, and so are the others
             drop_answer()
             raise self._cut_off_error("the first answer was", reply.usage)
 
@@ -332,6 +334,8 @@ class Asker(ABC, Generic[R]):
                 failure = self._cleaned(error)
                 gone = patience.is_gone(error, self.pace.answers, _now())
                 is_answer = error.invalid is not None and not error.outage
+                postpone(unless_asked=self.table.max_attempts if is_answer else 0)
+                gone = gone or posted()  # the batches are the attempts
                 if was_played() or (gone and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()
                     return self._gave_up(failure, patience, wasted)
@@ -370,23 +374,25 @@ class Asker(ABC, Generic[R]):
 
     async def _attempt(self, prompt: str) -> Answer:
         replayed = replaying()  # nobody is to be spared then, and recordings hold no secrets
-        async with contextlib.nullcontext(0.0) if replayed else self.pace.call() as started:
+        unhurried = replayed or posted()
+        async with contextlib.nullcontext(0.0) if unhurried else self.pace.call() as started:
             try:
                 async with asyncio.timeout(self.table.timeout):
                     answer = _encodable(await self._provider.complete(prompt))
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
             except RetryableError as error:
-                if error.status == RATE_LIMITED and not replayed and (error.retry_after or 0.0) <= LONGEST_WAIT:
+                if error.status == RATE_LIMITED and not unhurried and (error.retry_after or 0.0) <= LONGEST_WAIT:
                     self.pace.refused(started, error.retry_after)
                 raise
-            if not replayed and answer.quota is not None and answer.quota.calls < len(self.pace.in_flight):
+            if not unhurried and answer.quota is not None and answer.quota.calls < len(self.pace.in_flight):
                 self.pace.hold(answer.quota.seconds)  # the calls in flight use it up
         self._check_served(answer.served_model)
         if replayed:
             return answer
         self._answered = self._answered or not was_played()
-        self.pace.answered(started)
+        if not unhurried:
+            self.pace.answered(started)
         return replace(
             answer,
             text=redacted(answer.text),

@@ -584,6 +584,7 @@ class _Root(_Table):
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()
     cues: dict[str, dict[str, str]] = Field(default_factory=dict)
+    batch_parity: int = Field(20, ge=0)  # questions of a judge that --judge-batch asks at once as well; 0: none
 
     @field_validator("control", mode="before")
     @classmethod
@@ -615,6 +616,7 @@ class Config(_Table):
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()
     canary: CanaryTable = CanaryTable()
+    batch_parity: int = 20
     folder: Path = Path()  # where the configuration stands
 
     def judge_table(self, name: str) -> JudgeTable:
@@ -781,6 +783,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         security=root.security,
         detector=root.detector,
         canary=root.canary,
+        batch_parity=root.batch_parity,
         folder=folder,
     )
 

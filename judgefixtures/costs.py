@@ -15,6 +15,7 @@ from judgefixtures.providers import Usage
 
 CHARACTERS_A_TOKEN = 4
 MARGIN = 0.25
+BATCH_SHARE = 0.5  # of the price of a call is the price of one in a batch, with every provider that offers them
 
 
 class BudgetError(JudgeFixturesError):
@@ -72,6 +73,15 @@ def price_usd(table: JudgeTable, input_tokens: int, output_tokens: int) -> float
         return None
 
 
+def halved(cost: Cost) -> Cost:
+    """Return what the same calls cost in a batch.
+
+    >>> halved(Cost(10, 900, 100, 0.5)).usd
+    0.25
+    """
+    return replace(cost, usd=None if cost.usd is None else BATCH_SHARE * cost.usd)
+
+
 def cost_of(table: JudgeTable, usages: Iterable[Usage]) -> Cost:
     """Return what answered calls cost, by the tokens that the provider counted."""
     usages = list(usages)
@@ -102,6 +112,7 @@ class Budget:
     cap: float | None = None
     spent: float = 0.0
     reserved: float = 0.0
+    booked: float = 0.0  # of what is reserved, for questions that go into a batch: it stays so
 
 
 @dataclass(slots=True)
@@ -122,25 +133,37 @@ class Meter:
         if self.budget.cap is None:
             return True
         if self.budget.spent + self.budget.reserved + self._most(prompt) > self.budget.cap:
-            self.stopped = self.stopped or self.budget.reserved < 1e-12
+            self.stopped = self.stopped or self.budget.reserved - self.budget.booked < 1e-9
             return False
         self.budget.reserved += self._most(prompt)
         return True
 
-    def settle(self, prompt: str, usage: Usage | None, wasted: int = 0) -> None:
+    def settle(self, prompt: str, usage: Usage | None, wasted: int = 0, *, by_batch: bool = False) -> None:
         """Replace a reservation by what the call did cost; usage None: it was replayed, or failed.
 
         `wasted` attempts came to nothing and may have been billed: each counts as the most that it can have cost.
+        What a batch answered counts at its price, and not against the budget: that run paid for it which sent it.
         """
         cost = None if usage is None else cost_of(self.table, [usage])
         if cost is not None:
-            self.total += cost
+            self.total += halved(cost) if by_batch else cost
         if self.budget.cap is None:
             return
         most = self._most(prompt)
         self.budget.reserved -= most
-        if cost is not None:
+        if cost is not None and not by_batch:
             self.budget.spent += (most if cost.usd is None else cost.usd) + wasted * most
+
+    def count(self, usage: Usage, *, by_batch: bool = False) -> None:
+        """Count what a call did cost that nothing was set aside for."""
+        cost = cost_of(self.table, [usage])
+        self.total += halved(cost) if by_batch else cost
+
+    def book(self, prompt: str) -> None:
+        """Set aside, for the rest of the session, what a question can cost in a batch."""
+        if self.budget.cap is not None:
+            self.budget.reserved += BATCH_SHARE * self._most(prompt)
+            self.budget.booked += BATCH_SHARE * self._most(prompt)
 
     def check(self) -> None:
         """Raise BudgetError where a budget is set and a call's price is not known."""

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judgefixtures.asking import Asker
+from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.certainty import fewest_beyond
 from judgefixtures.checks.check import Case, Need, Subject
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.closest import SCREENING, About
-from judgefixtures.costs import MARGIN, Cost, money, most_of
+from judgefixtures.costs import MARGIN, Cost, halved, money, most_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Planned
 from judgefixtures.pairs import Pair, independent
@@ -211,8 +212,12 @@ def _totals(run: Run, costs: Costs) -> list[str]:
         if run.judge(judge).is_imported:
             continue
         totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
-    return [f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)"
-            for judge, cost in totals.items()]  # fmt: skip
+    lines = []
+    for judge, cost in totals.items():
+        lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
+        if cost.usd and offers_batches(run.judge(judge).table):
+            lines.append(f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day")
+    return lines
 
 
 def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:

@@ -10,8 +10,16 @@ from functools import partial
 from typing import Generic, Literal
 
 from judgefixtures.asking import Asker, CutOffError, OtherModelError, R
+from judgefixtures.batches.mail import Mail
 from judgefixtures.cassettes.library import Cassette
-from judgefixtures.cassettes.replay import CALL, AnswerTooLargeError, Call, CassetteMissError, NetworkBlockedError
+from judgefixtures.cassettes.replay import (
+    CALL,
+    AnswerTooLargeError,
+    Call,
+    CassetteMissError,
+    NetworkBlockedError,
+    PostponedError,
+)
 from judgefixtures.contrasts import Condition
 from judgefixtures.costs import Meter
 from judgefixtures.errors import JudgeFixturesError
@@ -19,6 +27,7 @@ from judgefixtures.judges import Judge, Reply
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.providers import Answer, Usage
+from judgefixtures.ratings import Rater, Rating
 from judgefixtures.verdicts import Verdict
 
 Choice = Literal[0, 1, 2]  # 0: a tie
@@ -114,6 +123,7 @@ async def ask_all(
     answered: Callable[[R], None] | None = None,
     plans: Mapping[str, Planned] | None = None,
     urgency: Callable[[], int] | None = None,
+    mail: Mail | None = None,
 ) -> list[tuple[R, ...]]:
     """Return what is made of every arm's answers, in the order of the pairs, with `concurrency` calls in flight.
 
@@ -121,9 +131,10 @@ async def ask_all(
     is. A meter that admits no further call lets those in flight finish and then raises BudgetError. What was
     answered until then is in the cassettes. `answered` is called with each reply as it arrives. `plans` are
     those of a judge that plans first, by pair id. Where `urgency` returns 1 nothing further is asked, and what is in
-    flight has some seconds; where it returns 2, none. Both end in StoppedError.
+    flight has some seconds; where it returns 2, none. Both end in StoppedError. With `mail` batches answer, and
+    PostponedError is raised where some question has to wait for one.
     """
-    run = _Run(asker, cassettes, meter or Meter(asker.table), answered or (lambda _reply: None), plans or {})
+    run = _Run(asker, cassettes, meter or Meter(asker.table), answered or (lambda _reply: None), plans or {}, mail)
     jobs = iter([(condition, repeat, pair) for condition, repeat in arms for pair in pairs])
     asking = asyncio.create_task(run.ask_all(jobs, concurrency))
     heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
@@ -141,6 +152,8 @@ async def ask_all(
         raise StoppedError
     if run.meter.stopped:
         raise run.meter.exhausted()
+    if run.postponed:
+        raise PostponedError
     return [tuple(run.replies[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
 
 
@@ -168,6 +181,8 @@ class _Run(Generic[R]):
     meter: Meter
     answered: Callable[[R], None]
     plans: Mapping[str, Planned]
+    mail: Mail | None = None
+    postponed: bool = False  # some question waits for a batch
     replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
     workers: set[asyncio.Task[None]] = field(default_factory=set)
@@ -175,7 +190,11 @@ class _Run(Generic[R]):
 
     async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
         """Ask one question alone, then the others, so many at a time."""
+        if self.mail is not None:
+            await self.mail.attend(self.asker)
         await self.probe(jobs)
+        if self.mail is not None:
+            self.mail.probed(self.asker)
         async with asyncio.TaskGroup() as group:
             self.workers |= {group.create_task(self.work(jobs, after=number * APART)) for number in range(concurrency)}
 
@@ -213,7 +232,7 @@ class _Run(Generic[R]):
         if after:
             await asyncio.sleep(after)
         while not (self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
-            if await self.ask(job, self.asker.ask):
+            if await self.ask(job, self.asker.ask) and self.mail is None:  # what a batch answered is paid for
                 condition, repeat, pair = job
                 self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
 
@@ -227,8 +246,11 @@ class _Run(Generic[R]):
         prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
         make = partial(cassette.call, pair, repeat, eager=self.asker.is_python,
                        plan="" if plan is None else plan.digest)  # fmt: skip
-        call = make()
-        reply = await self._reply(prompt, ask, call)
+        call = make() if self.mail is None else make(post=self.mail.box(cassette))
+        try:
+            reply = await self._reply(prompt, ask, call)
+        except PostponedError:
+            call, reply = await self._posted(job, prompt, ask, make, call)
         if reply is not None and cassette.asks_again(call, reply.invalid):
             call = make(again=True)
             reply = await self._reply(prompt, ask, call)
@@ -237,11 +259,56 @@ class _Run(Generic[R]):
         cassette.used_by(call)
         self.replies[condition.name, repeat, pair.id] = reply
         self.answered(reply)
+        if self.mail is not None and call.played:
+            await self._compare(job, prompt, reply, call.played[-1].digest)
         if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             now = reply.served_model or reply.fingerprint or ""
             raise OtherModelError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
+
+    async def _posted(
+        self, job: Job, prompt: str, ask: Callable[[str], Awaitable[R]], make: Callable[[], Call], call: Call
+    ) -> tuple[Call, R | None]:
+        """Put a question into a batch, unless it is on its way in one, or ask it at once; some are asked both ways."""
+        assert self.mail is not None
+        condition, repeat, _ = job
+        put = partial(self.mail.put, self.asker, self.cassettes[condition.name], repeat=repeat, prompt=prompt)
+        if call.question is None:
+            self.postponed = True
+            return call, None
+        question, delivered = call.question, call.delivered is not None
+        how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
+        if not how:
+            self.postponed = True
+            if put(question):
+                self.meter.book(prompt)
+            return call, None
+        call = make()
+        reply = await self._reply(prompt, ask, call)
+        if reply is not None and how == "both" and put(question, parity=True):
+            self.meter.book(prompt)
+        return call, reply
+
+    async def _compare(self, job: Job, prompt: str, reply: R, digest: str) -> None:
+        """Compare an answer with what a batch answered to the same question, where it was asked both ways."""
+        assert self.mail is not None
+        condition, repeat, pair = job
+        box = self.mail.box(self.cassettes[condition.name], parity=True)
+        if (box.place, digest, True) not in self.mail.answers:
+            return
+        # Asked as ever, but nothing is written down: the answer at once is the recorded one.
+        call = Call(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
+        token = CALL.set(call)
+        try:
+            other = await self.asker.ask(prompt)
+        except (PostponedError, AnswerTooLargeError):
+            return
+        finally:
+            CALL.reset(token)
+        self.meter.count(other.usage, by_batch=True)
+        models = (reply.served_model, other.served_model)
+        self.mail.compare(self.asker, box, digest, pair.id, same=_stated(reply) == _stated(other), models=models)
 
     async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
@@ -263,10 +330,17 @@ class _Run(Generic[R]):
             usage = reply.usage if call.recorded else None
         finally:
             CALL.reset(token)
-            self.meter.settle(prompt, usage, wasted)
+            self.meter.settle(prompt, usage, wasted, by_batch=call.delivered is not None)
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure
         return reply
+
+
+def _stated(reply: object) -> object:
+    """Return what a reply decides: the choice or the score, and whether there is one."""
+    if isinstance(reply, Reply):
+        return (reply.verdict.selected_response, reply.verdict.tie, reply.invalid)
+    return (reply.score.value, reply.invalid) if isinstance(reply, Rating) else None
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from judgefixtures.asking import Asker, R, Said
+from judgefixtures.batches.mail import Mail
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
-from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
+from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError, recording
 from judgefixtures.certainty import likely_of
 from judgefixtures.checks import (
     AccuracyCheck,
@@ -88,6 +89,11 @@ REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
 
 FATAL = (FatalJudgeError, BudgetError, CassetteWriteError)  # nothing else of the run can succeed
 
+
+class WaitingError(JudgeFixturesError):
+    """A check has to wait for answers that are asked for in batches."""
+
+
 Answered = Callable[[Any], None]
 # Shows how far a recording is: gets what the calls cost so far and how many there are.
 Progress = Callable[[Meter, int], AbstractContextManager[Answered | None]]
@@ -115,6 +121,7 @@ class RunOptions:
     `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
     positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
     where those of the configuration are asked about.
+    With `batch` questions go into batches in place of the network, until `send_batches` sends them.
     `command` begins the commands in messages; `usual` is where recordings are unless one says otherwise, looked at for
     what was moved. `session`, `workers` and `shared` are of a run that several processes share: its name, how many they
     are, and a folder for their pace.
@@ -130,6 +137,7 @@ class RunOptions:
     max_cost: float | None = None
     force: bool = False
     keep_judgments: bool = False
+    batch: bool = False
     command: str = "pytest"
     usual: Path | None = None
     session: str = ""
@@ -257,6 +265,7 @@ class Run:
             know_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
         cap = self.options.max_cost
         self.budget = Budget(None if cap is None else cap / self.options.workers)
+        self.mail: Mail | None = None
         self._progress = progress
         self._stop = stop
         controlled = config.control.pairs if config.control else None
@@ -386,7 +395,8 @@ class Run:
 
         `judge` is a name of the configuration or a judge made by `load_judge`; so is `baseline`, with which the check
         is a comparison. `pairs` are those of the dataset unless they are given. Raises JudgeFixturesError for a name
-        that there is not; what cannot be measured is a finding with the status ERROR.
+        that there is not, and WaitingError where answers are to come from a batch; what cannot be measured is a
+        finding with the status ERROR.
         """
         who = self.judge(judge) if isinstance(judge, str) else judge
         check = self.repeated(self.named(name), who.table)
@@ -434,6 +444,13 @@ class Run:
             if isinstance(check, ContrastCheck) and check.is_read and (reader := self.config.detector.judge):
                 read = self._detected(self.judge(reader), case.judge, case.pairs, answers[0], asking)
                 answers[0] = replace(answers[0], detections=read)
+        except PostponedError:
+            try:
+                self._post_the_rest(check, case, asking)
+            except FATAL as error:
+                return replace(_controlled(check.lost(case, presentable(str(error))), controls), fatal=True)
+            what = f"{subject.judge} {subject.dataset} {check.name}"
+            raise WaitingError(f"{what}: answers are asked for in batches") from None
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             ledger.judges.setdefault(case.judge.name, case.judge.identity)
             fatal = isinstance(error, FATAL)
@@ -442,6 +459,43 @@ class Run:
             ledger.judges.setdefault(judge.name, judge.identity)
             self._keep(judge, case.dataset, case.pairs, answered, ledger)
         return _controlled(check.find(case, *answers), controls)
+
+    def _post_the_rest(self, check: Check, case: Case, asking: Asking) -> None:
+        """Put into batches what else a check will ask, as far as that is known before the answers are there.
+
+        A control that fails, and with it the others' answers that nobody needs, costs less than another day.
+        """
+
+        def posted(ask: Callable[[], object]) -> bool:
+            try:
+                ask()
+            except FATAL:
+                raise
+            except (PostponedError, CassetteMissError, JudgeFixturesError):
+                return False
+            return True
+
+        for judge in case.judges:
+            posted(partial(self.control, judge, case.pairs, asking))
+        alone = [replace(case, judge=judge, baseline=None) for judge in case.judges]
+        chosen = [posted(partial(self._narrowed, check, each, asking)) for each in alone]
+        if not all(chosen):
+            return
+        about, asking = self._narrowed(check, case, asking)
+        for judge in about.judges:
+            posted(partial(self._asked_of, judge, about.pairs, self.arms(check, about), asking))
+
+    def send_batches(self) -> list[str]:
+        """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
+        if self.mail is None:
+            return []
+        self.runner.run(self.mail.finish())
+        return [shown(line) for line in self.mail.words]
+
+    @property
+    def waits(self) -> int:
+        """How many questions are to be answered in batches."""
+        return 0 if self.mail is None else self.mail.unanswered
 
     def arms(self, check: Check, case: Case) -> tuple[Arm, ...]:
         """Return what a check asks; of accuracy the pairs' own order alone, where an imported judge's log has no other.
@@ -754,10 +808,13 @@ class Run:
         """Return what a judge answers about pairs in every arm, from its recordings or, recording, from the judge.
 
         One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
-        FatalJudgeError and BudgetError for what ends a recording.
+        FatalJudgeError and BudgetError for what ends a recording, WaitingError where answers come in batches.
         """
         asking = Asking(dataset, "answers", "", Ledger() if ledger is None else ledger)
-        return self._asked_of(judge, tuple(pairs), arms, asking)
+        try:
+            return self._asked_of(judge, tuple(pairs), arms, asking)
+        except PostponedError:
+            raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
 
     def _asked_of(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: Asking) -> Answers:
         plans = self._plans(judge, pairs, asking)
@@ -838,6 +895,8 @@ class Run:
         asked.stops_when_cut_off = not self.options.force
         if self.options.shared is not None:
             asked.pace.share(self.options.shared, asked.name, concurrency)
+        if self.options.batch and self.mail is None:
+            self.mail = Mail(self.library.root, self.config.batch_parity)
         stop = None if offline or self._stop is None else self._stop()
         urgency = None if stop is None else lambda: stop.urgency
         meter, retries = Meter(asked.table, self.budget), asked.retries
@@ -854,7 +913,7 @@ class Run:
                     contextlib.nullcontext() if stop is None else stop.heeded(),
                 ):
                     found = self.runner.run(
-                        ask_all(asked, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
+                        ask_all(asked, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency, self.mail)
                     )
                 self._note_answers(judge, arms, pairs, found, asking)
                 return found
@@ -924,6 +983,9 @@ class Run:
 
     def close(self) -> None:
         """Close the judges' connections and the event loop."""
+        if self.mail is not None:
+            self.runner.run(self.mail.close())
+            self.mail = None
         if self._runner is not None:
             for judge in self._asked.values():
                 self._runner.run(judge.close())
@@ -943,7 +1005,7 @@ class Run:
             asked_for = [(cassette, repeat) for cassette in cassettes for condition, repeat in arms
                          if condition.name == cassette.condition]  # fmt: skip
             kept = sum(cassette.keeps(pair, repeat) for cassette, repeat in asked_for for pair in pairs)
-        if record != "none" and answered < wanted:
+        if record != "none" and answered < wanted and self.mail is None:  # batches are told of by themselves
             asked = sum(cassette.asked for cassette in cassettes)
             self.note(
                 f"{judge.name} {asking.dataset} {asking.what}: {kept} of {wanted} answers are kept ({asked} of them "

@@ -62,6 +62,7 @@ class Row:
     asked: int = 1  # how often, where an invalid answer was asked again and this is the last one
     oversize: int = 0  # how many bytes the body had, where it was too large to be kept
     on: str = field(default="", compare=False)  # which day (UTC) it was answered; empty where nobody wrote it down
+    by: str = field(default="", compare=False)  # "batch" where it was asked in one; empty: at once
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
 
@@ -85,6 +86,7 @@ class Row:
         where |= {"plan": self.plan} if self.plan else {}
         where |= {"oversize": self.oversize} if self.oversize else {}
         where |= {"on": self.on} if self.on != recorded else {}
+        where |= {"by": self.by} if self.by else {}
         return dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
@@ -110,7 +112,14 @@ class Row:
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
                    location, str(found.get("plan", "")), asked, oversize, day(found.get("on", recorded)),
-                   exact)  # fmt: skip
+                   _way(found.get("by", "")), exact)  # fmt: skip
+
+
+def _way(text: Any) -> str:
+    """Return how an answer was asked for, as a row holds it; raises ValueError for anything else."""
+    if text not in ("", "batch"):
+        raise ValueError("not a way to ask")
+    return str(text)
 
 
 def day(text: Any) -> str:

@@ -40,7 +40,7 @@ from judgefixtures.cassettes.frozen import (
     read_sample,
 )
 from judgefixtures.cassettes.origins import Origins
-from judgefixtures.cassettes.replay import Call, CassetteMissError
+from judgefixtures.cassettes.replay import Call, CassetteMissError, Postbox
 from judgefixtures.commands import quoted
 from judgefixtures.cues import LONGEST_NAME
 from judgefixtures.pairs import Pair
@@ -99,11 +99,15 @@ class Cassette:
     _seen: set[tuple[str, int, str]] | None = None
     _recorded: dict[Key, Row] | None = None
 
-    def call(self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False) -> Call:
+    def call(
+        self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False,
+        post: Postbox | None = None,
+    ) -> Call:  # fmt: skip
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 
         `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded
-        before this call does not answer it; it stays until a new answer is written behind it.
+        before this call does not answer it; it stays until a new answer is written behind it. With `post` what is
+        not recorded is not asked, but taken from there or put into a batch.
         """
         own: set[str] = set()
 
@@ -122,7 +126,8 @@ class Cassette:
         def missing() -> NoReturn:
             raise CassetteMissError(self._diagnosis(pair, repeat, plan))
 
-        return Call(pair.id, repeat, find, keep, missing if self.mode == "none" else None, eager)
+        return Call(pair.id, repeat, find, keep, missing if self.mode == "none" else None, eager,
+                    post=post)  # fmt: skip
 
     def find(self, digest: str) -> Row | None:
         """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
@@ -573,7 +578,7 @@ class Library:
         return _locked(_scratch(str((self.root / judge / "canary").resolve()), "lock"))
 
     def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
-        return _locked(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
+        return held(self.folder(judge, dataset) / condition)
 
 
 def _readable(path: Path, commands: Callable[[str], str]) -> CassetteFile | None:
@@ -584,6 +589,11 @@ def _readable(path: Path, commands: Callable[[str], str]) -> CassetteFile | None
         raise
     except CassetteError:
         return None
+
+
+def held(path: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold what a path names, over processes: another one that wants it waits."""
+    return _locked(_scratch(str(path.resolve()), "lock"))
 
 
 @contextlib.contextmanager

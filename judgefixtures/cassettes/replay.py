@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
@@ -26,9 +26,10 @@ from judgefixtures.cassettes.origins import Origin, origin_of
 from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
 from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 
-__all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "NetworkBlockedError", "check_call",
-           "drop_answer", "find_at", "find_with", "is_recorded", "is_this_machine", "keep_answer", "recording",
-           "replaying", "request_digest", "was_played"]  # fmt: skip
+__all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "Delivered", "NetworkBlockedError",
+           "Postbox", "PostponedError", "Question", "check_call", "drop_answer", "find_at", "find_with", "is_recorded",
+           "is_this_machine", "keep_answer", "posted", "postpone", "recording", "replaying", "request_digest",
+           "was_played"]  # fmt: skip
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
@@ -48,6 +49,38 @@ class AnswerTooLargeError(BaseException):
 
     def __init__(self, row: Row) -> None:
         super().__init__(f"the answer has {row.oversize} bytes, too many for a recording")
+
+
+class PostponedError(BaseException):
+    """The question is to be asked in a batch, or is on its way in one. A BaseException for the same reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request as an SDK was about to send it: what a line of a batch is made of, and what its answer is found by."""
+
+    digest: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """An answer that came in a batch, as the same request would have been answered at once."""
+
+    status: int
+    body: bytes
+    batch: str = ""
+    tries: int = 1  # in how many batches it was asked
+
+
+class Postbox(Protocol):
+    """Where a call's questions go in place of the network, and answers of batches come from."""
+
+    def take(self, digest: str) -> Delivered | None:
+        """Return what a batch answered to a request, once."""
+
+    def waits(self, digest: str) -> bool:
+        """Tell whether a request is on its way in a batch."""
 
 
 @dataclass(slots=True)
@@ -74,6 +107,9 @@ class Call:
     online: bool = False  # the present attempt went to the network
     unsaid: Mapping[str, Any] = field(default_factory=dict)  # fields that its requests are found with all the same
     address: str | None = None  # what its requests are found by in place of where they go
+    post: Postbox | None = None  # nothing goes to the network
+    question: Question | None = None  # what is to be asked in a batch, and is not on its way in one
+    delivered: Delivered | None = None  # the latest answer is of a batch
 
 
 CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)
@@ -150,6 +186,24 @@ def was_played() -> bool:
     """Tell whether what the call in progress received came from a recording: asking again would not change it."""
     call = CALL.get()
     return call is not None and bool(call.played) and not call.online
+
+
+def posted() -> bool:
+    """Tell whether the call in progress is answered from recordings and batches alone."""
+    call = CALL.get()
+    return call is not None and call.post is not None
+
+
+def postpone(*, unless_asked: int = 0) -> None:
+    """Raise PostponedError where the call in progress got its answer in a batch: another one has to answer it.
+
+    With `unless_asked` not where so many batches did already.
+    """
+    call = CALL.get()
+    if call is None or call.delivered is None or (unless_asked and call.delivered.tries >= unless_asked):
+        return
+    drop_answer()
+    raise PostponedError
 
 
 def replaying() -> bool:
@@ -298,13 +352,14 @@ def _routing() -> Any:
                     call.failure = failure
                     raise
             call.online = True
-            return False
+            return call.post is not None and _collected(call, call.post, request)
 
         def play_response(self, request: Any) -> dict[str, Any]:
             call = CALL.get()
             assert call is not None
             row = _found(call, request)
-            assert row is not None
+            if row is None:
+                return self._deliver(call, request)
             call.asked[_plain_digest(call, request)] += 1
             call.played.append(row)
             _check_size(call)
@@ -313,6 +368,17 @@ def _routing() -> Any:
                 "headers": _headers_of(row),
                 "body": {"string": row.body},
             }
+
+        def _deliver(self, call: Call, request: Any) -> dict[str, Any]:
+            """Return a batch's answer, and write it down as one that came over the network."""
+            assert call.delivered is not None
+            response = {
+                "status": {"code": call.delivered.status, "message": None},
+                "headers": {"content-type": [JSON]},
+                "body": {"string": call.delivered.body},
+            }
+            self.append(request, response)
+            return response
 
         def append(self, request: Any, response: Any) -> None:
             call = CALL.get()
@@ -327,7 +393,7 @@ def _routing() -> Any:
             plain = _plain_digest(call, request)
             row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
                       redacted(_header(response, "content-type")), location=_location(response),
-                      exact=call.eager)  # fmt: skip
+                      by="batch" if call.delivered else "", exact=call.eager)  # fmt: skip
             request_alone = request_digest(request.method, _address(call, request), _body_of(request))
             call.pending.append((plain, row, origin_of(received, request_alone)))
             if call.eager:
@@ -337,6 +403,17 @@ def _routing() -> Any:
             return []  # vcrpy would compare the request with every recording
 
     return RoutingCassette
+
+
+def _collected(call: Call, post: Postbox, request: Any) -> bool:
+    """Tell whether a batch answered a request; raise PostponedError where none did, with what is to be asked."""
+    digest = _digest(call, request, call.asked[_plain_digest(call, request)])
+    question = Question(digest, _body_of(request))
+    call.delivered = post.take(digest)
+    call.question = None if call.delivered is None and post.waits(digest) else question
+    if call.delivered is None:
+        raise PostponedError
+    return True
 
 
 def _headers_of(row: Row) -> dict[str, list[str]]:

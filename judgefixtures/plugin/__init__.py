@@ -76,6 +76,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--judge-until-decided", action="store_true", dest="judge_until_decided",
         help="with --judge-record missing: record a swap one of [swap] looks at a time, stop when it is decided; a "
              "replay asks for the same (default: all pairs)")  # fmt: skip
+    add("--judge-batch", action="store_true", dest="judge_batch",
+        help="with --judge-record missing: send what is missing in batches, at half the price, and end; the same "
+             "command collects the answers, within a day (default: ask at once)")  # fmt: skip
     add("--judge-force", action="store_true", dest="judge_force",
         help="record although the preflight refuses, or the first answers are cut off (default: stop)")  # fmt: skip
     add("--judge-max-cost", type=_dollars, dest="judge_max_cost", metavar="USD", default=None,
@@ -147,8 +150,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """A preflight looks at the items of one process: it starts no workers."""
-    if config.option.judge_preflight and config.pluginmanager.hasplugin("xdist"):
+    """A preflight, and a run that sends batches, look at the items of one process: they start no workers."""
+    if (config.option.judge_preflight or config.option.judge_batch) and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
 
 
@@ -172,6 +175,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if option.judge_until_decided and (option.judge_record in ("invalid", "all") or option.judge_baseline is None):
         raise pytest.UsageError("--judge-until-decided records or replays a swap look by look: it needs "
                                 "--judge-baseline NAME, and --judge-record missing or none.")  # fmt: skip
+    if option.judge_batch and (option.judge_record != "missing" or option.judge_until_decided):
+        raise pytest.UsageError("--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
+                                "goes without --judge-until-decided, which looks at some answers first.")  # fmt: skip
+    if option.judge_batch:
+        from judgefixtures.plugin.batches import BatchRun
+
+        config.pluginmanager.register(BatchRun(), "judgefixtures-batches")
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
     if any(given) and not hasattr(config, "workerinput"):
         try:

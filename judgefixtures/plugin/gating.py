@@ -31,6 +31,7 @@ class Outcome:
     notes: list[str]
     findings: list[Finding] = field(default_factory=list)
     failed: bool = False
+    waiting: bool = False  # for answers that are asked for in batches
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as plain values: under xdist it travels to the controller."""
@@ -46,6 +47,7 @@ class Outcome:
             "sources": {judge: source.row for judge, source in ledger.sources.items()},
             "prices": dict(ledger.prices),
             "failed": self.failed,
+            "waiting": self.waiting,
             "notes": list(self.notes),
         }
 
@@ -100,6 +102,7 @@ class Gate:
         """Ask what a check asks, and pass, fail or skip the test by what it finds."""
         from judgefixtures.checks import Case
         from judgefixtures.plugin.items import selected
+        from judgefixtures.run import WaitingError
 
         given = _given(pairs, *filter(None, (judge, baseline)))
         beside = [subject for _, subject in selected(self._node.session.items)]
@@ -107,7 +110,12 @@ class Gate:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
         check = self._setup.run.repeated(check, judge.table)
-        self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject))
+        try:
+            finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
+        except WaitingError as error:
+            self._outcome.waiting = True
+            raise pytest.skip.Exception(shown(str(error))) from None
+        self.conclude(finding)
 
     def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[Subject]) -> None:
         """Ask about the item's swap look by look, once; fails for judges and pairs that the looks are not about."""

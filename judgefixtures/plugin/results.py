@@ -82,8 +82,8 @@ class Results:
         self._lost = self._lost_items(session)
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        if not self._results:
-            return
+        if not self._results or any(result["waiting"] for result in self._attempts):
+            return  # while answers are on their way there is no report that would be of all
         from judgefixtures.report import report_of, sheet_of, write_report
 
         self._record = self._recorded()

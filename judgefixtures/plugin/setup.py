@@ -51,6 +51,7 @@ class Setup:
             max_cost=self.options.judge_max_cost,
             force=self.options.judge_force,
             keep_judgments=self.options.judge_report is not None,
+            batch=self.options.judge_batch,
             command=self.command_start,
             usual=self.folder / "cassettes",
             session=str(worker.get("testrunuid", "")),
@@ -92,6 +93,8 @@ class Setup:
                 self.config.check_key(judge)
             for dataset in self.options.judge_datasets or self.config.dataset_names:
                 self.run.pairs(judge, dataset)
+        if self.options.judge_batch:
+            self._check_batches()
         if (detector := self.config.detector.judge) is not None:
             self.run.judge(detector)
             if self.options.judge_record != "none":
@@ -109,6 +112,15 @@ class Setup:
                     f"{self.config.file}: [[waivers]] names no contrast: {waiver.contrast!r}: "
                     f"{choices(waiver.contrast, known)}."
                 )
+
+    def _check_batches(self) -> None:
+        """Raise JudgeFixturesError where a judge that would be asked has no batches."""
+        from judgefixtures.batches import load_batches
+
+        names = dict.fromkeys((*self.judge_names, *filter(None, [self.baseline_name, self.config.detector.judge])))
+        for name in names:
+            if (table := self.config.judge_table(name)).provider != "imported":
+                load_batches(name, table)
 
     def _check_asked(self) -> None:
         """Raise JudgeFixturesError where a recording would ask nobody: all judges' answers are those of logs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import socket
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from judgefixtures.simulator.batches import BatchDesk, Reply
 from judgefixtures.simulator.behaviour import MODELS, UnreadablePromptError, answer, latent
 from judgefixtures.simulator.sureness import SaidToken, said_tokens
 
@@ -29,6 +31,7 @@ class SimulatorServer(ThreadingHTTPServer):
     def __init__(self, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.requests = 0
+        self.desk = BatchDesk(self.say)
         self._asked: Counter[tuple[str, str]] = Counter()
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -55,6 +58,12 @@ class SimulatorServer(ThreadingHTTPServer):
         """Say nothing of clients that went away; anything else is a mistake here."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
+
+    def say(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Return what a request is answered, as if it came over the network."""
+        aside = _Aside(self, path, json.dumps(body).encode())
+        aside.do_POST()
+        return aside.sent
 
     def hang_up(self) -> None:
         """End every connection that is still open."""
@@ -91,10 +100,20 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        if reply := self._of_desk("GET", b""):
+            self._reply(reply)
+            return
         self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        length = int(self.headers.get("content-length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever asked is gone, and has asked nothing
+            self.close_connection = True
+            return
+        if reply := self._of_desk("POST", body):
+            self._reply(reply)
+            return
         try:
             request = json.loads(body)
             path = self.path.partition("?")[0]
@@ -114,6 +133,22 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(400, {"error": {"message": message, "code": 400}})
         except (ValueError, KeyError, TypeError, IndexError) as error:
             self._send(400, {"error": {"message": f"not a request of this API: {error!r}", "code": 400}})
+
+    def _of_desk(self, method: str, body: bytes) -> Reply | None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        return self.server.desk.handle(method, self.path, headers, body, self.server.url)
+
+    def _reply(self, reply: Reply) -> None:
+        if reply.unsaid:
+            self.close_connection = True
+            return
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(reply.body)))
+        self.end_headers()
+        self.wfile.write(reply.body[: len(reply.body) // 2] if reply.cut else reply.body)
+        self.close_connection = self.close_connection or reply.cut
 
     def _openai(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], request["messages"][-1]["content"]
@@ -199,6 +234,19 @@ class _Handler(BaseHTTPRequestHandler):
 def _prompt_of(content: Any) -> str:
     """Return the text of a message, which is one or a list of blocks."""
     return content if isinstance(content, str) else "".join(block["text"] for block in content)
+
+
+class _Aside(_Handler):
+    """Answers a request that came in a batch."""
+
+    def __init__(self, server: SimulatorServer, path: str, body: bytes) -> None:
+        self.server, self.path = server, path
+        self.headers = {"content-length": str(len(body))}  # type: ignore[assignment]
+        self.rfile = io.BytesIO(body)
+        self.sent: tuple[int, dict[str, Any]] = (500, {})
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        self.sent = status, body
 
 
 def _said(model: str, prompt: str, text: str, count: int) -> list[SaidToken]:

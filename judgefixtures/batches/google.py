@@ -1,0 +1,197 @@
+"""Gemini's batches: questions in the request itself while they are few, in a file where they are many."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from judgefixtures.batches import (
+    Limits,
+    Line,
+    NotSentError,
+    Results,
+    State,
+    good,
+    lines_of,
+    moment,
+    one_line,
+    patiently,
+)
+from judgefixtures.config import JudgeTable
+from judgefixtures.providers import PLACEHOLDER_KEY, FatalJudgeError, RetryableError, api_key
+from judgefixtures.providers.google import DEFAULT_BASE_URL, VERSIONED
+from judgefixtures.providers.wire import as_table, exchange, http_client, text_or_none, without_switches
+
+if TYPE_CHECKING:
+    import httpx2
+    from google.genai import Client
+
+VERSION = "v1beta"  # the one that has batches
+INLINE = 19 * 10**6  # bytes of questions that fit into a request of 20 MB with what is around them
+MARK = "judgefixtures-"  # a batch's display name is this and its intent
+TRANSFER = 600  # seconds for a file of questions or answers
+SKEW = datetime.timedelta(hours=1)
+# How a batch's state ends, whatever it begins with: JOB_STATE_ or BATCH_STATE_.
+ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
+# google.rpc.Code, as a status of HTTP.
+RPC = {1: 499, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 11: 400, 12: 501, 13: 500, 14: 503,
+       15: 500, 16: 401}  # fmt: skip
+
+
+class GoogleBatches:
+    """Batches of generateContent, through the google-genai SDK."""
+
+    limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
+
+    def __init__(self, table: JudgeTable) -> None:
+        self._table = table
+        self._model = str(table.model)
+        self._inline = INLINE
+        self._client: Client | None = None
+        self._http: httpx2.AsyncClient | None = None
+
+    async def send(self, intent: str, lines: Sequence[Line]) -> str:
+        """Make a batch whose display name holds the intent."""
+        client, name = self._connected(), f"{MARK}{intent}"
+        if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
+            # The SDK would write each request again from its parts; what is sent is what it was about to send.
+            requests = [{"request": json.loads(line.body), "metadata": {"key": line.id}} for line in lines]
+            body = {"batch": {"inputConfig": {"requests": {"requests": requests}}}}
+            config: dict[str, Any] = {"display_name": name, "http_options": {"extra_body": body}}
+            source: Any = [{"contents": "in extra_body"}]
+        else:
+            config, source = {"display_name": name}, await self._uploaded(name, lines)
+        call = client.aio.batches.create(model=self._model, src=source, config=config)  # type: ignore[arg-type]
+        wire = await exchange(call, self._table.base_url)
+        if 400 <= wire.status < 500:
+            try:
+                good(wire, self._model)
+            except (RetryableError, FatalJudgeError) as error:
+                raise NotSentError(str(error)) from None
+        return _name(good(wire, self._model))
+
+    async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
+        content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
+
+        async def uploaded() -> Any:
+            config: Any = {"mime_type": "application/jsonl", "display_name": name,
+                           "http_options": {"timeout": 1000 * TRANSFER}}  # fmt: skip
+            call = self._connected().aio.files.upload(file=io.BytesIO(content), config=config)
+            return good(await exchange(call, self._table.base_url), self._model)
+
+        try:
+            file = text_or_none(as_table((await patiently(uploaded)).get("file")).get("name"))
+        except (RetryableError, FatalJudgeError) as error:
+            raise NotSentError(f"the questions could not be uploaded: {error}") from None
+        if file is None:
+            raise NotSentError("the server gave the uploaded questions no name")
+        return file
+
+    async def find(
+        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
+    ) -> str | None:
+        """Return the batch whose display name holds the intent, among those made since then."""
+        token = None
+        while True:
+            config: Any = {"page_size": 100, **({"page_token": token} if token else {})}
+            call = self._connected().aio.batches.list(config=config)
+            page = good(await exchange(call, self._table.base_url), self._model)
+            batches = [each for each in page.get("operations") or () if isinstance(each, dict)]
+            made = []
+            for batch in batches:
+                about = as_table(batch.get("metadata"))
+                if about.get("displayName") == f"{MARK}{intent}":
+                    return _name(batch)
+                made.append(moment(about.get("createTime")))
+            token = text_or_none(page.get("nextPageToken"))
+            if token is None or not batches or all(each is not None and each < since - SKEW for each in made):
+                return None
+
+    async def look(self, batch: str) -> State:
+        """Return where a batch stands."""
+        call = self._connected().aio.batches.get(name=batch)
+        found = good(await exchange(call, self._table.base_url), self._model)
+        about = as_table(found.get("metadata"))
+        word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
+        stats = as_table(about.get("batchStats"))
+        told = [int(stats[name]) for name in ("successfulRequestCount", "failedRequestCount")
+                if str(stats.get(name, "")).isdecimal()]  # fmt: skip
+        said = str(as_table(found.get("error")).get("message") or "")[:200]
+        return State(word in ENDED, word.lower(), sum(told) if told else None, said, found)
+
+    async def fetch(self, batch: str, state: State) -> Results:
+        """Return the answers, in the batch itself or in a file of its own."""
+        found = state.raw
+        output = {**as_table(as_table(found.get("metadata")).get("output")), **as_table(found.get("response"))}
+        inlined = as_table(output.get("inlinedResponses")).get("inlinedResponses") or ()
+        rows, whole = [each for each in inlined if isinstance(each, dict)], True
+        if file := text_or_none(output.get("responsesFile")):
+            rows, whole = await self._content(file)
+        results = Results()
+        for row in rows:
+            _add(results, row, self._model, batch)
+        results.whole = whole and (state.counted is None or len(rows) >= state.counted)
+        return results
+
+    async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
+        async def content() -> tuple[list[dict[str, Any]], bool]:
+            config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
+            call = self._connected().aio.files.download(file=file, config=config)
+            return lines_of(await exchange(call, self._table.base_url), self._model)
+
+        return await patiently(content)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._http is not None and self._client is not None:
+            await self._http.aclose()
+            self._client.close()
+            self._client = self._http = None
+
+    def _connected(self) -> Client:
+        if self._client is None:
+            import httpx2
+            from google.genai import Client, types
+
+            found = VERSIONED.match(self._table.base_url or "")
+            address = found["address"] if found else self._table.base_url or DEFAULT_BASE_URL
+            self._http = http_client(self._table.base_url, self._table.timeout)
+            with without_switches():
+                self._client = Client(
+                    vertexai=False,
+                    api_key=api_key(self._table) or PLACEHOLDER_KEY,
+                    http_options=types.HttpOptions(
+                        base_url=address,
+                        api_version=VERSION,
+                        timeout=int(self._table.timeout * 1000),
+                        httpx_async_client=self._http,
+                        httpx_client=httpx2.Client(transport=httpx2.BaseTransport()),
+                    ),
+                )
+        return self._client
+
+
+def _name(batch: dict[str, Any]) -> str:
+    if (name := text_or_none(batch.get("name"))) is None:
+        raise RetryableError("a batch without a name")
+    return name
+
+
+def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
+    """Add what came for a question: in a file under its key, in the batch itself with its metadata."""
+    name = row.get("key") or as_table(row.get("metadata")).get("key")
+    if not isinstance(name, str):
+        return
+    if isinstance(row.get("response"), dict):
+        results.add(name, 200, row["response"], model, batch)
+        return
+    error = as_table(row.get("error"))
+    code = error.get("code")
+    status = RPC.get(code, code) if isinstance(code, int) else 500
+    if 400 <= status <= 599:
+        results.add(name, status, {"error": {**error, "code": status}}, model, batch)
+    else:
+        results.fail(name, str(error.get("message") or "no response")[:200])

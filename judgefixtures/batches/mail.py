@@ -1,0 +1,408 @@
+"""A run's batches: what is collected of those that were sent, what goes into new ones, and when it is sent.
+
+Nothing is sent before every question of the run is known, and nothing that stands not in the list first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import hashlib
+import json
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from judgefixtures.asking import Asker
+from judgefixtures.batches import (
+    BatchProvider,
+    Limits,
+    Line,
+    NotFoundError,
+    NotSentError,
+    Results,
+    State,
+    UncertainError,
+    load_batches,
+    patiently,
+)
+from judgefixtures.batches.manifest import PARITY, Manifest, Sent, digest_of, is_parity
+from judgefixtures.cassettes.files import CassetteFile
+from judgefixtures.cassettes.library import Cassette, held
+from judgefixtures.cassettes.replay import Delivered, Question
+from judgefixtures.costs import Cost, halved, money, most_of
+from judgefixtures.providers import FatalJudgeError, RetryableError
+from judgefixtures.secrets import masked
+
+T = TypeVar("T")
+
+SETTLE = 5.0  # seconds after which a batch is in a provider's list, if it was made
+LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # after which an answer that cannot be downloaded is none
+OVERHEAD = 120  # bytes of a line beside the request's body
+NOTHING = Cost(0, 0, 0, 0.0)
+
+Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A question that is to go into a batch."""
+
+    key: Key
+    repeat: int
+    body: bytes
+    cost: Cost
+    identity: str
+
+    @property
+    def name(self) -> str:
+        """Its id in the batch: the request's digest and its repeat."""
+        _, digest, parity = self.key
+        return f"{digest}-{self.repeat}" + (f"-{PARITY}" if parity else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What batches answer to the questions of one cassette."""
+
+    mail: Mail
+    place: str
+    parity: bool = False
+
+    def take(self, digest: str) -> Delivered | None:
+        """Return what a batch answered to a request, once."""
+        return self.mail.answers.pop((self.place, digest, self.parity), None)
+
+    def waits(self, digest: str) -> bool:
+        """Tell whether a request is on its way in a batch."""
+        return (self.place, digest, self.parity) in self.mail.waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A pair that was asked about both ways."""
+
+    sent: Sent
+    judge: str
+    pair: str
+    same: bool
+    models: tuple[str | None, str | None]  # at once, by batch
+
+
+@dataclass(slots=True)
+class Mail:
+    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none."""
+
+    root: Path
+    parity: int = 20
+    answers: dict[Key, Delivered] = field(default_factory=dict)
+    waiting: set[Key] = field(default_factory=set)
+    words: list[str] = field(default_factory=list)
+    manifest: Manifest = field(init=False)
+    _queue: dict[str, dict[Key, Letter]] = field(default_factory=dict)
+    _providers: dict[str, BatchProvider] = field(default_factory=dict)
+    _models: dict[str, str] = field(default_factory=dict)
+    _probed: set[tuple[str, str]] = field(default_factory=set)
+    _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _left: dict[str, int] = field(default_factory=dict)  # questions of a judge that are still asked both ways
+    _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
+    _failed: set[Key] = field(default_factory=set)
+    _compared: list[Compared] = field(default_factory=list)
+    _of: dict[Key, Sent] = field(default_factory=dict)
+    _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __post_init__(self) -> None:
+        # Whoever else sends what is missing waits: it would not see what is about to be sent here.
+        self._held.enter_context(held(self.root / "batches"))
+        try:
+            self.manifest = Manifest.of(self.root)
+        except BaseException:
+            self._held.close()
+            raise
+        for sent in self.manifest.sent:
+            if sent.batch is not None:
+                self._tries.update((place, digest_of(name)) for place, name in sent.ids if not is_parity(name))
+
+    # --- collecting -------------------------------------------------------------------------------------------
+
+    async def attend(self, asker: Asker[Any]) -> None:
+        """Collect what a judge's batches answered, once; raises FatalJudgeError where they cannot be asked for."""
+        asker.probed = asker.probed or (asker.name, type(asker).__name__) in self._probed
+        if asker.name in self._providers or asker.is_imported:
+            return
+        provider = self._providers[asker.name] = load_batches(asker.name, asker.table)
+        self._models[asker.name] = asker.table.model or ""
+        for sent in self.manifest.open:
+            if sent.judge == asker.name and (sent.batch is not None or await self._adopted(sent, provider)):
+                await self._collect(sent, provider)
+
+    async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
+        batch = str(sent.batch)
+        state = await self._ask(sent.judge, f"batch {batch}", lambda: provider.look(batch))
+        if not state.ended:
+            self._wait(sent)
+            self.words.append(f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
+                              f"{sent.time:%Y-%m-%d %H:%M} UTC")  # fmt: skip
+            return
+        results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+        reasons: Counter[str] = Counter()
+        lacking = 0
+        # What a provider counts and does not give out is not waited for until it is deleted.
+        results.whole = results.whole or datetime.datetime.now(datetime.UTC) - sent.time > LONGEST_DOWNLOAD
+        for place, name in sent.ids:
+            key = (place, digest_of(name), is_parity(name))
+            if name in results.answers:
+                answer = replace(results.answers[name], tries=self._tries[key[:2]])
+                self.answers.setdefault(key, answer)
+                self._of[key] = sent
+            elif name in results.failed or results.whole:
+                self._failed.add(key)
+                reasons[results.failed.get(name, state.said or f"no answer in a batch that is {state.word}")] += 1
+            else:
+                lacking += 1
+                self.waiting.add(key)
+        self._ended.append((sent, state, results))
+        self._tell(sent, state, results, reasons, lacking)
+
+    def _tell(self, sent: Sent, state: State, results: Results, reasons: Counter[str], lacking: int) -> None:
+        """Say what a batch that has ended brought."""
+        known = {name for _, name in sent.ids}
+        batch = str(sent.batch)
+        answered = len(results.answers.keys() & known)
+        self.words.append(f"collected: {sent.judge}: {answered} of {len(sent)} answers of {batch} ({state.word})")
+        self.words += [f"not answered: {sent.judge}: {count} questions of {batch}, which are asked again: {why}"
+                       for why, count in reasons.most_common(5)]  # fmt: skip
+        if lacking:
+            self.words.append(f"not whole: {sent.judge}: the answers of {batch} could not all be downloaded: {lacking} "
+                              "stay where they are. Run the same command again")  # fmt: skip
+        if unknown := len((results.answers.keys() | results.failed.keys()) - known):
+            self.words.append(f"not asked: {sent.judge}: {unknown} lines of {batch} answer questions that are not its "
+                              "own, and are left out")  # fmt: skip
+        if results.duplicates:
+            self.words.append(f"answered twice: {sent.judge}: {results.duplicates} questions of {batch}: the first "
+                              "answer counts")  # fmt: skip
+
+    async def _adopted(self, sent: Sent, provider: BatchProvider) -> bool:
+        """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
+        names = frozenset(name for _, name in sent.ids)
+        taken = frozenset(each.batch for each in self.manifest.sent if each.batch is not None)
+        while True:
+            try:
+                batch = await self._ask(
+                    sent.judge, "the list of batches", lambda: provider.find(sent.intent, sent.time, names, taken)
+                )
+            except UncertainError:
+                self._wait(sent)
+                self.words.append(f"on its way: {sent.judge}: {len(sent)} questions, perhaps: a run ended while it "
+                                  "sent them, and a batch of as many is running. Nothing of it is sent again before "
+                                  "that one tells whose it is")  # fmt: skip
+                return False
+            if batch is not None:
+                self.manifest.note("sent", sent, batch=batch, adopted=True)
+                self._tries.update((place, digest_of(name)) for place, name in sent.ids if not is_parity(name))
+                self.words.append(f"found: {sent.judge}: {batch} was sent by a run that ended before it noted that")
+                return True
+            age = (datetime.datetime.now(datetime.UTC) - sent.time).total_seconds()
+            if not 0 <= age < SETTLE:
+                self.manifest.note("void", sent, why="there is no such batch")
+                return False
+            await asyncio.sleep(min(1.0, SETTLE - age))
+
+    def _wait(self, sent: Sent) -> None:
+        self.waiting.update((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+
+    async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await patiently(ask)
+        except NotFoundError as error:
+            raise FatalJudgeError(
+                f"judge {judge!r}: {what} is not known where it is asked for ({masked(str(error))}). Was it sent with "
+                "another key, project or base_url? Ask with those. If it is lost, delete its lines from "
+                f"{self.manifest.path}: what it was asked is then asked, and paid for, again."
+            ) from None
+        except RetryableError as error:
+            raise FatalJudgeError(
+                f"judge {judge!r}: {what}: {masked(str(error))}. Nothing is lost: run the same command again later."
+            ) from None
+        except FatalJudgeError as error:
+            raise FatalJudgeError(f"judge {judge!r}: {what}: {masked(str(error))}") from None
+
+    # --- asking -----------------------------------------------------------------------------------------------
+
+    def box(self, cassette: Cassette, *, parity: bool = False) -> Box:
+        """Return what batches answer to the questions of a cassette."""
+        return Box(self, self._place(cassette), parity)
+
+    def _place(self, cassette: Cassette) -> str:
+        return cassette.final_path.relative_to(self.root).with_suffix("").as_posix()
+
+    def asks_at_once(self, asker: Asker[Any], *, comparable: bool) -> Literal["", "once", "both"]:
+        """Tell whether a question is to be asked at once: the first of all, and some that are asked both ways.
+
+        The first finds bad keys, unknown models and rejected parameters for the price of one call.
+        """
+        if comparable and asker.name not in self._left:
+            known = any(event.get("parity") and event["judge"] == asker.name and event["identity"] == _identity(asker)
+                        for event in self.manifest.events if event["event"] == "intent")  # fmt: skip
+            self._left[asker.name] = 0 if known else self.parity
+        if comparable and self._left[asker.name] > 0:
+            self._left[asker.name] -= 1
+            return "both"
+        return "" if asker.probed else "once"
+
+    def put(
+        self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
+        parity: bool = False,
+    ) -> bool:  # fmt: skip
+        """Put a question into the next batch; tell whether it was not there yet."""
+        key = (self._place(cassette), question.digest, parity)
+        queue = self._queue.setdefault(asker.name, {})
+        if key in queue or key in self.waiting:
+            return False
+        queue[key] = Letter(key, repeat, question.body, halved(most_of(asker.table, [prompt])), _identity(asker))
+        return True
+
+    def probed(self, asker: Asker[Any]) -> None:
+        """Remember that an asker's first question went well, for others of its kind."""
+        if asker.probed:
+            self._probed.add((asker.name, type(asker).__name__))
+
+    def compare(
+        self, asker: Asker[Any], box: Box, digest: str, pair: str, *, same: bool,
+        models: tuple[str | None, str | None],
+    ) -> None:  # fmt: skip
+        """Keep how a pair that was asked about both ways was answered."""
+        self._compared.append(Compared(self._of[box.place, digest, True], asker.name, pair, same, models))
+
+    # --- sending ----------------------------------------------------------------------------------------------
+
+    @property
+    def unanswered(self) -> int:
+        """How many questions are to be sent or on their way."""
+        return len(self.waiting) + sum(map(len, self._queue.values()))
+
+    async def finish(self) -> None:
+        """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
+        for judge, queue in self._queue.items():
+            while letters := list(_first(queue.values(), self._providers[judge].limits)):
+                await self._send(judge, letters)
+                for letter in letters:
+                    del queue[letter.key]
+        self._tell_parity()
+        for sent, state, results in self._ended:
+            self._close(sent, state, results)
+
+    async def _send(self, judge: str, letters: Sequence[Letter]) -> None:
+        provider = self._providers[judge]
+        names = _named(letters)
+        asked: dict[str, list[str]] = {}
+        for name, letter in names.items():
+            asked.setdefault(letter.key[0], []).append(name)
+        both = [letter for letter in letters if letter.key[2]]
+        more = {"identity": both[0].identity, "parity": len(both)} if both else {}
+        kind = type(provider).__name__.removesuffix("Batches").lower()
+        intent = uuid.uuid4().hex
+        sent = self.manifest.intend(intent, kind, judge, asked, **more)
+        lines = [Line(name, letter.body) for name, letter in names.items()]
+        try:
+            batch: str | None = await provider.send(intent, lines)
+        except NotSentError as error:
+            self.manifest.note("void", sent, why=masked(str(error))[:200])
+            raise FatalJudgeError(
+                f"judge {judge!r}: a batch of {len(lines)} questions was not made: {masked(str(error))} -- nothing of "
+                "it is paid for. Run the same command again when that is mended."
+            ) from None
+        except (RetryableError, FatalJudgeError) as error:
+            batch = await self._after_all(sent, provider, error)
+        self.manifest.note("sent", sent, batch=batch)
+        self._wait(sent)
+        cost = sum((letter.cost for letter in letters), NOTHING)
+        at_most = "price unknown" if cost.usd is None else f"at most {money(cost.usd)}, half of what it is at once"
+        self.words.append(f"sent: {judge}: {len(lines)} questions in {batch}; {at_most}")
+
+    async def _after_all(self, sent: Sent, provider: BatchProvider, error: Exception) -> str:
+        """Return the batch that was made although nobody said so."""
+        names = frozenset(name for _, name in sent.ids)
+        taken = frozenset(each.batch for each in self.manifest.sent if each.batch is not None)
+        with contextlib.suppress(RetryableError, FatalJudgeError, UncertainError):
+            if batch := await patiently(lambda: provider.find(sent.intent, sent.time, names, taken)):
+                return batch
+        raise FatalJudgeError(
+            f"judge {sent.judge!r}: it is not known whether a batch of {len(sent)} questions was made: "
+            f"{masked(str(error))}. Run the same command again: it looks for the batch before it sends anything."
+        ) from None
+
+    def _close(self, sent: Sent, state: State, results: Results) -> None:
+        """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
+        if not results.whole:
+            return
+        left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
+        if left:
+            self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
+                              "does not ask. The command that sent them collects them")  # fmt: skip
+            return
+        known = {name for _, name in sent.ids}
+        answered = len(results.answers.keys() & known)
+        self.manifest.note("ended", sent, state=state.word, answered=answered, failed=len(sent) - answered)
+
+    def _unsettled(self, sent: Sent, place: str) -> Iterator[Key]:
+        # Where what another judge recorded is asked anew, answers stand in a side file until they are all there.
+        files = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
+        again = {key for queue in self._queue.values() for key in queue}
+        for name in sent.asked[place]:
+            key = (place, digest_of(name), is_parity(name))
+            if key in self._failed or key in self.waiting or key in again:
+                continue
+            if key in self.answers if key[2] else all(file.find(key[1]) is None for file in files):
+                yield key
+
+    def _tell_parity(self) -> None:
+        """Say whether judges answer by batch as they do at once, and note it."""
+        for sent in {id(each.sent): each.sent for each in self._compared}.values():
+            pairs = [each for each in self._compared if each.sent is sent]
+            other = [each.pair for each in pairs if not each.same]
+            models = sorted({each.models for each in pairs if None not in each.models and each.models[0]
+                             != each.models[1]}, key=str)  # fmt: skip
+            self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
+            said = (f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
+                    "once and by batch")  # fmt: skip
+            if other:
+                said += (f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
+                         "that, too: --judge-repeats 2 measures how often it does")  # fmt: skip
+            self.words.append(said)
+            self.words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
+
+    async def close(self) -> None:
+        """Close the connections, and let others send."""
+        for provider in self._providers.values():
+            await provider.close()
+        self._held.close()
+
+
+def _identity(asker: Asker[Any]) -> str:
+    return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _first(letters: Any, limits: Limits) -> Iterator[Letter]:
+    """Yield the first letters, as many as fit into one batch, and at least one."""
+    lines = size = 0
+    for letter in letters:
+        lines, size = lines + 1, size + len(letter.body) + OVERHEAD
+        if lines > 1 and (lines > limits.lines or size > limits.size):
+            return
+        yield letter
+
+
+def _named(letters: Sequence[Letter]) -> Mapping[str, Letter]:
+    """Return letters by their ids in a batch: two cassettes may ask the same, and each has an answer of its own."""
+    names: dict[str, Letter] = {}
+    for letter in letters:
+        name, number = letter.name, 2
+        while name in names:
+            name, number = f"{letter.name}-{number}", number + 1
+        names[name] = letter
+    return names

@@ -1,0 +1,159 @@
+"""The list of batches beside the recordings: what was sent, in which batch, and what became of it.
+
+One JSON object a line, appended and synced: what is about to be sent stands here before it is, and its batch's id right
+after. No prompt, no answer and no key is in it. docs/batch.md describes the events.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgefixtures.cassettes.files import BINARY, CassetteWriteError, DamagedError, dump, refuse_merge_marks
+
+FILE = "batches.jsonl"
+PARITY = "parity"  # the last part of the id of a question that was asked at once as well
+
+Asked = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that they belong to
+
+
+@dataclass(slots=True)
+class Sent:
+    """What one batch was made of, as far as the list knows."""
+
+    intent: str
+    provider: str
+    judge: str
+    asked: Asked
+    time: datetime.datetime
+    batch: str | None = None
+    closed: bool = False  # it never was made, or all that it had to say is recorded
+
+    @property
+    def ids(self) -> Iterator[tuple[str, str]]:
+        """Every question: its cassette and its id."""
+        return ((place, name) for place, names in self.asked.items() for name in names)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.asked.values()))
+
+
+def digest_of(name: str) -> str:
+    """Return the digest of the request that an id names.
+
+    >>> digest_of("0123456789abcdef0123456789abcdef-2-parity")
+    '0123456789abcdef0123456789abcdef'
+    """
+    return name.partition("-")[0]
+
+
+def is_parity(name: str) -> bool:
+    """Tell whether an id is of a question that was asked at once as well."""
+    return PARITY in name.split("-")
+
+
+@dataclass(slots=True)
+class Manifest:
+    """The list of batches in a folder of recordings. Raises DamagedError where a line cannot be read."""
+
+    path: Path
+    sent: list[Sent] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, root: Path) -> Manifest:
+        """Return the list beside the recordings in a folder; an empty one where there is none."""
+        manifest = cls(root / FILE)
+        manifest._load()
+        return manifest
+
+    @property
+    def open(self) -> list[Sent]:
+        """The batches, or intents to make one, that have something to say."""
+        return [each for each in self.sent if not each.closed]
+
+    def intend(self, intent: str, provider: str, judge: str, asked: Mapping[str, Sequence[str]], **more: Any) -> Sent:
+        """Note that a batch is about to be made."""
+        self._append({"event": "intent", "intent": intent, "provider": provider, "judge": judge, "time": _now(), **more,
+                      "asked": {place: list(names) for place, names in asked.items()}})  # fmt: skip
+        return self.sent[-1]
+
+    def note(self, event: str, sent: Sent, **more: Any) -> None:
+        """Note what became of it: `sent` with the batch's id, `void` (there is none), `ended`, `parity`."""
+        self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
+
+    def tries(self, place: str, digest: str) -> int:
+        """Return in how many batches a request was asked."""
+        return sum(
+            not is_parity(name)
+            for each in self.sent if each.batch is not None
+            for name in each.asked.get(place, ()) if digest_of(name) == digest
+        )  # fmt: skip
+
+    def _append(self, event: dict[str, Any]) -> None:
+        line = dump(event) + b"\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
+            try:
+                while line:
+                    line = line[os.write(descriptor, line) :]
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise CassetteWriteError(
+                f"the list of batches {self.path} cannot be written: {error.strerror}. Nothing is sent that does not "
+                "stand there: make room or rights and run the same command again."
+            ) from None
+        self._take(event)
+
+    def _load(self) -> None:
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise DamagedError(f"the list of batches {self.path} cannot be read: {error.strerror}.") from None
+        refuse_merge_marks(self.path, content)
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                if line.strip():
+                    self._take(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                raise DamagedError(
+                    f"{self.path}:{number} is not an event of a batch: restore the line from where you keep the "
+                    "recordings. Without it nobody knows what is paid for."
+                ) from None
+        if whole < len(content):  # torn: what it was about to say did not happen yet
+            try:
+                os.truncate(self.path, whole)
+            except OSError as error:
+                raise DamagedError(f"the list of batches {self.path} cannot be mended: {error.strerror}.") from None
+
+    def _take(self, event: dict[str, Any]) -> None:
+        """Take note of an event."""
+        kind, intent = event["event"], event["intent"]
+        if kind == "intent":
+            asked = {str(place): tuple(map(str, names)) for place, names in event["asked"].items()}
+            time = datetime.datetime.fromisoformat(event["time"])
+            self.sent.append(Sent(intent, str(event["provider"]), str(event["judge"]), asked, time))
+        else:
+            found = next((each for each in reversed(self.sent) if each.intent == intent), None)
+            if found is None:
+                raise ValueError("an event of nothing that was intended")
+            if kind == "sent":
+                found.batch = str(event["batch"])
+            elif kind in ("void", "ended"):
+                found.closed = True
+        self.events.append({key: value for key, value in event.items() if key != "asked"})
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

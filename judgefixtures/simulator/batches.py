@@ -1,0 +1,399 @@
+"""The simulated judges' batches, in the wire formats of OpenAI, Gemini and Anthropic, with what can go wrong in them.
+
+Time passes here as a test wants: a batch that takes a day is there when the desk's clock is set forward.
+"""
+
+from __future__ import annotations
+
+import datetime
+import email
+import hashlib
+import json
+import random
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+DAY = 86_400.0  # seconds after which a batch that is not done expires
+PAGE = 20  # batches in a list, whatever is asked for: lists have several pages
+
+Say = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]  # what a path answers to a request at once
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What goes wrong in batches. Shares are of the questions, numbers of what happens next."""
+
+    expired: float = 0.0  # unanswered after a day; the others were answered
+    failing: float = 0.0  # answered with a passing error
+    blocked: float = 0.0  # answered with an error that concerns the question alone
+    errors_only: bool = False  # every question failed: there is a file of errors and none of answers
+    reordered: bool = False
+    duplicates: int = 0  # questions that are answered twice
+    unknown: int = 0  # answers to questions that nobody asked
+    cut: int = 0  # downloads that end early
+    torn: int = 0  # downloads whose last line is half a line, with the length that was announced
+    unsaid: int = 0  # batches that are made, and nobody is told
+    refused: int = 0  # batches that are not made, and the server says so
+    invalid: int = 0  # batches that are made and found to be invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A response: its body, and whether the connection ends in the middle of it, or before it."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = False
+    unsaid: bool = False
+
+
+@dataclass(slots=True)
+class Batch:
+    """One batch: whose wire format, what was asked, and when."""
+
+    name: str
+    kind: str
+    mark: str
+    made: float
+    asked: list[tuple[str, str, dict[str, Any]]]  # id, path and body of each question
+    as_file: bool = False
+    word: str = ""  # a state that it stays in
+    results: list[tuple[str, int, dict[str, Any] | None]] | None = None  # id, status, body; None: expired
+
+
+class BatchDesk:
+    """Takes batches, and answers them by asking what each question would have been answered at once."""
+
+    def __init__(self, say: Say, seconds: float = 0.0) -> None:
+        self.say = say
+        self.seconds = seconds  # that a batch takes
+        self.faults = Faults()
+        self.ahead = 0.0  # seconds by which the desk's clock is ahead
+        self.batches: dict[str, Batch] = {}
+        self._files: dict[str, bytes] = {}
+        self._uploads: dict[str, bytes] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def now(self) -> float:
+        """The time, by the desk's clock."""
+        return time.time() + self.ahead
+
+    @property
+    def asked(self) -> Counter[str]:
+        """How often each question was answered in batches, by its id: what is paid for."""
+        with self._lock:
+            results = [each for batch in self.batches.values() for each in batch.results or ()]
+            return Counter(name for name, status, _ in results if status in (200, 400))  # fmt: skip
+
+    def handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+        """Return the response to a request about batches or files; None for any other request."""
+        parts = urlsplit(path)
+        for verb, pattern, answer in self._routes:
+            if verb == method and (found := re.search(pattern, parts.path)):
+                with self._lock:
+                    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+                    return answer(self, found, headers, raw, query, url)
+        return None
+
+    # --- OpenAI -----------------------------------------------------------------------------------------------
+
+    def _openai_upload(self, _found: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+        name = f"file-{len(self._files) + 1}"
+        self._files[name] = _part(headers.get("content-type", ""), raw)
+        return _json({"id": name, "object": "file", "purpose": "batch", "bytes": len(self._files[name])})
+
+    def _openai_content(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+        if found[1] not in self._files:
+            return _json({"error": {"message": f"No such File object: {found[1]}"}}, 404)
+        return self._download(self._files[found[1]])
+
+    def _openai_make(self, _found: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+        wanted = json.loads(raw)
+        if refusal := self._refusal({"error": {"message": "too many batches", "code": "rate_limit_exceeded"}}):
+            return refusal
+        lines = [json.loads(line) for line in self._files[wanted["input_file_id"]].splitlines()]
+        asked = [(line["custom_id"], line["url"], line["body"]) for line in lines]
+        batch = self._made("openai", asked, (wanted.get("metadata") or {}).get("judgefixtures", ""))
+        return replace(_json(self._openai_shown(batch)), unsaid=self._unsaid())
+
+    def _openai_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+        batch = self.batches.get(found[1])
+        if batch is None:
+            return _json({"error": {"message": f"No batch found with id '{found[1]}'."}}, 404)
+        return _json(self._openai_shown(batch))
+
+    def _openai_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
+        page, more = self._page("openai", query.get("after"))
+        data = [self._openai_shown(batch) for batch in page]
+        return _json({"object": "list", "data": data, "has_more": more})
+
+    def _openai_shown(self, batch: Batch) -> dict[str, Any]:
+        word = self._word(batch, "completed", "in_progress")
+        shown: dict[str, Any] = {
+            "id": batch.name, "object": "batch", "endpoint": "/v1/chat/completions", "completion_window": "24h",
+            "input_file_id": "file-1", "status": word, "created_at": int(batch.made),
+            "metadata": {"judgefixtures": batch.mark}, "output_file_id": None, "error_file_id": None,
+            "request_counts": {"total": len(batch.asked), "completed": 0, "failed": 0},
+        }  # fmt: skip
+        if word == "failed":
+            shown["errors"] = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
+        if word not in ("completed", "expired"):
+            return shown
+        answers: list[dict[str, Any]] = []
+        errors: list[dict[str, Any]] = []
+        for name, status, body in self._shuffled(batch):
+            if body is None:
+                error = {"code": "batch_expired", "message": "This request could not be executed before it expired."}
+                errors.append({"id": "r", "custom_id": name, "response": None, "error": dict(error)})
+            else:
+                line = {"id": "r", "custom_id": name, "response": {"status_code": status, "body": body}, "error": None}
+                (answers if status == 200 else errors).append(line)
+        for key, lines in (("output_file_id", answers), ("error_file_id", errors)):
+            if lines:
+                shown[key] = f"{batch.name}-{key}"
+                self._files.setdefault(shown[key], _lines(lines))
+        shown["request_counts"] |= {"completed": len(answers), "failed": len(errors)}
+        return shown
+
+    # --- Gemini -----------------------------------------------------------------------------------------------
+
+    def _google_start(self, _found: Any, _headers: Any, _raw: bytes, _query: Any, url: str) -> Reply:
+        name = f"files/u{len(self._uploads) + 1}"
+        self._uploads[name] = b""
+        return _json({}, 200, {"x-goog-upload-url": f"{url}/upload-to/{name}"})
+
+    def _google_upload(self, found: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+        name = found[1]
+        self._uploads[name] += raw
+        if "finalize" not in headers.get("x-goog-upload-command", ""):
+            return _json({}, 200, {"x-goog-upload-status": "active"})
+        return _json({"file": {"name": name}}, 200, {"x-goog-upload-status": "final"})
+
+    def _google_content(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+        if found[1] not in self._files:
+            return _json({"error": {"code": 404, "message": "no such file", "status": "NOT_FOUND"}}, 404)
+        return self._download(self._files[found[1]])
+
+    def _google_make(self, found: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+        wanted = json.loads(raw)["batch"]
+        if refusal := self._refusal({"error": {"code": 429, "message": "wait", "status": "RESOURCE_EXHAUSTED"}}):
+            return refusal
+        source, path = wanted["inputConfig"], f"/v1beta/models/{found[1]}:generateContent"
+        if "fileName" in source:
+            lines = [json.loads(line) for line in self._uploads[source["fileName"]].splitlines()]
+            asked = [(line["key"], path, line["request"]) for line in lines]
+        else:
+            asked = [(each["metadata"]["key"], path, each["request"]) for each in source["requests"]["requests"]]
+        batch = self._made("google", asked, wanted.get("displayName", ""))
+        batch.as_file = "fileName" in source
+        return replace(_json(self._google_shown(batch)), unsaid=self._unsaid())
+
+    def _google_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+        batch = self.batches.get(found[1])
+        if batch is None:
+            return _json({"error": {"code": 404, "message": "no such batch", "status": "NOT_FOUND"}}, 404)
+        return _json(self._google_shown(batch))
+
+    def _google_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
+        page, more = self._page("google", query.get("pageToken"))
+        operations = [self._google_shown(batch) for batch in page]
+        return _json({"operations": operations} | ({"nextPageToken": page[-1].name} if more else {}))
+
+    def _google_shown(self, batch: Batch) -> dict[str, Any]:
+        word = self._word(batch, "SUCCEEDED", "RUNNING").upper()
+        about: dict[str, Any] = {"displayName": batch.mark, "state": f"BATCH_STATE_{word}",
+                                 "createTime": _moment(batch.made)}  # fmt: skip
+        shown: dict[str, Any] = {"name": batch.name, "metadata": about}
+        if word == "FAILED":
+            shown |= {"done": True, "error": {"code": 3, "message": "the input is not valid"}}
+        if word not in ("SUCCEEDED", "EXPIRED"):
+            return shown
+        rows = []
+        for name, status, body in self._shuffled(batch):
+            about_it = {"key": name} if batch.as_file else {"metadata": {"key": name}}
+            if body is not None and status == 200:
+                rows.append({**about_it, "response": body})
+            elif body is not None:
+                rows.append({**about_it, "error": {"code": status, "message": body["error"]["message"]}})
+        if batch.as_file:
+            output: dict[str, Any] = {"responsesFile": f"files/{batch.name.rpartition('/')[2]}"}
+            self._files.setdefault(output["responsesFile"], _lines(rows))
+        else:
+            output = {"inlinedResponses": {"inlinedResponses": rows}}
+        about["output"] = output
+        about["batchStats"] = {"requestCount": str(len(batch.asked)), "successfulRequestCount": str(len(rows))}
+        return {**shown, "done": True}
+
+    # --- Anthropic --------------------------------------------------------------------------------------------
+
+    def _anthropic_make(self, _found: Any, _headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
+        wanted = json.loads(raw)
+        error = {"type": "error", "error": {"type": "rate_limit_error", "message": "wait"}}
+        if refusal := self._refusal(error):
+            return refusal
+        asked = [(each["custom_id"], "/v1/messages", each["params"]) for each in wanted["requests"]]
+        if wrong := [name for name, _, _ in asked if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)]:
+            return _json({"type": "error", "error": {"type": "invalid_request_error", "message": wrong[0]}}, 400)
+        return replace(_json(self._anthropic_shown(self._made("anthropic", asked, ""))), unsaid=self._unsaid())
+
+    def _anthropic_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+        batch = self.batches.get(found[1])
+        if batch is None:
+            error = {"type": "not_found_error", "message": "no such batch"}
+            return _json({"type": "error", "error": error}, 404)
+        return _json(self._anthropic_shown(batch))
+
+    def _anthropic_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
+        page, more = self._page("anthropic", query.get("after_id"))
+        return _json({"data": [self._anthropic_shown(batch) for batch in page], "has_more": more})
+
+    def _anthropic_results(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
+        rows = []
+        for name, status, body in self._shuffled(self.batches[found[1]]):
+            result: dict[str, Any] = {"type": "expired"}
+            if body is not None and status == 200:
+                result = {"type": "succeeded", "message": body}
+            elif body is not None:
+                kind = "invalid_request_error" if status == 400 else "api_error"
+                error = {"type": kind, "message": body["error"]["message"]}
+                result = {"type": "errored", "error": {"type": "error", "error": error}}
+            rows.append({"custom_id": name, "result": result})
+        return self._download(_lines(rows))
+
+    def _anthropic_shown(self, batch: Batch) -> dict[str, Any]:
+        ended = self._word(batch, "ended", "in_progress") != "in_progress"
+        counts = {"processing": 0, "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
+        if ended:
+            for _, status, body in self._results(batch):
+                counts["expired" if body is None else "succeeded" if status == 200 else "errored"] += 1
+        else:
+            counts["processing"] = len(batch.asked)
+        return {"id": batch.name, "type": "message_batch", "processing_status": "ended" if ended else "in_progress",
+                "request_counts": counts, "created_at": _moment(batch.made),
+                "expires_at": _moment(batch.made + DAY)}  # fmt: skip
+
+    # --- what all have in common ------------------------------------------------------------------------------
+
+    def _made(self, kind: str, asked: list[tuple[str, str, dict[str, Any]]], mark: str) -> Batch:
+        number = len(self.batches) + 1
+        name = {"openai": f"batch_{number}", "google": f"batches/b{number}", "anthropic": f"msgbatch_{number}"}[kind]
+        word = ""
+        if self.faults.invalid:
+            self.faults = replace(self.faults, invalid=self.faults.invalid - 1)
+            word = "failed"
+        self.batches[name] = Batch(name, kind, mark, self.now, asked, word=word)
+        return self.batches[name]
+
+    def _refusal(self, body: dict[str, Any]) -> Reply | None:
+        if not self.faults.refused:
+            return None
+        self.faults = replace(self.faults, refused=self.faults.refused - 1)
+        return _json(body, 429)
+
+    def _unsaid(self) -> bool:
+        unsaid = self.faults.unsaid > 0
+        self.faults = replace(self.faults, unsaid=max(self.faults.unsaid - 1, 0))
+        return unsaid
+
+    def _page(self, kind: str, after: str | None) -> tuple[list[Batch], bool]:
+        """Return the next batches, the latest first, and whether there are more."""
+        own = [batch for batch in self.batches.values() if batch.kind == kind][::-1]
+        start = 1 + next((number for number, batch in enumerate(own) if batch.name == after), -1)
+        return own[start : start + PAGE], len(own) > start + PAGE
+
+    def _word(self, batch: Batch, done: str, running: str) -> str:
+        if batch.word:
+            return batch.word
+        if self.faults.expired and batch.results is None:
+            return "expired" if self.now >= batch.made + DAY else running
+        if self.now < batch.made + self.seconds:
+            return running
+        return "expired" if any(body is None for _, _, body in self._results(batch)) else done
+
+    def _results(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
+        """Return what became of each question, decided when it is first looked at."""
+        if batch.results is None and not batch.word:
+            batch.results = [(name, *self._result(batch.name, name, path, body)) for name, path, body in batch.asked]
+        return batch.results or []
+
+    def _result(
+        self, batch: str, name: str, path: str, body: dict[str, Any]
+    ) -> tuple[int, dict[str, Any] | None]:  # fmt: skip
+        chance, faults = _chance(f"{batch} {name}"), self.faults
+        if faults.errors_only or chance < faults.failing:
+            return 500, {"error": {"code": 500, "message": "the model failed", "type": "server_error"}}
+        if chance < faults.failing + faults.expired:
+            return 0, None
+        if chance > 1 - faults.blocked:
+            return 400, {"error": {"code": "content_filter", "message": "the prompt was flagged by a safety system"}}
+        return self.say(path, body)
+
+    def _shuffled(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
+        rows = list(self._results(batch))
+        rows += rows[: self.faults.duplicates]
+        rows += [(f"{number:032x}-0", status, body) for number, (_, status, body)
+                 in enumerate(rows[: self.faults.unknown])]  # fmt: skip
+        if self.faults.reordered:
+            random.Random(batch.name).shuffle(rows)
+        return rows
+
+    def _download(self, content: bytes) -> Reply:
+        headers = {"content-type": "application/octet-stream"}
+        if self.faults.cut:
+            self.faults = replace(self.faults, cut=self.faults.cut - 1)
+            return Reply(200, content, headers, cut=True)
+        if self.faults.torn:
+            self.faults = replace(self.faults, torn=self.faults.torn - 1)
+            content = content[: 2 * len(content) // 3]
+        return Reply(200, content, headers)
+
+    _routes = (
+        ("POST", r"/v1/files$", _openai_upload),
+        ("GET", r"/v1/files/([^/]+)/content$", _openai_content),
+        ("POST", r"/v1/batches$", _openai_make),
+        ("GET", r"/v1/batches/([^/]+)$", _openai_get),
+        ("GET", r"/v1/batches$", _openai_list),
+        ("POST", r"^/upload/v1beta/files$", _google_start),
+        ("POST", r"^/upload-to/(files/\w+)$", _google_upload),
+        ("GET", r"/v1beta/(files/\w+):download$", _google_content),
+        ("POST", r"/v1beta/models/([^/:]+):batchGenerateContent$", _google_make),
+        ("GET", r"/v1beta/(batches/\w+)$", _google_get),
+        ("GET", r"/v1beta/batches$", _google_list),
+        ("POST", r"/v1/messages/batches$", _anthropic_make),
+        ("GET", r"/v1/messages/batches/(\w+)/results$", _anthropic_results),
+        ("GET", r"/v1/messages/batches/(\w+)$", _anthropic_get),
+        ("GET", r"/v1/messages/batches$", _anthropic_list),
+    )
+
+
+def _json(body: dict[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+    return Reply(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
+
+
+def _lines(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def _part(content_type: str, raw: bytes) -> bytes:
+    """Return the file of a multipart form."""
+    form = email.message_from_bytes(f"content-type: {content_type}\r\n\r\n".encode() + raw)
+    for part in form.walk():
+        if part.get_filename():
+            return bytes(part.get_payload(decode=True))
+    return b""
+
+
+def _moment(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat().replace("+00:00", "Z")
+
+
+def _chance(text: str) -> float:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) / 2**32

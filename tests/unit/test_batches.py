@@ -1,0 +1,769 @@
+"""Batch recording, against a server that takes batches in every wire format: nothing lost, nothing paid twice.
+
+More kills between sending and collecting, and more judgments by batch:
+
+    JUDGEFIXTURES_KILLS=50 JUDGEFIXTURES_JUDGMENTS=5000 pytest tests/unit/test_batches.py -k "kill or bytes"
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.batches import PostOffice, posting, verdict
+from support.project import Project, Ran, read_rows, suite
+from support.server import NOWHERE, Asked, base_url
+
+import judgefixtures.batches.google as google_batches
+import judgefixtures.batches.openai as openai_batches
+from judgefixtures.batches import BatchProvider, Limits, Line, UncertainError, load_batches
+from judgefixtures.batches.manifest import Manifest
+from judgefixtures.cassettes.files import DamagedError, Row
+from judgefixtures.config import judge_table
+from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.plans import PLANNING_MARK
+from judgefixtures.providers import PROVIDERS, FatalJudgeError
+from judgefixtures.simulator.batches import DAY, Faults
+from judgefixtures.simulator.server import serving
+
+pytest_plugins = ["pytester"]
+
+KILLS = int(os.environ.get("JUDGEFIXTURES_KILLS", "4"))
+JUDGMENTS = int(os.environ.get("JUDGEFIXTURES_JUDGMENTS", "200"))
+BATCH = ("--judge-record", "missing", "--judge-batch")
+SDKS = tuple(sdk for sdk in ("openai", "google", "anthropic") if sdk in PROVIDERS)
+KEY = "sk-never-to-be-written-4711"
+each_sdk = pytest.mark.parametrize("sdk", SDKS)
+
+
+def configuration(sdk: str, url: str, judge: str = "", top: str = "") -> str:
+    """Return the configuration of a judge that is asked at a server."""
+    return (
+        f'judge = "ours"\n{top}\n[judges.ours]\nprovider = "{sdk}"\nmodel = "m"\nbase_url = "{base_url(sdk, url)}"\n'
+        f'api_key_env = "KEY_OF_OURS"\nprice = {{input = 1.0, output = 10.0}}\n{judge}\n'
+        '[datasets.own]\npath = "pairs.jsonl"\nbalance_positions = false\n[gate]\nvsr_tolerance = 0.9\n'
+    )
+
+
+def rows_of(count: int) -> list[dict[str, str]]:
+    """Return the rows of a pair file."""
+    return [{"id": f"p{number:04}", "question": f"Question {number}: which?", "response_1": f"One {number}.",
+             "response_2": f"Two {number}."} for number in range(count)]  # fmt: skip
+
+
+class Posted(Project):
+    """A repository whose judge is asked at a post office."""
+
+    def __init__(self, at: pytest.Pytester, pairs: int = 30, *families: str) -> None:
+        super().__init__(at, configuration, file="judges.toml", fresh=True,
+                         options=("-p", "no:cacheprovider", "--judge-config", "judges.toml"))  # fmt: skip
+        self.write("test_ours.py", suite(*(families or ("recency",))))
+        self.write_pairs(rows_of(pairs))
+
+    def sent(self, *arguments: str) -> Ran:
+        """Send or collect."""
+        return self.run(*BATCH, *arguments)
+
+    @property
+    def events(self) -> list[str]:
+        """What the list of batches says, by the kind of its lines."""
+        return [row["event"] for row in read_rows(self.cassettes / "batches.jsonl")]
+
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """Return what is recorded, by condition and digest; without how it was asked."""
+        found = {}
+        for file in sorted(self.cassettes.glob("ours/own/*.jsonl")):
+            rows = [row for row in read_rows(file) if "digest" in row]
+            found[file.stem] = {
+                row["digest"]: {key: value for key, value in row.items() if key != "by"} for row in rows
+            }
+        return found
+
+    def at_once(self, *arguments: str) -> dict[str, dict[str, Any]]:
+        """Return what is recorded when everything is asked at once, and put the recordings aside."""
+        assert "ERROR" not in self.run("--judge-record", "missing", *arguments).said
+        found = self.recorded()
+        shutil.rmtree(self.cassettes)
+        return found
+
+
+def day_later(office: PostOffice) -> None:
+    """Set the post office's clock forward by more than a day."""
+    office.desk.ahead += DAY + 60
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that no file may hold."""
+    monkeypatch.setenv("KEY_OF_OURS", KEY)
+
+
+@pytest.fixture
+def office() -> Iterator[PostOffice]:
+    """A server that takes batches."""
+    with posting() as office:
+        yield office
+
+
+# --- sending and collecting -----------------------------------------------------------------------------------
+
+
+@each_sdk
+def test_what_is_missing_is_sent_waited_for_and_collected(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """A run sends, further ones send nothing while the answers are on their way, and the first after that measures.
+
+    Exit code 0 is for sent. Of 30 pairs in two conditions each question is paid for once, twenty of them both ways.
+    """
+    project = Posted(pytester)
+    project.configure(sdk, office.url)
+    office.desk.seconds = 3600
+    first = project.sent("--judge-report", "report")
+    assert first.ret == 0
+    assert first.parseoutcomes() == {"skipped": 1}
+    assert "sent: ours: 60 questions in batch" in first.said
+    assert "half of what it is at once" in first.said
+    assert "run the same command again to collect them" in first.said
+    assert not first.folder.exists()
+    again = project.sent()
+    assert again.ret == 0
+    assert "on its way: ours: 60 questions in" in again.said
+    assert len(office.desk.batches) == 1
+    assert office.at_once.total() == 20
+    office.desk.ahead = 3700
+    collected = project.sent("--judge-report", "report")
+    collected.assert_outcomes(passed=1)
+    assert "collected: ours: 60 of 60 answers" in collected.said
+    assert "parity: ours: 20 of 20 pairs got the same verdict" in collected.said
+    assert "recorded: ours: 60 calls, 6000 tokens in, 1200 out, $0.0090" in collected.said  # half of $0.0180
+    assert len(collected.rows("judgments")) == 60
+    assert set(office.paid.values()) == {1}
+    assert office.paid.total() + office.at_once.total() == 60
+    assert project.events == ["intent", "sent", "parity", "ended"]
+    replayed = project.run()
+    replayed.assert_outcomes(passed=1)
+    asked = len(office.asked)
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.asked) == asked
+
+
+@each_sdk
+def test_answers_are_the_ordinary_recordings_and_say_how_they_were_asked(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """By batch the same digests hold the same answers as at once; `by` is all that is added, to what a batch answered.
+
+    The list of batches holds neither a key nor a prompt.
+    """
+    project = Posted(pytester)
+    project.configure(sdk, office.url, "", "batch_parity = 5")
+    expected = project.at_once()
+    project.sent()
+    project.sent().assert_outcomes(passed=1)
+    assert project.recorded() == expected
+    ways = Counter(row.get("by") for file in project.cassettes.glob("ours/own/recency*.jsonl")
+                   for row in read_rows(file) if "digest" in row)  # fmt: skip
+    assert ways == {"batch": 55, None: 5}
+    written = "".join(file.read_text() for file in project.cassettes.rglob("*") if file.is_file())
+    assert KEY not in written
+    assert "Question" not in (project.cassettes / "batches.jsonl").read_text()
+
+
+@each_sdk
+def test_a_recording_by_batch_replays_to_the_same_report_bytes(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reports of the same questions are equal, byte for byte, however they were asked."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795341600")
+    project = Posted(pytester, JUDGMENTS // 2)
+    project.configure(sdk, office.url)
+
+    def report() -> dict[str, bytes]:
+        project.run("--judge-report", "report").assert_outcomes(passed=1)
+        return {file.name: file.read_bytes() for file in (project.path / "report").iterdir()}
+
+    project.run("--judge-record", "missing").assert_outcomes(passed=1)
+    expected = report()
+    shutil.rmtree(project.cassettes)
+    project.sent()
+    project.sent().assert_outcomes(passed=1)
+    assert office.paid.total() == 2 * (JUDGMENTS // 2) - 20
+    assert report() == expected
+
+
+@each_sdk
+def test_a_batch_asks_exactly_what_a_call_would_have_asked(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """The body of every question in a batch is one that the SDK sends at once, key by key."""
+    project = Posted(pytester, 4)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    project.at_once()
+    at_once = [asked.body for asked in office.asked if asked.sdk]
+    project.sent()
+    (batch,) = office.desk.batches.values()
+    assert len(batch.asked) == 7  # the first one was asked at once
+    assert all(body in at_once for _, _, body in batch.asked)
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------
+
+FAULTS = {
+    "expired": Faults(expired=0.4),
+    "all expired": Faults(expired=1.0),
+    "failing": Faults(failing=0.4),
+    "a file of errors alone": Faults(errors_only=True),
+    "reordered": Faults(reordered=True),
+    "duplicates": Faults(duplicates=5),
+    "unknown": Faults(unknown=5),
+    "cut off": Faults(cut=2),
+    "torn": Faults(torn=1),
+    "found to be invalid": Faults(invalid=1),
+    "nobody is told": Faults(unsaid=1),
+    "everything": Faults(expired=0.2, failing=0.2, reordered=True, duplicates=5, unknown=5, cut=1, torn=1),
+}
+
+
+@pytest.mark.parametrize("where", [*SDKS, "google in a file"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
+    fault: str, where: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Expired, failed, cut off, twice, of nobody, out of order: in the end the recording is that of calls at once."""
+    sdk = where.partition(" ")[0]
+    if "file" in where:
+        monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "", "batch_parity = 3")
+    expected = project.at_once()
+    office.desk.faults = FAULTS[fault]
+    said = project.sent().said
+    for _ in range(12):
+        day_later(office)
+        ran = project.sent()
+        said += ran.said
+        if "questions wait" not in ran.said:
+            break
+        if fault in ("a file of errors alone", "all expired"):
+            office.desk.faults = Faults()
+    ran.assert_outcomes(passed=1)
+    assert project.recorded() == expected
+    assert set(office.paid.values()) == {1}
+    assert office.paid.total() == 40 - 3
+    assert set(project.events) <= {"intent", "sent", "parity", "ended"}
+    assert project.events.count("intent") == len(office.desk.batches) == project.events.count("ended")
+    told = {"duplicates": "answered twice: ours: 5", "unknown": "not asked: ours: 5 lines", "expired": "(expired)",
+            "failing": "which are asked again: HTTP 500", "found to be invalid": "(failed)"}  # fmt: skip
+    if "torn" in fault and where != "google":
+        assert "not whole: ours" in said
+    assert told.get(fault, "") in said
+
+
+@each_sdk
+def test_what_concerns_a_question_alone_is_its_answer(sdk: str, office: PostOffice, pytester: pytest.Pytester) -> None:
+    """A question that is refused for its content is an invalid answer, recorded as one, and not sent again."""
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    project.sent()
+    office.desk.faults = Faults(blocked=0.5)
+    ran = project.sent("--judge-report", "report")
+    assert len(office.desk.batches) == 1
+    kinds = Counter(row["invalid"] for row in ran.rows("judgments"))
+    assert kinds["filtered"] > 5
+    assert kinds["filtered"] + kinds[None] == 40
+
+
+def test_an_answer_of_nothing_is_asked_again_as_often_as_at_once(pytester: pytest.Pytester) -> None:
+    """An empty answer goes into the next batch until max_attempts batches brought none: then it is what is recorded."""
+
+    def saying(prompt: str, by_batch: bool) -> str:
+        return "" if by_batch and "Question 3:" in prompt else verdict(prompt)
+
+    project = Posted(pytester, 5)
+    with posting(saying) as office:
+        project.configure("openai", office.url, "max_attempts = 3", "batch_parity = 0")
+        for _ in range(3):
+            assert "questions wait" in project.sent().said
+        last = project.sent("--judge-report", "report")
+    assert "questions wait" not in last.said
+    assert [len(batch.asked) for batch in office.desk.batches.values()] == [9, 2, 2]
+    assert Counter(row["invalid"] for row in last.rows("judgments")) == {None: 8, "empty": 2}
+
+
+@each_sdk
+def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Where the server makes no batch the run ends with a code of its own, and the next one sends it."""
+    project = Posted(pytester, 5)
+    project.configure(sdk, office.url)
+    office.desk.faults = Faults(refused=1)
+    refused = project.sent()
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    assert "was not made: HTTP 429" in refused.said
+    assert "nothing of it is paid for" in refused.said
+    assert office.desk.batches == {}
+    assert project.sent().ret == 0
+    assert project.events == ["intent", "void", "intent", "sent"]
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+
+
+def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Under another key a batch is not found: that is an error that names the remedy, and nothing is sent."""
+    project = Posted(pytester, 5)
+    project.configure("openai", office.url)
+    project.sent()
+    lost = dict(office.desk.batches)
+    office.desk.batches.clear()
+    ran = project.sent()
+    assert ran.ret not in (0, 1)
+    assert "batch_1 is not known where it is asked for" in ran.said
+    assert "Was it sent with another key" in ran.said
+    assert office.desk.batches == {}
+    office.desk.batches.update(lost)
+    project.sent().assert_outcomes(passed=1)
+
+
+# --- kills -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Assassin:
+    """Kills a run at one of its requests to the post office, which deals with it after all."""
+
+    office: PostOffice
+    number: int
+    process: subprocess.Popen[bytes] | None = None
+    struck: threading.Event = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self.struck = threading.Event()
+        self.office.hold = self
+
+    def __call__(self, _asked: Asked) -> None:
+        """Count a request, and strike."""
+        self.number -= 1
+        if self.number == 0 and self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.struck.set()
+
+
+@pytest.mark.whole
+@each_sdk
+def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Killed at whichever request, also where a batch is made of it and nobody is left to hear that, a run goes on.
+
+    Each question is answered in one batch, and the recordings are those of a run that nobody killed.
+    """
+    project = Posted(pytester, 12)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    expected = project.at_once()
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--judge-config", "judges.toml", *BATCH]
+    chance = random.Random(f"kills of {sdk}")
+    kills = 0
+    while kills < KILLS:
+        shutil.rmtree(project.cassettes, ignore_errors=True)
+        office.desk.batches.clear()
+        office.desk.faults = Faults(failing=0.3)
+        while kills < KILLS:
+            assassin = Assassin(office, chance.randint(1, 8))
+            with subprocess.Popen(command, cwd=project.path, start_new_session=True, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as run:  # fmt: skip
+                assassin.process = run
+                run.wait()
+            kills += assassin.struck.is_set()
+            day_later(office)
+            if not assassin.struck.is_set() and run.returncode == 0 and project.recorded() == expected:
+                break
+        office.hold = lambda _asked: None
+        office.desk.faults = Faults()
+        for _ in range(9):
+            ran = project.sent()
+            if "questions wait" not in ran.said:
+                break
+            day_later(office)
+        ran.assert_outcomes(passed=1)
+        assert project.recorded() == expected
+        assert set(office.paid.values()) == {1}, office.paid
+        assert len(office.desk.batches) == project.events.count("sent")
+
+
+# --- rounds, limits, money, refusals ---------------------------------------------------------------------------
+
+
+def test_a_judge_that_plans_first_runs_in_two_rounds(pytester: pytest.Pytester) -> None:
+    """Plans go first; when they are collected the verdicts that carry them out are sent by the same command."""
+
+    def saying(prompt: str, by_batch: bool) -> str:
+        if prompt.startswith(PLANNING_MARK):
+            return "[Start of Plan]\n1. Check what is asked for.\n2. Choose the one that does it best.\n[End of Plan]"
+        return verdict(prompt, by_batch)
+
+    project = Posted(pytester, 6)
+    with posting(saying) as office:
+        project.configure("openai", office.url, 'strategy = "plan-self"', "batch_parity = 2")
+        project.sent()
+        project.sent()
+        last = project.sent()
+    last.assert_outcomes(passed=1)
+    sizes = [len(batch.asked) for batch in office.desk.batches.values()]
+    assert sizes == [5, 12]  # plans but the probe; verdicts, two of them asked at once and by batch
+    assert office.at_once.total() == 3
+    project.run().assert_outcomes(passed=1)
+
+
+def test_batches_keep_to_the_limits(
+    office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No batch has more lines or bytes than its provider takes; together they ask everything once."""
+    monkeypatch.setattr(openai_batches.OpenAIBatches, "limits", Limits(7, 10**6))
+    project = Posted(pytester, 10)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    assert [len(batch.asked) for batch in office.desk.batches.values()] == [7, 7, 5]
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+    monkeypatch.setattr(openai_batches.OpenAIBatches, "limits", Limits(10**6, 5000))
+    shutil.rmtree(project.cassettes)
+    office.desk.batches.clear()
+    project.sent()
+    uploads = [asked.raw for asked in office.asked if asked.path == "/v1/files"]
+    assert len(office.desk.batches) > 3
+    assert all(len(raw) < 5000 + 1000 for raw in uploads[-len(office.desk.batches) :])
+
+
+def test_the_limits_are_those_that_the_providers_document() -> None:
+    """OpenAI 50,000 lines and 200 MB; Gemini 20 MB in the request itself; Anthropic 100,000 and 256 MB."""
+    assert openai_batches.OpenAIBatches.limits == Limits(50_000, 200 * 10**6)
+    assert google_batches.INLINE < 20 * 10**6
+    room = pytest.importorskip("judgefixtures.batches.anthropic")
+    assert room.AnthropicBatches.limits == Limits(100_000, 256 * 10**6)
+
+
+def test_answers_to_other_questions_wait_for_the_command_that_asked_them(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """A run of some of the items collects theirs; the others' answers are there for whoever asks, and paid for once."""
+    project = Posted(pytester, 8, "recency", "placebo")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    some = project.sent("-k", "recency")
+    some.assert_outcomes(passed=1, deselected=1)
+    assert "left: ours: 16 answers of batch_1" in some.said
+    assert "ended" not in project.events
+    project.sent().assert_outcomes(passed=2)
+    assert project.events.count("ended") == len(office.desk.batches) == 1
+
+
+def test_two_conditions_that_ask_the_same_are_both_asked(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """Repeats and equal prompts of several conditions have an answer each: none stands for another's noise."""
+    project = Posted(pytester, 5, "placebo", "repeat")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent("--judge-repeats", "3")
+    project.sent("--judge-repeats", "3").assert_outcomes(passed=3)
+    (batch,) = office.desk.batches.values()
+    assert len({name for name, _, _ in batch.asked}) == len(batch.asked) == 5 * 5 - 1
+
+
+def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytest.Pytester) -> None:
+    """Pairs whose verdict differs are counted and named; `batch_parity = 0` asks nothing both ways."""
+
+    def saying(prompt: str, by_batch: bool) -> str:
+        said = json.loads(verdict(prompt))
+        turned = by_batch and "Question 2:" in prompt
+        return json.dumps({**said, "selected_response": 3 - said["selected_response"]} if turned else said)
+
+    project = Posted(pytester, 4)
+    with posting(saying) as office:
+        project.configure("openai", office.url, "", "batch_parity = 8")
+        project.sent()
+        said = project.sent().said
+        assert "parity: ours: 6 of 8 pairs got the same verdict" in said
+        assert "another one: p0002" in said
+        assert office.at_once.total() == 8
+        shutil.rmtree(project.cassettes)
+        project.configure("openai", office.url, "", "batch_parity = 0")
+        project.sent()
+        assert office.at_once.total() == 9
+        assert "parity" not in project.sent().said
+
+
+def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """What a judge was asked both ways before is not asked so again, unless the judge is another one now."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 3")
+    project.sent("--judge-pairs", "4")
+    project.sent("--judge-pairs", "4")
+    assert office.at_once.total() == 3
+    project.sent()
+    assert office.at_once.total() == 4  # a probe
+
+
+def test_a_bad_key_or_parameter_costs_one_call_and_no_batch(pytester: pytest.Pytester, office: PostOffice) -> None:
+    """The first question is asked at once: what would fail everything fails there."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "seed = 7")
+    office.saying = lambda _prompt, _by_batch: None
+    before = office.answer
+
+    def refusing(asked: Asked) -> Any:
+        if asked.sdk:
+            from support.server import problem, wire
+
+            return wire(problem("Incorrect API key provided", code="invalid_api_key"), 401)
+        return before(asked)
+
+    office.answering = refusing
+    ran = project.sent()
+    assert ran.ret not in (0, 1)
+    assert "the API key is not accepted" in ran.said
+    assert office.desk.batches == {}
+    assert not (project.cassettes / "batches.jsonl").exists()
+
+
+def test_a_batch_that_could_exceed_the_budget_is_not_sent(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """Batches count at half their price, before they are sent; collecting costs nothing of a budget."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    # 40 questions of at most 512 tokens at $10 per million, half of it: about $0.11.
+    little = project.sent("--judge-max-cost", "0.06")
+    assert little.ret not in (0, 1)
+    assert "stopped before --judge-max-cost 0.06" in little.said
+    assert office.desk.batches == {}
+    project.sent("--judge-max-cost", "0.14")
+    assert len(office.desk.batches) == 1
+    project.sent("--judge-max-cost", "0.02").assert_outcomes(passed=1)
+
+
+def test_the_preflight_prices_both_ways(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """What batches cost stands below what calls cost: half of it."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url)
+    said = project.run("--judge-preflight").said
+    at_most = float(said.partition("ours: at most 40 calls")[2].partition("$")[2].split()[0])
+    by_batch = float(said.partition("ours: in batches (--judge-batch) at most $")[2].partition(",")[0])
+    assert by_batch == pytest.approx(at_most / 2, abs=1e-4)
+
+
+REFUSED = {
+    "all": (("--judge-record", "all"), "it needs --judge-record missing"),
+    "none": ((), "it needs --judge-record missing"),
+    "looks": (("--judge-record", "missing", "--judge-baseline", "ours", "--judge-until-decided"), "goes without"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_options_that_do_not_go_together_are_refused(case: str, pytester: pytest.Pytester) -> None:
+    """Batches send what is missing, all of it."""
+    arguments, said = REFUSED[case]
+    project = Posted(pytester, 3)
+    project.configure("openai", NOWHERE)
+    ran = project.run("--judge-batch", *arguments)
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    assert said in ran.said
+
+
+def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
+    """A function of the user's has no provider that takes batches."""
+    project = Posted(pytester, 3)
+    project.write("mine.py", "def judge(prompt):\n    return ''\n")
+    project.configuration = lambda: ('judge = "ours"\n[judges.ours]\nprovider = "python"\ntarget = "mine:judge"\n'
+                                     '[datasets.own]\npath = "pairs.jsonl"\n')  # fmt: skip
+    project.configure()
+    ran = project.sent()
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR or "ERROR" in ran.said
+    assert "judge 'ours': there are no batches here of provider = \"python\"" in ran.said
+
+
+def test_a_run_that_is_stopped_sends_nothing(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """-x after a failure leaves unknown what else is missing: nothing is sent, and nothing stands in the list."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url)
+    project.write("test_a.py", "def test_fails():\n    assert False\n")
+    project.run(*BATCH, "test_ours.py", "test_a.py", "-x")
+    assert office.desk.batches == {}
+
+
+# --- the list of batches ---------------------------------------------------------------------------------------
+
+
+def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path) -> None:
+    """A torn last line never came to be; a line that is none is an error with its number."""
+    manifest = Manifest.of(tmp_path)
+    sent = manifest.intend("i1", "openai", "ours", {"ours/own/no-cue": ["a" * 32 + "-0"]})
+    manifest.note("sent", sent, batch="batch_1")
+    whole = manifest.path.read_bytes()
+    with manifest.path.open("ab") as file:
+        file.write(b'{"event":"intent","intent":"i2","pro')
+    again = Manifest.of(tmp_path)
+    assert [each.batch for each in again.open] == ["batch_1"]
+    assert manifest.path.read_bytes() == whole
+    again.note("ended", again.open[0])
+    assert Manifest.of(tmp_path).open == []
+    manifest.path.write_bytes(whole + b"{}\n")
+    with pytest.raises(DamagedError, match=r"batches\.jsonl:3 is not an event of a batch"):
+        Manifest.of(tmp_path)
+
+
+def test_a_row_says_how_it_was_asked_and_equals_one_that_was_asked_at_once() -> None:
+    """`by` is a fact of a row, and no part of what is compared; anything else there is damage."""
+    row = Row("a" * 32, "p1", 0, 200, b"{}", by="batch")
+    line = row.line()
+    assert Row.parse(line).by == "batch"
+    assert Row.parse(line) == Row("a" * 32, "p1", 0, 200, b"{}")
+    with pytest.raises(ValueError, match="way"):
+        Row.parse(line.replace(b'"batch"', b'"post"'))
+
+
+# --- wire formats ----------------------------------------------------------------------------------------------
+
+WIRES = ("openai", "google", "anthropic")
+BODIES = {
+    "openai": lambda text: {"model": "m", "messages": [{"role": "user", "content": text}]},
+    "google": lambda text: {"contents": [{"role": "user", "parts": [{"text": text}]}]},
+    "anthropic": lambda text: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}]},
+}
+
+
+def batches_of(sdk: str, url: str) -> BatchProvider:
+    """Return a provider's batches, asked at a server."""
+    table = judge_table({"provider": "openai", "model": "m", "base_url": base_url(sdk, url)})
+    if sdk == "anthropic":
+        pytest.importorskip("anthropic")
+        from judgefixtures.batches.anthropic import AnthropicBatches
+
+        return AnthropicBatches(table)
+    return google_batches.GoogleBatches(table) if sdk == "google" else openai_batches.OpenAIBatches(table)
+
+
+def lines_of(sdk: str, count: int, mark: str = "0") -> list[Line]:
+    """Return questions."""
+    return [Line(f"{mark}{number:031x}-0", json.dumps(BODIES[sdk](f"Question {number}")).encode())
+            for number in range(count)]  # fmt: skip
+
+
+def during(batches: BatchProvider, use: Callable[[BatchProvider], Any]) -> Any:
+    """Return what a use of batches gives; their connections are closed afterwards."""
+
+    async def used() -> Any:
+        try:
+            return await use(batches)
+        finally:
+            await batches.close()
+
+    return asyncio.run(used())
+
+
+def saying_in(sdk: str) -> Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]:
+    """Return a judge that answers in a wire format."""
+    return lambda path, body: (200, {"echo": [path, body], "format": sdk})
+
+
+@pytest.mark.parametrize("sdk", WIRES)
+def test_every_wire_format_sends_finds_looks_and_fetches(sdk: str, office: PostOffice) -> None:
+    """A batch is found by its intent, of many; it runs, ends, and its answers are those of the same requests."""
+    office.desk.say = saying_in(sdk)
+    office.desk.seconds = 3600
+    lines, since = lines_of(sdk, 3), datetime.datetime.now(datetime.UTC)
+    names = frozenset(line.id for line in lines)
+
+    async def use(batches: BatchProvider) -> None:
+        others = [await batches.send(f"other-{number}", lines_of(sdk, 2, "f")) for number in range(25)]
+        batch = await batches.send("mine", lines)
+        assert batch not in others
+        state = await batches.look(batch)
+        assert not state.ended
+        if sdk == "anthropic":
+            with pytest.raises(UncertainError):
+                await batches.find("mine", since, names, frozenset())
+        office.desk.ahead = 3700
+        assert await batches.find("mine", since, names, frozenset()) == batch
+        assert await batches.find("nobody's", since, frozenset(["e" * 32]), frozenset()) is None
+        state = await batches.look(batch)
+        results = await batches.fetch(batch, state)
+        assert results.whole
+        assert results.answers.keys() == names
+        for line in lines:
+            answer = json.loads(results.answers[line.id].body)
+            assert answer["echo"][1] == json.loads(line.body)
+
+    during(batches_of(sdk, office.url), use)
+
+
+@pytest.mark.parametrize("sdk", WIRES)
+def test_every_wire_format_tells_answers_from_failures(sdk: str, office: PostOffice) -> None:
+    """Expired and failed questions are failures, what concerns one question alone is its answer."""
+    office.desk.say = saying_in(sdk)
+    office.desk.faults = Faults(expired=0.3, failing=0.3, blocked=0.2, reordered=True, duplicates=2, unknown=2)
+    lines = lines_of(sdk, 60)
+
+    async def use(batches: BatchProvider) -> None:
+        batch = await batches.send("mine", lines)
+        assert not (await batches.look(batch)).ended
+        day_later(office)
+        results = await batches.fetch(batch, await batches.look(batch))
+        names = {line.id for line in lines}
+        answered = results.answers.keys() & names
+        statuses = Counter(results.answers[name].status for name in answered)
+        assert statuses.keys() == {200, 400}
+        failed = names - answered
+        assert 10 < len(failed) < 50
+        assert office.desk.asked.keys() >= answered
+
+    during(batches_of(sdk, office.url), use)
+
+
+@pytest.mark.parametrize("sdk", WIRES)
+def test_every_wire_format_says_what_is_wrong_with_a_batch_that_is_not_there(sdk: str, office: PostOffice) -> None:
+    """A batch that is not known is a fatal error; so is a server that refuses to make one, before anything is paid."""
+
+    async def use(batches: BatchProvider) -> None:
+        with pytest.raises(FatalJudgeError, match="404"):
+            await batches.look({"openai": "batch_9", "google": "batches/b9", "anthropic": "msgbatch_9"}[sdk])
+        office.desk.faults = Faults(refused=1)
+        with pytest.raises(Exception, match="429"):
+            await batches.send("mine", lines_of(sdk, 2))
+        assert office.desk.batches == {}
+
+    during(batches_of(sdk, office.url), use)
+
+
+def test_the_simulator_takes_batches() -> None:
+    """`python -m judgefixtures.simulator` answers a batch as it answers calls."""
+    with serving() as simulator:
+        body = {"model": "simulated-faithful", "messages": [{"role": "user", "content": "?"}]}
+        line = Line("a" * 32 + "-0", json.dumps(body).encode())
+
+        async def use(batches: BatchProvider) -> Any:
+            batch = await batches.send("mine", [line])
+            return await batches.fetch(batch, await batches.look(batch))
+
+        results = during(batches_of("openai", simulator.url), use)
+    assert "cannot read this prompt" in results.failed[line.id]
+
+
+def test_only_providers_with_batches_have_them() -> None:
+    """Any other provider is refused with the names of those that have."""
+    table = judge_table({"provider": "python", "target": "mine:judge"})
+    with pytest.raises(JudgeFixturesError, match="anthropic, google, openai"):
+        load_batches("ours", table)
