@@ -35,7 +35,7 @@ RECENCY = "test_recency.py::test_recency[faithful-own-recency-new-old]"
 PROVENANCE = ("expert-human", "expert-llm", "expert-unknown", "human-llm", "human-unknown", "llm-unknown")
 OPTIONS = ("", "-dataset", "-pairs", "-record", "-report", "-config", "-cassettes", "-concurrency")
 # What a run of somebody who uses none of our fixtures must not pay for.
-HEAVY = ("openai", "google.genai", "anthropic", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
+HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
          "judgefixtures.config")  # fmt: skip
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 ROW = {
@@ -1040,9 +1040,8 @@ def test_damaged_frozen_pairs_are_told(project: Project) -> None:
     frozen = project.cassettes / "faithful" / "own" / "pairs.jsonl"
     frozen.write_text(frozen.read_text().replace('"response_2"', '"response_3"', 1))
     before = project.tree()
-    refused(
-        project.run("-k", "recency"), f"{frozen}:1", "frozen pairs are damaged", "delete ", "--judge-record missing"
-    )
+    words = ("frozen pairs are damaged", "delete ", "--judge-record missing")
+    refused(project.run("-k", "recency"), f"{frozen}:1", *words)
     assert project.tree() == before
 
 
