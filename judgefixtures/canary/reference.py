@@ -141,8 +141,7 @@ def _rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Ro
     """Return the recorded rows of a condition; raises CassetteError where they are another judge's."""
     asker: Asker[Any] = judge.rater or judge
     names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))
-    options = f"--judge {judge.name} --judge-dataset {dataset}"
-    with replace(run.library, mode="none").open(asker, dataset, names, (), options) as cassettes:
+    with replace(run.library, mode="none").open(asker, dataset, names, ()) as cassettes:
         return [row for cassette in cassettes.values() for row in cassette.file.rows()]
 
 
