@@ -288,6 +288,8 @@ class Mail:
     async def finish(self) -> None:
         """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
         for judge, queue in self._queue.items():
+            if all(letter.key[2] for letter in queue.values()):
+                queue.clear()  # all was asked at once: there is no other way to compare with
             while letters := list(_first(queue.values(), self._providers[judge].limits)):
                 await self._send(judge, letters)
                 for letter in letters:
