@@ -56,6 +56,7 @@ class _State:
     answers: int = 0
     pace: float | None = None  # starts a second after the last cut; None: nothing was refused so far
     target: float = 0.0  # what the pace returns to
+    way: float = 1.0  # seconds in which it does
     cut_at: float = float("-inf")
     answered: int = 0  # of the calls that started since the last cut
     refused: int = 0
@@ -67,6 +68,9 @@ class _State:
     lately: int = 0  # answers in the present span of two seconds
     lately_since: float = 0.0
     lately_a_second: float = 0.0  # in the span before
+    lately_told: float = 0.0  # in the last span that had any
+    healthy: float = 0.0  # in the better one of the last two that had any
+    last_answer: float = float("inf")
 
     def started(self, now: float, spacing: float) -> None:
         """Count a start, and say when the next one may come."""
@@ -97,9 +101,9 @@ class _State:
         current, measured = self.current(now), self._measured(now)
         before = measured if current is None else min(current, measured)
         if current is None:
-            self.pace, self.target = max(GENTLE, before / 2), max(2 * GENTLE, before)
+            self._return_to(max(2 * GENTLE, before), max(GENTLE, before / 2))
         elif self.pace is not None and before / 2 > self.pace:
-            self.pace, self.target = before / 2, before
+            self._return_to(before, before / 2)
         self.quiet_until = max(self.quiet_until, now + seconds)
 
     def _measured(self, now: float) -> float:
@@ -111,21 +115,25 @@ class _State:
         """Return the starts a second that are allowed now; None where any number is."""
         if self.pace is None:
             return None
-        way = self._way
-        left = (max(now - max(self.cut_at, self.quiet_until), 0.0) - way) / way  # -1 at the cut, 0 at the target
+        since = max(now - max(self.cut_at, self.quiet_until), 0.0)
+        left = (since - self.way) / self.way  # -1 at the cut, 0 at the target
         span = self.target - self.pace if left < 0 else self.target / 2
         return self.target + span * left**3
 
-    @property
-    def _way(self) -> float:
-        return min(max(WAY_BACK / self.target, SHORTEST_WAY), LONGEST_WAY)
+    def _return_to(self, target: float, pace: float) -> None:
+        self.pace, self.target = pace, target
+        self.way = min(max(WAY_BACK / target, SHORTEST_WAY), LONGEST_WAY)
 
     def came_back(self, now: float, started: float, *, refused: bool) -> None:
         """Take note of how a call ended: with an answer, or with a 429."""
         if now - self.lately_since >= 2.0:
             self.lately_a_second = self.lately / (now - self.lately_since)
+            if self.lately:
+                self.healthy = max(self.lately_told, self.lately_a_second)
+                self.lately_told = self.lately_a_second
             self.lately, self.lately_since = 0, now
         if not refused:
+            self._leave_storm(now)
             self.answers += 1
             self.lately += 1
         if started < self.cut_at:
@@ -135,6 +143,15 @@ class _State:
         self._look_whether_it_helped(now)
         if refused and self._is_too_fast():
             self._halve(now)
+
+    def _leave_storm(self, now: float) -> None:
+        """Return to what was answered before, where for some time everything was refused: it was not for the pace."""
+        current = self.current(now)
+        if current is not None and now - self.last_answer >= TRIAL and self.healthy > max(self.target, current):
+            self.pace, self.target, self.way = current, self.healthy, LONGEST_WAY
+            self.cut_at, self.usual, self.share_before = now, None, None
+            self.answered = self.refused = 0
+        self.last_answer = now
 
     @property
     def _share(self) -> float:
@@ -168,8 +185,8 @@ class _State:
         if self._share >= MOSTLY:
             pace = max(pace, min(before, GENTLE))
         self.share_before = self._share if self.answered + self.refused >= ROUND else None
-        self.target = max(1.1 * pace, min(before, 2 * pace))
-        self.pace, self.cut_at, self.usual = pace, now, None
+        self._return_to(max(1.1 * pace, min(before, 2 * pace)), pace)
+        self.cut_at, self.usual = now, None
         self.answered = self.refused = 0
         self.next_start = max(self.next_start, now + 1.0 / pace)
 
