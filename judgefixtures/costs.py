@@ -6,6 +6,7 @@ never as 0. Token estimates before a call take 4 characters per token, with a ma
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -98,7 +99,10 @@ def price_usd(
         return None
     # The price table takes the standard price for a tier that it does not know, or not of this provider's.
     variants = (found.model.price_variants or ()) if found.model in found.provider.models else ()
-    known = context is None or any(variant.when == context for variant in variants)
+    now = datetime.datetime.now(datetime.UTC)
+    known = context is None or any(variant.when == context and (variant.constraint is None
+                                                                or variant.constraint.active(now))
+                                   for variant in variants)  # fmt: skip
     return float(found.total_price) if known else None
 
 
@@ -126,9 +130,9 @@ def rates(table: JudgeTable) -> dict[str, Any]:
     {'input': 2.5, 'output': 10.0}
     """
     found = _rates(table, None)
-    if table.price is None and found["input"] is not None:
-        found["tiers"] = {tier: _rates(table, tier) for tier in PRICED_TIERS}
-    return found
+    tiers = {tier: _rates(table, tier) for tier in PRICED_TIERS} if table.price is None else {}
+    known = any(prices["input"] is not None for prices in tiers.values())
+    return found | ({"tiers": tiers} if known else {})
 
 
 def _rates(table: JudgeTable, tier: str | None) -> dict[str, Any]:

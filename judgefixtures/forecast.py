@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 from judgefixtures.asking import Asker
@@ -199,8 +199,8 @@ def _totals(run: Run, costs: Costs) -> list[str]:
 def _unpriced(run: Run, costs: Costs) -> list[str]:
     """Say which judges ask for a service tier that the price table does not know, but knows the model."""
     tables = [run.judge(judge).table for judge in dict.fromkeys(judge for judge, _, _ in costs)]
-    return [f"{what_is_priced(table)}: the price table has no price of this tier; price = {{input = ..., output = ...}} "
-            "in the judge's table gives it" for table in tables
+    return [f"{what_is_priced(table)}: the price table has no price of this tier; give it with price = {{input = ..., "
+            "output = ...} in the judge's table" for table in tables
             if table.service_tier is not None and price_usd(table, 1, 1) is None
             and price_usd(table, 1, 1, served_tier="default") is not None]  # fmt: skip
 
@@ -238,7 +238,7 @@ class _Start:
     def add(self, prompts: Sequence[str]) -> None:
         """Take some prompts into account."""
         if prompts:
-            self.text = commonprefix([*prompts, *([] if self.text is None else [self.text])])
+            self.text = _common([*prompts, *([] if self.text is None else [self.text])])
         self.characters += sum(map(len, prompts))
         self.count += len(prompts)
 
@@ -252,6 +252,12 @@ class _Start:
     def tokens(self) -> int:
         """How many tokens that is in each prompt, about."""
         return (self.told + len(self.text or "")) // CHARACTERS_A_TOKEN
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return what texts have in common from their first character on; the first and last by order tell."""
+    first, last = min(texts), max(texts)
+    return first[: sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False)))]
 
 
 def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:

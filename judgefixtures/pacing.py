@@ -41,6 +41,7 @@ UNHELPED = 1.1  # halving raises the share of answers by more than this, where i
 IN_RESERVE = 0.5  # share of a limit of which the server tells: where less is left, it is spread until the reset
 SCARCE = 4  # calls left for each one in flight, where a server does not tell the limit: fewer are spread
 LOOK_AGAIN = 1.0  # seconds until a call that waits looks whether it may start sooner
+SPAN = 2.0  # seconds over which answers are counted
 POLL = 0.02  # seconds until a place among all workers is looked for again
 
 
@@ -65,7 +66,7 @@ class _State:
     starts: int = 0  # in the present second
     starts_since: float = 0.0
     starts_a_second: float = 0.0  # in the second before
-    lately: int = 0  # answers in the present span of two seconds
+    lately: int = 0  # answers in the present span of time
     lately_since: float = 0.0
     lately_a_second: float = 0.0  # in the span before
     lately_told: float = 0.0  # in the last span that had any
@@ -126,7 +127,7 @@ class _State:
 
     def came_back(self, now: float, started: float, *, refused: bool) -> None:
         """Take note of how a call ended: with an answer, or with a 429."""
-        if now - self.lately_since >= 2.0:
+        if now - self.lately_since >= SPAN:
             self.lately_a_second = self.lately / (now - self.lately_since)
             if self.lately:
                 self.healthy = max(self.lately_told, self.lately_a_second)
@@ -180,7 +181,7 @@ class _State:
     def _halve(self, now: float) -> None:
         current, measured = self.current(now), self._measured(now)
         before = measured if current is None else min(current, measured)
-        answering = (self.lately + self.lately_a_second * 2) / (max(now - self.lately_since, 0.0) + 2)
+        answering = (self.lately + self.lately_a_second * SPAN) / (max(now - self.lately_since, 0.0) + SPAN)
         pace = max(SLOWEST, before / 2, min(KEPT * answering, 0.95 * before))
         if self._share >= MOSTLY:
             pace = max(pace, min(before, GENTLE))

@@ -518,6 +518,7 @@ _TOPICS = [
         ("max_tokens", r"max[_ ]?tokens"),  # the older one goes first, where a server takes only one of the two
         ("max_completion_tokens", r"max[_ ]?completion[_ ]?tokens"),
         ("max_output_tokens", r"max[_ ]?output[_ ]?tokens"),
+        ("service_tier", r"service[_ ]?tier|flex processing"),
         ("temperature", r"temperature"),
         ("seed", r"\bseed\b"),
     )
