@@ -5,12 +5,11 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.asking import a_judge, ask, header, rows, run, some_pairs
+from support.asking import a_judge, ask, header, run, some_pairs
 from support.project import Project, rows_of, suite
 from support.server import (
     FIRST,
@@ -82,19 +81,9 @@ ANTHROPIC = {
         ({"anthropic-ratelimit-requests-remaining": "1", "anthropic-ratelimit-requests-reset": "2025-08-21"}, set()),
         ({}, set()),
     ],
-    ids=[
-        "OpenAI",
-        "Anthropic",
-        "plain",
-        "Azure without",
-        "by the day",
-        "no reset",
-        "words",
-        "no date",
-        "no zone",
-        "no",
-    ],
-)
+    ids=["OpenAI", "Anthropic", "plain", "none of Azure's", "by the day", "no reset", "words", "no date", "no zone",
+         "nothing"],
+)  # fmt: skip
 def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: set[Quota]) -> None:
     """Each limit in calls of the size of this one, by the server's own clock; what cannot be read is no limit."""
     read = quotas(headers, A_CALL)
@@ -218,7 +207,7 @@ def test_a_tier_that_a_model_does_not_have_is_named_or_dropped(sdk: str, refusal
         return refusal if ON_WIRE[sdk] in asked.body else good(sdk)
 
     with serving(by=answering) as server:
-        with pytest.raises(FatalJudgeError, match="rejects service_?[tT]ier"):
+        with pytest.raises(FatalJudgeError, match=r"rejects service_?[tT]ier"):
             run(a_judge(sdk, server.url, service_tier="flex"), tmp_path / "a", some_pairs(2))
         judge = a_judge(sdk, server.url, service_tier="flex", drop_unsupported=True)
         run(judge, tmp_path / "b", some_pairs(2))
@@ -407,7 +396,7 @@ def test_a_call_is_priced_by_what_was_cached_and_who_served(judge: JudgeTable, u
     assert cost_of(judge, [usage]).usd == (None if usd is None else pytest.approx(usd))
 
 
-def test_a_tier_without_a_price_is_unknown_before_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tier_without_a_price_is_unknown_before_and_named() -> None:
     """Costs at most are unknown, and a budget is refused by a sentence that names the tier."""
     judge = table("gpt-4o", service_tier="flex")
     assert most_of(judge, ["a prompt"]).usd is None
@@ -500,7 +489,7 @@ SLOTS = "Question: {question}\n1: {response_1}\n2: {response_2}\n{cue_1}\n{cue_2
     [
         (f"{INSTRUCTIONS}\n{SLOTS}", "", r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: "
                                          "the provider may bill it at the cached price"),
-        (SLOTS, INSTRUCTIONS, r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: the provider"),
+        (SLOTS, INSTRUCTIONS, r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: the"),
         (f"{SLOTS}\n{INSTRUCTIONS}", "", r"mine: 0% of each prompt is the same for all, \d tokens at its start: too "
                                          "little for a cached price, which begins at 1024 tokens"),
     ],
@@ -509,7 +498,7 @@ SLOTS = "Question: {question}\n1: {response_1}\n2: {response_2}\n{cue_1}\n{cue_2
 def test_the_preflight_says_how_much_of_a_prompt_is_the_same_for_all(
     project: Project, prompt: str, system: str, said: str
 ) -> None:
-    """The start that all prompts share, the system prompt included: by the order of a template it is much or nothing."""
+    """The start that all prompts share, the system prompt included: by a template's order it is much or nothing."""
     project.write("prompt.txt", prompt)
     more = 'template = "prompt.txt"\n'
     if system:
@@ -552,8 +541,6 @@ def test_the_system_prompt_goes_first(tmp_path: Path) -> None:
                                 "system_prompt": str(file)}, "mine")  # fmt: skip
             ask(judge)
         body = server.asked[0].body
-        told_first = (
-            body["messages"][0]["content"] if sdk == "openai" else body["systemInstruction"]["parts"][0]["text"]
-        )
-        assert told_first == INSTRUCTIONS
+        first = body["messages"][0] if sdk == "openai" else body["systemInstruction"]["parts"][0]
+        assert INSTRUCTIONS in first.values()
         assert INSTRUCTIONS not in server.asked[0].prompt
