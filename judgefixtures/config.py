@@ -153,8 +153,8 @@ class JudgeTable(_Table):
             return self
         if self.provider == "python":
             raise ValueError("service_tier means nothing with provider 'python': your function sends its own")
-        tiers = SERVICE_TIERS[self.provider]
-        if self.base_url is None and self.service_tier not in tiers:
+        tiers = SERVICE_TIERS.get(self.provider)
+        if self.base_url is None and tiers is not None and self.service_tier not in tiers:
             raise ValueError(f"service_tier: {choices(self.service_tier, tiers)}")
         return self
 

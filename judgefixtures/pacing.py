@@ -134,7 +134,7 @@ class _State:
                 self.lately_told = self.lately_a_second
             self.lately, self.lately_since = 0, now
         if not refused:
-            self._leave_storm(now)
+            self._leave_storm(now, started)
             self.answers += 1
             self.lately += 1
         if started < self.cut_at:
@@ -145,10 +145,14 @@ class _State:
         if refused and self._is_too_fast():
             self._halve(now)
 
-    def _leave_storm(self, now: float) -> None:
-        """Return to what was answered before, where for some time everything was refused: it was not for the pace."""
+    def _leave_storm(self, now: float, started: float) -> None:
+        """Return to what was answered before, where for some time everything was refused: it was not for the pace.
+
+        What started soon after the last answer says nothing of that: a server may be slow.
+        """
         current = self.current(now)
-        if current is not None and now - self.last_answer >= TRIAL and self.healthy > max(self.target, current):
+        stormy = started - self.last_answer >= TRIAL
+        if current is not None and stormy and self.healthy > max(self.target, current):
             self.pace, self.target, self.way = current, self.healthy, LONGEST_WAY
             self.cut_at, self.usual, self.share_before = now, None, None
             self.answered = self.refused = 0
