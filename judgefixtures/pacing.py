@@ -51,6 +51,7 @@ class _State:
 
     next_start: float = 0.0
     last_start: float = float("-inf")
+    spacing: float = 0.0  # seconds between starts, at least, whatever the server takes
     quiet_until: float = 0.0
     told_pace: float = 0.0  # starts a second by which what is left of a limit lasts
     told_until: float = float("-inf")  # when that limit is whole again
@@ -79,7 +80,7 @@ class _State:
             self.starts_a_second = self.starts / (now - self.starts_since)
             self.starts, self.starts_since = 0, now
         self.starts += 1
-        self.last_start = now
+        self.last_start, self.spacing = now, spacing
         current = self.current(now)
         self.next_start = now + max(spacing, 0.0 if current is None else 1.0 / current)
 
@@ -156,6 +157,7 @@ class _State:
             self.pace, self.target, self.way = current, self.healthy, LONGEST_WAY
             self.cut_at, self.usual, self.share_before = now, None, None
             self.answered = self.refused = 0
+            self.next_start = min(self.next_start, max(now, self.last_start + self.spacing))
         self.last_answer = now
 
     @property
