@@ -17,8 +17,9 @@ from judgefixtures.providers import Usage
 
 CHARACTERS_A_TOKEN = 4
 MARGIN = 0.25
-# What providers call the tier that a price without any tier is of; "auto" is that unless the project says otherwise.
-STANDARD_TIERS = frozenset({"default", "standard", "standard_only", "auto", "on_demand", "unspecified"})
+# What providers call the tier that a price without any tier is of. "auto" is that unless the project says otherwise; a
+# batch's own price is no matter of its tier.
+STANDARD_TIERS = frozenset({"default", "standard", "standard_only", "auto", "on_demand", "unspecified", "batch"})
 PRICED_TIERS = ("default", FLEX, "priority")  # those that may have served what was asked for in any
 SAMPLE = 1000  # tokens that a rate is taken from: a call of a million may be dearer per token
 
