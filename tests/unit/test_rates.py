@@ -70,26 +70,23 @@ ANTHROPIC = {
 @pytest.mark.parametrize(
     ("headers", "found"),
     [
-        (OPENAI, {Quota(4999, 0.012, 5000), Quota(20, 52.125, pytest.approx(160000 / 1050))}),
-        (ANTHROPIC, {Quota(999, 1.0, 1000), Quota(20, 45.0, 80)}),
-        ({"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "7"}, {Quota(3, 7)}),
-        ({"x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "0"}, set()),
-        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}, set()),
-        ({"x-ratelimit-remaining-requests": "7"}, set()),
-        ({"x-ratelimit-remaining-requests": "many", "x-ratelimit-reset-requests": "soon"}, set()),
-        ({"anthropic-ratelimit-requests-remaining": "1", "anthropic-ratelimit-requests-reset": "2025-13-01"}, set()),
-        ({"anthropic-ratelimit-requests-remaining": "1", "anthropic-ratelimit-requests-reset": "2025-08-21"}, set()),
-        ({}, set()),
+        (OPENAI, [Quota(4999, 0.012, 5000), Quota(20, 52.125, 160000 / 1050)]),
+        (ANTHROPIC, [Quota(999, 1.0, 1000), Quota(20, 45.0, 80)]),
+        ({"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "7"}, [Quota(3, 7)]),
+        ({"x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "0"}, []),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m"}, []),
+        ({"x-ratelimit-remaining-requests": "7"}, []),
+        ({"x-ratelimit-remaining-requests": "many", "x-ratelimit-reset-requests": "soon"}, []),
+        ({"anthropic-ratelimit-requests-remaining": "1", "anthropic-ratelimit-requests-reset": "2025-13-01"}, []),
+        ({"anthropic-ratelimit-requests-remaining": "1", "anthropic-ratelimit-requests-reset": "2025-08-21"}, []),
+        ({}, []),
     ],
     ids=["OpenAI", "Anthropic", "plain", "none of Azure's", "by the day", "no reset", "words", "no date", "no zone",
          "nothing"],
 )  # fmt: skip
-def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: set[Quota]) -> None:
+def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[Quota]) -> None:
     """Each limit in calls of the size of this one, by the server's own clock; what cannot be read is no limit."""
-    read = quotas(headers, A_CALL)
-    assert len(read) == len(found)
-    for each in found:
-        assert each in read
+    assert list(quotas(headers, A_CALL)) == found
 
 
 @pytest.mark.parametrize("sdk", SDKS)
@@ -407,7 +404,7 @@ def test_a_tier_without_a_price_is_unknown_before_and_named() -> None:
 def test_a_cost_tells_what_was_cached() -> None:
     """Cached tokens add up, and are shown where there are some."""
     cost = cost_of(table(), [Usage(1000, 10, None, 900), Usage(1000, 10, None, 100), Usage(1000, 10)])
-    assert cost == Cost(3, 3000, 30, pytest.approx(0.00291), 1000) or cost.cached_tokens == 1000
+    assert cost == Cost(3, 3000, 30, pytest.approx(0.002925), 1000)
     assert str(cost).startswith("3 calls, 3000 tokens in (1000 of them cached), 30 out, $")
     assert "cached" not in str(Cost(3, 3000, 30, 1.0))
 
