@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from judgefixtures.cassettes.replay import drop_answer, keep_answer, posted, postpone, replaying, was_played
 from judgefixtures.cassettes.thinning import spells_secret
-from judgefixtures.config import THINKERS, UNSET, JudgeTable
+from judgefixtures.config import FLEX, THINKERS, UNSET, JudgeTable
 from judgefixtures.contrasts import Condition
 from judgefixtures.pacing import RATE_LIMITED, Pace
 from judgefixtures.pairs import Pair
@@ -41,9 +41,11 @@ FIRST_WAIT = 0.5  # seconds before the second attempt; doubles from there
 LONGEST_BACKOFF = 30.0
 FIRST_ANSWERS = 20  # where all of them are cut off, the others will be
 LONGEST_WAIT = 120.0  # a server that asks for more has a limit that this run cannot sit out
-# What passes by itself: a rate limit, and a server that loads its model (503) or is overloaded (529). Such failures
-# are sat out by time and are not counted against max_attempts.
-SAT_OUT = frozenset({RATE_LIMITED, 503, 529})
+LONGEST_FLEX_WAIT = 900.0  # a flex tier has room only while nobody else needs it
+SPREAD, MOST_SPREAD = 0.25, 5.0  # those that are told to wait equally long come back over this share, or these seconds
+# What passes by itself: a rate limit, and a server that loads its model (503), is overloaded (529), or has no room for
+# its flex tier (498). Such failures are sat out by time and are not counted against max_attempts.
+SAT_OUT = frozenset({RATE_LIMITED, 498, 503, 529})
 
 # gpt-4o may be served as gpt-4o-2024-11-20: the name with a date or a revision, and nothing else.
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{2}-\d{4}|\d{3,4})\Z")
@@ -139,7 +141,7 @@ class Asker(ABC, Generic[R]):
     @property
     def _parameters(self) -> dict[str, Any]:
         table = self.table
-        optional = ("reasoning_effort", "thinking_level", "thinking_budget")
+        optional = ("reasoning_effort", "thinking_level", "thinking_budget", "service_tier")
         return {
             "temperature": or_unset(table.temperature),
             **({} if table.provider == "anthropic" else {"seed": or_unset(table.seed)}),  # its API takes none
@@ -323,7 +325,8 @@ class Asker(ABC, Generic[R]):
         self.check_asked()
         self._check_key()
         self._follow_loop()
-        patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now())
+        longest = LONGEST_FLEX_WAIT if self.table.service_tier == FLEX else LONGEST_WAIT
+        patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now(), longest)
         wasted = 0
         if after is not None:
             await self._wait(after, 0)
@@ -385,8 +388,8 @@ class Asker(ABC, Generic[R]):
                 if error.status == RATE_LIMITED and not unhurried and (error.retry_after or 0.0) <= LONGEST_WAIT:
                     self.pace.refused(started, error.retry_after)
                 raise
-            if not unhurried and answer.quota is not None and answer.quota.calls < len(self.pace.in_flight):
-                self.pace.hold(answer.quota.seconds)  # the calls in flight use it up
+            if not unhurried:
+                self.pace.heed(answer.quotas)
         self._check_served(answer.served_model)
         if replayed:
             return answer
@@ -414,7 +417,8 @@ class Asker(ABC, Generic[R]):
     async def _wait(self, failure: RetryableError, failures: int) -> None:
         """Wait as long as the server asks for, else by exponential back-off with jitter.
 
-        A rate limit is waited for in the pace, which all calls keep.
+        A rate limit is waited for in the pace, which all calls keep. Calls that were told the same time do not come
+        back together.
         """
         self.retries += 1
         seconds = failure.retry_after
@@ -428,6 +432,8 @@ class Asker(ABC, Generic[R]):
         if seconds is None:
             doublings = min(max(failures - 1, 0), 30)
             seconds = min(FIRST_WAIT * 2.0**doublings, LONGEST_BACKOFF) * random.uniform(0.5, 1.0)
+        else:
+            seconds += random.uniform(0.0, min(SPREAD * seconds, MOST_SPREAD))
         await asyncio.sleep(seconds)
 
     def _check_key(self) -> None:
@@ -468,6 +474,7 @@ class _Patience:
     attempts: int
     answers: int  # of the judge, to any question, when it was last seen to make progress
     since: float  # when that was
+    longest: float  # seconds without any progress that are waited
     failures: int = 0
     counted: int = 0
 
@@ -478,7 +485,7 @@ class _Patience:
             self.answers, self.since = answers, now
             return False  # others are answered: this question's turn will come
         if error.status in SAT_OUT and error.retry_after != 0:  # 0: it wants no pause, so there is nothing to sit out
-            return now - self.since >= LONGEST_WAIT
+            return now - self.since >= self.longest
         self.counted += 1
         return self.counted >= self.attempts
 
@@ -487,7 +494,7 @@ class _Patience:
         """How much was tried, in words."""
         if self.counted >= self.attempts:
             return f"{self.failures} attempts"
-        return f"{self.failures} attempts in {LONGEST_WAIT:.0f} s without an answer"
+        return f"{self.failures} attempts in {self.longest:.0f} s without an answer"
 
 
 class _GaveUpError(FatalJudgeError):

@@ -74,6 +74,15 @@ def _thinking_level(value: str) -> str:
 
 
 THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+# The tiers that providers document; servers of one's own (base_url) have their own names for theirs.
+SERVICE_TIERS = {
+    "openai": ("auto", "default", "flex", "priority", "fast", "scale"),
+    "azure": ("auto", "default", "flex", "priority"),
+    "google": ("standard", "flex", "priority"),
+    "anthropic": ("auto", "standard_only"),
+}
+FLEX = "flex"  # half the price, for whoever can wait
+FLEX_TIMEOUT = 900.0  # seconds for an attempt, as OpenAI advises for its flex tier
 Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Table = dict[str, Any]
@@ -89,6 +98,7 @@ class Price(_Table):
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    cached_input: float | None = Field(None, ge=0)
 
 
 class ConnectionTable(_Table):
@@ -122,6 +132,7 @@ class JudgeTable(_Table):
     reasoning_effort: str | None = Field(None, min_length=1)
     thinking_level: Annotated[str, AfterValidator(_thinking_level)] | None = None
     thinking_budget: int | None = Field(None, ge=-1)
+    service_tier: str | None = Field(None, min_length=1)
     max_output_tokens: int = Field(512, ge=1)
     response_format: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
     logprobs: bool = False
@@ -164,6 +175,24 @@ class JudgeTable(_Table):
             if budget > 0:
                 made["plan_max_output_tokens"] = budget + cls.model_fields["plan_max_output_tokens"].default
         return {**made, **written}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _waits_for_flex(cls, table: Any) -> Any:
+        """Return a table with the time that a flex tier takes, unless it names another."""
+        waits = isinstance(table, dict) and table.get("service_tier") == FLEX and "timeout" not in table
+        return {**table, "timeout": FLEX_TIMEOUT} if waits else table
+
+    @model_validator(mode="after")
+    def _which_tier(self) -> Self:
+        if self.service_tier is None or self.provider == "imported":
+            return self
+        if self.provider == "python":
+            raise ValueError("service_tier means nothing with provider 'python': your function sends its own")
+        tiers = SERVICE_TIERS.get(self.provider)
+        if self.base_url is None and tiers is not None and self.service_tier not in tiers:
+            raise ValueError(f"service_tier: {choices(self.service_tier, tiers)}")
+        return self
 
     @model_validator(mode="after")
     def _who_answers(self) -> Self:

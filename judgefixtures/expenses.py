@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from judgefixtures.config import JudgeTable
-from judgefixtures.costs import price_usd
+from judgefixtures.costs import price_of
 from judgefixtures.judgments import Judgment
 from judgefixtures.providers import Usage
 from judgefixtures.statistics import Estimate
@@ -66,7 +66,7 @@ def compare_expenses(
         input_tokens=expense(lambda _, usage: usage.input_tokens),
         output_tokens=expense(lambda _, usage: usage.output_tokens),
         reasoning_tokens=expense(lambda _, usage: usage.reasoning_tokens),
-        usd=expense(_usd),
+        usd=expense(price_of),
     )
 
 
@@ -94,12 +94,6 @@ def _of_verdict(
     prices = [price(table, usage) for usage in usages]
     known = [each for each in prices if each is not None]
     return sum(known) if len(known) == len(prices) else None
-
-
-def _usd(table: JudgeTable, usage: Usage) -> float | None:
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    return price_usd(table, usage.input_tokens, usage.output_tokens)
 
 
 def _difference(scores: Sequence[float], confidence: float) -> Estimate | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from judgefixtures.asking import Asker
@@ -15,7 +16,16 @@ from judgefixtures.checks.certainty import fewest_beyond
 from judgefixtures.checks.check import Case, Need, Subject
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.closest import SCREENING, About
-from judgefixtures.costs import MARGIN, Cost, halved, money, most_of
+from judgefixtures.costs import (
+    CHARACTERS_A_TOKEN,
+    MARGIN,
+    Cost,
+    halved,
+    money,
+    most_of,
+    price_usd,
+    what_is_priced,
+)
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Planned
 from judgefixtures.pairs import Pair, independent
@@ -27,6 +37,8 @@ from judgefixtures.statistics import several
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
+CACHED_FROM = 1024  # tokens: no shorter start of a prompt is kept by the caches of OpenAI, Gemini or Claude
+
 SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at least", "if equal", "can pass")
 
 
@@ -36,7 +48,8 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     imported = _imported(run, subjects, excused)
     subjects = [each for each in subjects if not excused[each]]
     designs = [_design(run, each) for each in subjects if isinstance(each.check, ContrastCheck)]
-    costs = _costs(run, subjects)
+    recordings = _Recordings(run)
+    costs = _costs(run, subjects, recordings)
     lines = ["preflight"]
     lines += [f"  {line}" for line in (table(designs) if designs else ())]
     lines += [f"  {line}" for line in _conservative(run, subjects)]
@@ -44,8 +57,11 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    return lines + [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs),
-                                           *_readings(run, subjects))]  # fmt: skip
+    told = (*imported, *_misplaced(run, costs), *_totals(run, costs), *_unpriced(run, costs))
+    lines += [f"  {line}" for line in told]
+        f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs), *_unpriced(run, costs))
+    ]
+    return lines + [f"  {line}" for line in (*_shared(run, recordings), *_readings(run, subjects))]
 
 
 def _excuse(run: Run, subject: Subject) -> str:
@@ -159,7 +175,7 @@ def _design(run: Run, subject: Subject) -> Design:
     return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family, least)
 
 
-def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
+def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Costs:
     """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
     asked: dict[tuple[str, str, Arm], About] = {}
     arms = [(judge, each.dataset, run.about(each), each.check.arms) for each in subjects for judge in each.judges]
@@ -170,7 +186,6 @@ def _costs(run: Run, subjects: Sequence[Subject]) -> Costs:
         for arm in _asked(run, judge, of_check):
             key = (judge, dataset, arm)
             asked[key] = asked[key] | about if key in asked else about
-    recordings = _Recordings(run)
     return {key: recordings.cost(*key, about) for key, about in asked.items()}
 
 
@@ -220,6 +235,70 @@ def _totals(run: Run, costs: Costs) -> list[str]:
     return lines
 
 
+def _unpriced(run: Run, costs: Costs) -> list[str]:
+    """Say which judges ask for a service tier that the price table does not know, but knows the model."""
+    tables = [run.judge(judge).table for judge in dict.fromkeys(judge for judge, _, _ in costs)]
+    return [f"{what_is_priced(table)}: the price table has no price of this tier; give it with price = {{input = ..., "
+            "output = ...} in the judge's table" for table in tables
+            if table.service_tier is not None and price_usd(table, 1, 1) is None
+            and price_usd(table, 1, 1, served_tier="default") is not None]  # fmt: skip
+
+
+def _shared(run: Run, recordings: _Recordings) -> list[str]:
+    """Return a line for each judge that would be asked: how much of its prompts on a dataset is the same for all.
+
+    Providers keep the start of a prompt and bill it at a lower price where the next one begins with the same.
+    """
+    starts: dict[str, list[_Start]] = {}
+    for (judge, _), start in recordings.starts.items():
+        if start.count > 1 and run.judge(judge).planner is None and not run.judge(judge).is_python:
+            starts.setdefault(judge, []).append(start)
+    lines = []
+    for judge, found in starts.items():
+        shares = sorted({round(100 * start.share) for start in found})
+        longest = max(start.tokens for start in found)
+        spread = f"{shares[0]}%" if len(shares) == 1 else f"{shares[0]} to {shares[-1]}%, by dataset,"
+        means = "the provider may bill it at the cached price"
+        if longest < CACHED_FROM:
+            means = f"too little for a cached price, which begins at {CACHED_FROM} tokens"
+        lines.append(f"{judge}: {spread} of each prompt is the same for all, {longest} tokens at its start: {means}")
+    return lines
+
+
+@dataclass(slots=True)
+class _Start:
+    """What prompts have in common from their first character on, the system prompt included."""
+
+    told: int  # characters of the system prompt
+    text: str | None = None
+    characters: int = 0
+    count: int = 0
+
+    def add(self, prompts: Sequence[str]) -> None:
+        """Take some prompts into account."""
+        if prompts:
+            self.text = _common([*prompts, *([] if self.text is None else [self.text])])
+        self.characters += sum(map(len, prompts))
+        self.count += len(prompts)
+
+    @property
+    def share(self) -> float:
+        """The share of the prompts that is the same for all."""
+        same = (self.told + len(self.text or "")) * self.count
+        return same / max(self.told * self.count + self.characters, 1)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens that is in each prompt, about."""
+        return (self.told + len(self.text or "")) // CHARACTERS_A_TOKEN
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return what texts have in common from their first character on; the first and last by order tell."""
+    first, last = min(texts), max(texts)
+    return first[: sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False)))]
+
+
 def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
     """Return what a judge's model is asked for the sake of some arms: for plans first, where it writes them."""
     who = run.judge(judge)
@@ -231,6 +310,7 @@ class _Recordings:
     """What recordings answer of the arms that a run asks about: found by the look-up that the run itself uses."""
 
     run: Run
+    starts: dict[tuple[str, str], _Start] = field(default_factory=dict)  # by judge and dataset, of what is to be asked
     _plans: dict[tuple[str, str, tuple[str, ...]], Mapping[str, Planned]] = field(default_factory=dict)
 
     def cost(self, judge_name: str, dataset: str, arm: Arm, about: About) -> Cost:
@@ -252,7 +332,10 @@ class _Recordings:
         def prompts(some: Sequence[Pair]) -> list[str]:
             return [judge.longest_prompt(pair, condition) for pair in some if pair.id not in recorded]
 
-        return most_of(judge.table, prompts(about.pairs) + sorted(prompts(about.others), key=len)[::-1][: about.more])
+        asked = prompts(about.pairs) + sorted(prompts(about.others), key=len)[::-1][: about.more]
+        told = len(judge.table.system_text)
+        self.starts.setdefault((judge_name, dataset), _Start(told)).add(asked)
+        return most_of(judge.table, asked)
 
     def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
         """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""

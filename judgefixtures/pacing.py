@@ -3,10 +3,14 @@
 All calls of a judge share one pace, so that a limit that one call meets slows all of them down instead of failing
 each in turn. Workers of one run share it through a file, and with it the number of calls in flight.
 
-What a server's limit is nobody tells, so it is found out: a 429 halves the pace (once for ten calls, since those that
-were on their way say nothing of the new pace), and from there it returns along a cubic, fast at first, slowly where
-the limit was met, and faster again where none is met any more: from any depth it is back within a minute. (As TCP
+What a server's limit is, many do not tell, so it is found out: a 429 halves the pace (once for ten calls, since those
+that were on their way say nothing of the new pace), and from there it returns along a cubic, fast at first, slowly
+where the limit was met, and faster again where none is met any more: from any depth it is back within a minute. (As TCP
 CUBIC does it: Ha, Rhee and Xu 2008, DOI 10.1145/1400097.1400105.)
+
+Some servers do tell: what is left of a limit, and when it is whole again. Once half of it is used, calls start so that
+what is left lasts until then. Where a limit is counted anew with each minute that uses up all of it and no more; where
+it fills steadily, as OpenAI's and Anthropic's do, it settles where as much is used as fills, half of it in reserve.
 """
 
 from __future__ import annotations
@@ -16,10 +20,12 @@ import contextlib
 import hashlib
 import json
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from judgefixtures.providers import Quota
 
 RATE_LIMITED = 429
 
@@ -32,6 +38,10 @@ SHORTEST_WAY, LONGEST_WAY = 2.0, 10.0  # seconds for the way back, at least and 
 KEPT = 0.9  # share of what the server was answering, which halving does not go below
 TRIAL = 6.0  # seconds that a round must take to tell whether halving helped: limits are often by the second
 UNHELPED = 1.1  # halving raises the share of answers by more than this, where it is the pace that is refused
+IN_RESERVE = 0.5  # share of a limit of which the server tells: where less is left, it is spread until the reset
+SCARCE = 4  # calls left for each one in flight, where a server does not tell the limit: fewer are spread
+LOOK_AGAIN = 1.0  # seconds until a call that waits looks whether it may start sooner
+SPAN = 2.0  # seconds over which answers are counted
 POLL = 0.02  # seconds until a place among all workers is looked for again
 
 
@@ -40,10 +50,15 @@ class _State:
     """What is known of a server's limit: plain numbers, because workers share them through a file."""
 
     next_start: float = 0.0
+    last_start: float = float("-inf")
+    spacing: float = 0.0  # seconds between starts, at least, whatever the server takes
     quiet_until: float = 0.0
+    told_pace: float = 0.0  # starts a second by which what is left of a limit lasts
+    told_until: float = float("-inf")  # when that limit is whole again
     answers: int = 0
     pace: float | None = None  # starts a second after the last cut; None: nothing was refused so far
     target: float = 0.0  # what the pace returns to
+    way: float = 1.0  # seconds in which it does
     cut_at: float = float("-inf")
     answered: int = 0  # of the calls that started since the last cut
     refused: int = 0
@@ -52,9 +67,12 @@ class _State:
     starts: int = 0  # in the present second
     starts_since: float = 0.0
     starts_a_second: float = 0.0  # in the second before
-    lately: int = 0  # answers in the present span of two seconds
+    lately: int = 0  # answers in the present span of time
     lately_since: float = 0.0
     lately_a_second: float = 0.0  # in the span before
+    lately_told: float = 0.0  # in the last span that had any
+    healthy: float = 0.0  # in the better one of the last two that had any
+    last_answer: float = float("inf")
 
     def started(self, now: float, spacing: float) -> None:
         """Count a start, and say when the next one may come."""
@@ -62,28 +80,62 @@ class _State:
             self.starts_a_second = self.starts / (now - self.starts_since)
             self.starts, self.starts_since = 0, now
         self.starts += 1
+        self.last_start, self.spacing = now, spacing
         current = self.current(now)
         self.next_start = now + max(spacing, 0.0 if current is None else 1.0 / current)
+
+    def may_start(self, now: float) -> float:
+        """Return when the next call may start."""
+        spread = self.last_start + 1.0 / self.told_pace if now < self.told_until else 0.0
+        return max(self.next_start, self.quiet_until, min(spread, self.told_until))
+
+    def told(self, now: float, quotas: Sequence[Quota], in_flight: int) -> None:
+        """Spread what is left of each limit until it is whole again, where it is no longer plenty."""
+        scarce = [quota for quota in quotas if quota.calls < _plenty(quota, in_flight)]
+        self.told_until = float("-inf")
+        if scarce:
+            tightest = min(scarce, key=lambda quota: quota.calls / quota.seconds)
+            self.told_pace = max(tightest.calls, 1.0) / tightest.seconds
+            self.told_until = now + tightest.seconds
+
+    def pause(self, now: float, seconds: float) -> None:
+        """Start nothing for some seconds, and then at half the pace of before: those that waited do not rush in."""
+        current, measured = self.current(now), self._measured(now)
+        before = measured if current is None else min(current, measured)
+        if current is None:
+            self._return_to(max(2 * GENTLE, before), max(GENTLE, before / 2))
+        elif self.pace is not None and before / 2 > self.pace:
+            self._return_to(before, before / 2)
+        self.quiet_until = max(self.quiet_until, now + seconds)
+
+    def _measured(self, now: float) -> float:
+        """Return the starts a second of just now."""
+        shortest = 1.0 if self.starts_a_second else 0.25  # the very first pause comes when only few have started
+        return max(self.starts_a_second, self.starts / max(now - self.starts_since, shortest))
 
     def current(self, now: float) -> float | None:
         """Return the starts a second that are allowed now; None where any number is."""
         if self.pace is None:
             return None
-        way = self._way
-        left = (max(now - max(self.cut_at, self.quiet_until), 0.0) - way) / way  # -1 at the cut, 0 at the target
+        since = max(now - max(self.cut_at, self.quiet_until), 0.0)
+        left = (since - self.way) / self.way  # -1 at the cut, 0 at the target
         span = self.target - self.pace if left < 0 else self.target / 2
         return self.target + span * left**3
 
-    @property
-    def _way(self) -> float:
-        return min(max(WAY_BACK / self.target, SHORTEST_WAY), LONGEST_WAY)
+    def _return_to(self, target: float, pace: float) -> None:
+        self.pace, self.target = pace, target
+        self.way = min(max(WAY_BACK / target, SHORTEST_WAY), LONGEST_WAY)
 
     def came_back(self, now: float, started: float, *, refused: bool) -> None:
         """Take note of how a call ended: with an answer, or with a 429."""
-        if now - self.lately_since >= 2.0:
+        if now - self.lately_since >= SPAN:
             self.lately_a_second = self.lately / (now - self.lately_since)
+            if self.lately:
+                self.healthy = max(self.lately_told, self.lately_a_second)
+                self.lately_told = self.lately_a_second
             self.lately, self.lately_since = 0, now
         if not refused:
+            self._leave_storm(now, started)
             self.answers += 1
             self.lately += 1
         if started < self.cut_at:
@@ -93,6 +145,20 @@ class _State:
         self._look_whether_it_helped(now)
         if refused and self._is_too_fast():
             self._halve(now)
+
+    def _leave_storm(self, now: float, started: float) -> None:
+        """Return to what was answered before, where for some time everything was refused: it was not for the pace.
+
+        What started soon after the last answer says nothing of that: a server may be slow.
+        """
+        current = self.current(now)
+        stormy = started - self.last_answer >= TRIAL
+        if current is not None and stormy and self.healthy > max(self.target, current):
+            self.pace, self.target, self.way = current, self.healthy, LONGEST_WAY
+            self.cut_at, self.usual, self.share_before = now, None, None
+            self.answered = self.refused = 0
+            self.next_start = min(self.next_start, max(now, self.last_start + self.spacing))
+        self.last_answer = now
 
     @property
     def _share(self) -> float:
@@ -119,17 +185,15 @@ class _State:
         return False
 
     def _halve(self, now: float) -> None:
-        current = self.current(now)
-        shortest = 1.0 if self.starts_a_second else 0.25  # the very first 429 comes when only few have started
-        measured = max(self.starts_a_second, self.starts / max(now - self.starts_since, shortest))
+        current, measured = self.current(now), self._measured(now)
         before = measured if current is None else min(current, measured)
-        answering = (self.lately + self.lately_a_second * 2) / (max(now - self.lately_since, 0.0) + 2)
+        answering = (self.lately + self.lately_a_second * SPAN) / (max(now - self.lately_since, 0.0) + SPAN)
         pace = max(SLOWEST, before / 2, min(KEPT * answering, 0.95 * before))
         if self._share >= MOSTLY:
             pace = max(pace, min(before, GENTLE))
         self.share_before = self._share if self.answered + self.refused >= ROUND else None
-        self.target = max(1.1 * pace, min(before, 2 * pace))
-        self.pace, self.cut_at, self.usual = pace, now, None
+        self._return_to(max(1.1 * pace, min(before, 2 * pace)), pace)
+        self.cut_at, self.usual = now, None
         self.answered = self.refused = 0
         self.next_start = max(self.next_start, now + 1.0 / pace)
 
@@ -188,22 +252,36 @@ class Pace:
             self.hold(seconds)
 
     def hold(self, seconds: float) -> None:
-        """Start nothing for some seconds."""
+        """Start nothing for some seconds, and after that fewer at a time than before."""
         with self._state() as state:
-            state.quiet_until = max(state.quiet_until, _now() + seconds)
+            state.pause(_now(), seconds)
+
+    def heed(self, quotas: Sequence[Quota]) -> None:
+        """Slow down before the server refuses, by what it says is left of its limits and when they are whole again."""
+        if not quotas:
+            return
+        in_flight = len(self.in_flight)
+        scarcest = min(quotas, key=lambda quota: quota.calls)
+        if self._places is not None and in_flight <= scarcest.calls < self._places.most:
+            in_flight = max(in_flight, self._places.taken())
+        with self._state() as state:
+            state.told(_now(), quotas, in_flight)
+        if scarcest.calls < in_flight:  # they use it up
+            self.hold(scarcest.seconds)
 
     async def _wait_for_turn(self) -> None:
-        while (delay := self._delay()) > 0:  # another call may push it further away
-            await asyncio.sleep(delay)
+        while (delay := self._delay()) > 0:  # another call may push it further away, or pull it nearer
+            await asyncio.sleep(min(delay, LOOK_AGAIN))
 
     def _delay(self) -> float:
+        now = _now()
         with self._state() as state:
-            return max(state.next_start, state.quiet_until) - _now()
+            return state.may_start(now) - now
 
     def _take_turn(self) -> bool:
         now = _now()
         with self._state() as state:
-            if max(state.next_start, state.quiet_until) > now:
+            if state.may_start(now) > now:
                 return False
             state.started(now, self._spacing)
         return True
@@ -232,6 +310,7 @@ class Places:
     """
 
     def __init__(self, folder: Path, most: int) -> None:
+        self.most = most
         self._files = [folder / f"{number}.place" for number in range(most)]
 
     @contextlib.asynccontextmanager
@@ -244,6 +323,16 @@ class Places:
         finally:
             taken.release()
 
+    def taken(self) -> int:
+        """Return how many places are taken, of all processes."""
+        from filelock import Timeout
+
+        free = 0
+        for file in self._files:
+            with contextlib.suppress(Timeout), _lock(file).acquire(blocking=False):
+                free += 1
+        return self.most - free
+
     def _take(self) -> Any:
         from filelock import Timeout
 
@@ -253,6 +342,11 @@ class Places:
                 lock.acquire(blocking=False)
                 return lock
         return None
+
+
+def _plenty(quota: Quota, in_flight: int) -> float:
+    """Return how many calls have to be left of a limit, for those in flight to be started freely."""
+    return SCARCE * in_flight if quota.limit is None else IN_RESERVE * quota.limit
 
 
 def _lock(file: Path, **more: Any) -> Any:

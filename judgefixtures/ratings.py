@@ -226,9 +226,15 @@ def _ended(text: str) -> str:
 
 def _added(a: Usage, b: Usage) -> Usage:
     """Return the tokens of two calls; what is not known of one is not known of both."""
-    return Usage(*(None if one is None or other is None else one + other for one, other in (
-        (a.input_tokens, b.input_tokens), (a.output_tokens, b.output_tokens), (a.reasoning_tokens, b.reasoning_tokens),
-    )))  # fmt: skip
+    return Usage(
+        _sum(a.input_tokens, b.input_tokens), _sum(a.output_tokens, b.output_tokens),
+        _sum(a.reasoning_tokens, b.reasoning_tokens), _sum(a.cached_tokens, b.cached_tokens),
+        _sum(a.cache_write_tokens, b.cache_write_tokens), a.service_tier if a.service_tier == b.service_tier else None,
+    )  # fmt: skip
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 Scored = Mapping[tuple[str, int, str], Rating]  # by the condition's name, its repeat and the pair

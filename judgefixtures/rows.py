@@ -46,8 +46,11 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
 
 
 def _usage_of(usage: Usage) -> Row:
+    told = {"cached_tokens": usage.cached_tokens, "cache_write_tokens": usage.cache_write_tokens,
+            "service_tier": usage.service_tier}  # fmt: skip
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-            "reasoning_tokens": usage.reasoning_tokens}  # fmt: skip
+            "reasoning_tokens": usage.reasoning_tokens,
+            **{name: value for name, value in told.items() if value is not None}}  # fmt: skip
 
 
 def _probability_of(probability: Probability) -> Row:

@@ -64,7 +64,7 @@ from judgefixtures.contrasts import (
     contrasts,
     other_contrasts,
 )
-from judgefixtures.costs import Budget, BudgetError, Cost, Meter, price_usd
+from judgefixtures.costs import Budget, BudgetError, Cost, Meter, rates
 from judgefixtures.detectors import Detections, Reader, detected, has_reason
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
@@ -206,8 +206,8 @@ class Ledger:
         name = judge.name
         self.judgments += [judgment_row(name, dataset, judgment) for arm in answers.arms for judgment in arm]
         self.plans += [plan_text_row(name, dataset, pair, each) for pair, each in answers.plans.items()]
-        self.prices.setdefault(name, {"input": price_usd(judge.table, 10**6, 0),
-                                      "output": price_usd(judge.table, 0, 10**6)})  # fmt: skip
+        if name not in self.prices:
+            self.prices[name] = rates(judge.table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,19 +76,31 @@ class RefusedError(RetryableError):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a call cost; output includes reasoning. None where the server does not say."""
+    """Tokens that a call cost; output includes reasoning. None where the server does not say.
+
+    Input includes what the provider read from its cache of prompts (`cached_tokens`) and wrote into it
+    (`cache_write_tokens`), whatever its own count does: both have prices of their own. `service_tier` is the one that
+    served the call, in the provider's words.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    service_tier: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a server says is left of a rate limit: so many calls, until it is reset in so many seconds."""
+    """What a server says is left of a rate limit: so many calls, until it is reset in so many seconds.
+
+    `limit` is how many calls it is when nothing is used of it, where the server says so.
+    """
 
     calls: float
     seconds: float
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +120,7 @@ class Answer:
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
     unless_whole: str = ""
-    quota: Quota | None = None
+    quotas: tuple[Quota, ...] = ()
     tokens: tuple[Token, ...] = ()
     probability: Probability | None = None
 
@@ -153,7 +165,8 @@ _SENT_AS = {
     **dict.fromkeys(("outputconfig.effort", "effort"), frozenset({"reasoning_effort"})),
     **dict.fromkeys(("toolchoice", "tools"), frozenset({TOOL})),
     "thinking": frozenset({"thinking_config"}),
-    **{name.replace("_", ""): frozenset({name}) for name in ("temperature", "seed", "max_output_tokens")},
+    **{name.replace("_", ""): frozenset({name})
+       for name in ("temperature", "seed", "max_output_tokens", "service_tier")},
 }  # fmt: skip
 
 

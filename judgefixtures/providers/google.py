@@ -253,6 +253,8 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     asked = {name: value for name, value in thinking.items() if value is not None and name not in dropped}
     if asked and "thinking_config" not in dropped:
         sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
+    if table.service_tier is not None:
+        sent["service_tier"] = table.service_tier
     if table.logprobs:
         sent |= {"response_logprobs": True, "logprobs": table.top_logprobs}
     if table.verdict == "json" and table.response_format != "none":
@@ -325,4 +327,8 @@ def _usage(usage: Any) -> Usage:
     counts = as_table(usage)
     thoughts, candidates = tokens(counts.get("thoughtsTokenCount")), tokens(counts.get("candidatesTokenCount"))
     spent = None if candidates is None and thoughts is None else (candidates or 0) + (thoughts or 0)
-    return Usage(tokens(counts.get("promptTokenCount")), spent, thoughts)
+    served_tier = text_or_none(counts.get("serviceTier"))
+    return Usage(
+        tokens(counts.get("promptTokenCount")), spent, thoughts, tokens(counts.get("cachedContentTokenCount")),
+        service_tier=served_tier and served_tier.lower(),
+    )  # fmt: skip

@@ -168,6 +168,8 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         sent["max_tokens"] = table.max_output_tokens
     if table.reasoning_effort is not None:
         sent["reasoning_effort"] = table.reasoning_effort
+    if table.service_tier is not None:
+        sent["service_tier"] = table.service_tier
     if table.verdict == "json" and table.response_format != "none":
         sent["response_format"] = _response_format(table.response_format, schema_of(table))
     if table.logprobs:
@@ -218,7 +220,7 @@ def read(wire: Wire, model: str) -> Answer:
         reasoning=reasoning,
         served_model=text_or_none(body.get("model")),
         fingerprint=text_or_none(body.get("system_fingerprint")),
-        usage=_usage(body.get("usage")),
+        usage=_usage(body.get("usage"), body.get("service_tier")),
         tokens=_tokens_of(choice),
     )
 
@@ -265,8 +267,11 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
     return told(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
 
 
-def _usage(usage: Any) -> Usage:
-    details = as_table(as_table(usage).get("completion_tokens_details"))
+def _usage(usage: Any, served_tier: Any) -> Usage:
     counts = as_table(usage)
-    return Usage(tokens(counts.get("prompt_tokens")), tokens(counts.get("completion_tokens")),
-                 tokens(details.get("reasoning_tokens")))  # fmt: skip
+    asked, answered = (as_table(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
+    return Usage(
+        tokens(counts.get("prompt_tokens")), tokens(counts.get("completion_tokens")),
+        tokens(answered.get("reasoning_tokens")), tokens(asked.get("cached_tokens")),
+        tokens(asked.get("cache_write_tokens")), text_or_none(served_tier),
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import email.utils
 import json
 import math
@@ -44,7 +45,7 @@ from judgefixtures.verdicts import InvalidKind
 if TYPE_CHECKING:
     import httpx2
 
-RETRIED = frozenset({408, 409, 424, 425, 429, 499})
+RETRIED = frozenset({408, 409, 424, 425, 429, 498, 499})  # 498: Groq has no capacity left for its flex tier
 
 _EXCHANGE: ContextVar[list[Wire] | None] = ContextVar("judgefixtures_exchange", default=None)
 
@@ -159,7 +160,7 @@ def understood(read: Callable[[Wire, str], Answer], wire: Wire, model: str) -> A
     """Return what a reader makes of a response; one of an unexpected form counts as no answer and is asked again."""
     try:
         answer = read(wire, model)
-        return answer if was_played() else replace(answer, quota=quota(wire.headers, answer.usage))
+        return answer if was_played() else replace(answer, quotas=quotas(wire.headers, answer.usage))
     except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
         raise RetryableError(f"an answer of an unexpected form ({error})", invalid="no-answer") from None
 
@@ -545,6 +546,7 @@ _TOPICS = [
         ("max_tokens", r"max[_ ]?tokens"),  # the older one goes first, where a server takes only one of the two
         ("max_completion_tokens", r"max[_ ]?completion[_ ]?tokens"),
         ("max_output_tokens", r"max[_ ]?output[_ ]?tokens"),
+        ("service_tier", r"service[_ ]?tier|flex processing"),
         ("temperature", r"temperature"),
         ("seed", r"\bseed\b"),
     )
@@ -653,28 +655,52 @@ def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: s
             return _seconds(detail["retryDelay"])
     if found := _TRY_AGAIN.search(message):
         return _seconds(found[1])
-    left = quota(headers, Usage())
-    return left.seconds if left is not None and left.calls < 1 else None
+    used_up = [left.seconds for left in quotas(headers, Usage()) if left.calls < 1]
+    return max(used_up, default=None)
 
 
 LONGEST_RESET = 120.0  # a limit by the hour or day: its reset is not waited for, whatever else may be left
 
 
-def quota(headers: Mapping[str, str], usage: Usage) -> Quota | None:
-    """Return what x-ratelimit-* headers say is left, of requests and of tokens, whichever is less; None without.
+# How headers of rate limits are called: OpenAI's and those of most others, then Anthropic's. What each counts, of a
+# call's usage; without a kind it is requests.
+NAMED = ("x-ratelimit-{what}{kind}", "anthropic-ratelimit{kind}-{what}")
+COUNTED: Mapping[str, Callable[[Usage], int]] = {
+    "": lambda _usage: 1,
+    "-requests": lambda _usage: 1,
+    "-tokens": lambda usage: (usage.input_tokens or 0) + (usage.output_tokens or 0),
+    "-input-tokens": lambda usage: usage.input_tokens or 0,
+    "-output-tokens": lambda usage: usage.output_tokens or 0,
+}
 
-    >>> quota({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, Usage())
-    >>> quota({"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1.5s"}, Usage())
-    Quota(calls=3.0, seconds=1.5)
+
+def quotas(headers: Mapping[str, str], usage: Usage) -> tuple[Quota, ...]:
+    """Return what headers say is left of each limit of requests and of tokens, counted in calls like this one.
+
+    >>> quotas({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"}, Usage())
+    ()
+    >>> quotas({"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1.5s"}, Usage())
+    (Quota(calls=3.0, seconds=1.5, limit=None),)
     """
-    used = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    found = []
-    for kind, size in (("", 1), ("-requests", 1), ("-tokens", max(used, 1))):
-        left = _amount(headers.get(f"x-ratelimit-remaining{kind}", ""))
-        seconds = _until_reset(headers.get(f"x-ratelimit-reset{kind}", ""))
-        if left is not None and seconds is not None and 0 < seconds <= LONGEST_RESET:
-            found.append(Quota(left / size, seconds))
-    return min(found, key=lambda left: left.calls, default=None)
+    said = {name.lower(): value for name, value in headers.items() if "ratelimit" in name.lower()}
+    if not said:
+        return ()
+    now, found = _server_time(headers), []
+    for named in NAMED:
+        for kind, counted in COUNTED.items():
+            left, reset, most = (said.get(named.format(what=what, kind=kind), "")
+                                 for what in ("remaining", "reset", "limit"))  # fmt: skip
+            calls, seconds, limit = _amount(left), _until_reset(reset, now), _amount(most)
+            if calls is not None and seconds is not None and 0 < seconds <= LONGEST_RESET:
+                size = max(counted(usage), 1)
+                found.append(Quota(calls / size, seconds, limit / size if limit else None))
+    return tuple(found)
+
+
+def _server_time(headers: Mapping[str, str]) -> float:
+    """Return the time by the server's clock: a moment that it names is one of that clock."""
+    said = email.utils.parsedate_tz(headers.get("date", ""))
+    return time.time() if said is None else email.utils.mktime_tz(said)
 
 
 def _amount(text: str) -> float | None:
@@ -685,13 +711,27 @@ def _amount(text: str) -> float | None:
     return value if 0 <= value < float("inf") else None
 
 
-def _until_reset(text: str) -> float | None:
-    """Return the seconds until a reset, told as a span ("1m2.5s"), in seconds, or as a moment since 1970 (s or ms)."""
+def _until_reset(text: str, now: float) -> float | None:
+    """Return the seconds until a reset: a span ("1m2.5s"), seconds, or a moment (since 1970, in s or ms, or a date)."""
     value = _amount(text)
     if value is None:
-        return _seconds(text)
+        moment = _moment(text)
+        return _seconds(text) if moment is None else moment - now
     moment = value / 1000 if value > 1e11 else value
-    return moment - time.time() if moment > 1e9 else moment
+    return moment - now if moment > 1e9 else moment
+
+
+def _moment(text: str) -> float | None:
+    """Return a date with its time zone as seconds since 1970.
+
+    >>> _moment("1970-01-01T00:01:00Z")
+    60.0
+    """
+    try:
+        found = datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return None if found.tzinfo is None else found.timestamp()
 
 
 def _seconds(span: str) -> float | None:

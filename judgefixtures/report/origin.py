@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from judgefixtures.costs import STANDARD_TIERS
 from judgefixtures.findings import Finding, Row
 from judgefixtures.report.record import Record
 
@@ -76,6 +77,8 @@ def usage_of(record: Record) -> list[Row]:
         plans = [row for row in record.plans if row["judge"] == judge and "usage" in row]
         usages = [row["usage"] for row in (*judgments, *plans)]
         tokens = {name: _sum([usage[name] for usage in usages]) for name in TOKENS}
+        if (cached := _sum([usage.get("cached_tokens") for usage in usages])) is not None:
+            tokens["cached_tokens"] = cached  # of those in, where the provider tells
         invalid = Counter(row["invalid"] for row in judgments if row["invalid"])
         rows.append({"judge": judge, "judgments": len(judgments), "invalid": dict(sorted(invalid.items())), **tokens,
                      "usd": _usd(usages, record.about.prices.get(judge, {}))})  # fmt: skip
@@ -89,8 +92,29 @@ def _sum(counts: Sequence[int | None]) -> int | None:
 
 def _usd(usages: Sequence[Row], prices: Row) -> float | None:
     """Return what tokens cost; a count that is not known is a cost that is not known."""
-    sums = [[usage[f"{side}_tokens"] for usage in usages] for side in ("input", "output")]
-    rates = [prices.get(side) for side in ("input", "output")]
-    if any(rate is None for rate in rates) or any(None in counts for counts in sums):
+    by_tier: dict[str | None, list[Row]] = {}
+    for usage in usages:
+        by_tier.setdefault(usage.get("service_tier"), []).append(usage)
+    sums = [_of_tier(served, _rates_in(tier, prices)) for tier, served in by_tier.items()]
+    return None if None in sums else float(sum(each for each in sums if each is not None) / 1e6)
+
+
+def _rates_in(tier: str | None, prices: Row) -> Row:
+    """Return the prices of the tier that served; empty where they are not known."""
+    if tier is None or "tiers" not in prices:
+        return prices
+    found: Row = prices["tiers"].get("default" if tier in STANDARD_TIERS else tier, {})
+    return found
+
+
+def _of_tier(usages: Sequence[Row], prices: Row) -> float | None:
+    """Return what tokens cost in millionths of a dollar; None for what is not known."""
+    rates: list[float | None] = [prices.get("input"), prices.get("output")]
+    rates += [prices.get(name, rates[0]) for name in ("cached_input", "cache_write")]
+    counts = [[usage[f"{side}_tokens"] for usage in usages] for side in ("input", "output")]
+    if None in rates or any(None in side for side in counts):
         return None
-    return float(sum(sum(counts) * rate for counts, rate in zip(sums, rates, strict=True)) / 1e6)
+    cached, written = (sum(usage.get(f"{name}_tokens", 0) for usage in usages) for name in ("cached", "cache_write"))
+    asked, answered = map(sum, counts)
+    billed = (max(asked - cached - written, 0), answered, cached, written)
+    return float(sum(count * rate for count, rate in zip(billed, rates, strict=True) if rate is not None))

@@ -122,7 +122,7 @@ def _waived(report: Row) -> list[str]:
 
 def _cost(report: Row) -> list[str]:
     rows = (report.get("run") or {}).get("usage") or ()
-    cells = [(row["judge"], row["judgments"], sum(row["invalid"].values()), _count(row["input_tokens"]),
+    cells = [(row["judge"], row["judgments"], sum(row["invalid"].values()), _asked(row),
               _count(row["output_tokens"]), money(row["usd"])) for row in rows]  # fmt: skip
     header = ("judge", "answers", "invalid", "tokens in", "tokens out", "cost of all of these answers")
     return ["## What it costs", "", *_table(header, cells)] if cells else []
@@ -134,6 +134,11 @@ def _interval(estimate: Row | None) -> str:
 
 def _item(text: str) -> str:
     return f"- {plain_text(text)}"
+
+
+def _asked(row: Row) -> str:
+    cached = row.get("cached_tokens")
+    return f"{_count(row['input_tokens'])}{f' ({cached} cached)' if cached else ''}"
 
 
 def _count(number: int | None) -> str:

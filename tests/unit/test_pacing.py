@@ -1,6 +1,7 @@
 """Pacing: as many calls at a time as a server takes, on a clock that only moves when everybody waits."""
 
 import asyncio
+import bisect
 import itertools
 import random
 import selectors
@@ -22,6 +23,7 @@ from judgefixtures import asking, pacing
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.judges import FatalJudgeError
 from judgefixtures.pacing import Pace
+from judgefixtures.providers import Quota
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -235,7 +237,9 @@ class Served:
     seconds: float = 0.5
     pace: Pace = field(default_factory=Pace)
     answers: list[float] = field(default_factory=list)
+    starts: list[float] = field(default_factory=list)
     refusals: int = 0
+    asks_to_wait: float | None = None
 
     async def ask(self, count: int, concurrency: int = 16) -> float:
         """Ask so many questions and return the seconds that it took."""
@@ -252,13 +256,14 @@ class Served:
 
     async def _answered(self) -> bool:
         async with self.pace.call() as started:
+            self.starts.append(now())
             accepted = self.accepts(now())
             await asyncio.sleep(self.seconds if accepted else 0.02)
         if accepted:
             self.pace.answered(started)
             self.answers.append(now())
         else:
-            self.pace.refused(started)
+            self.pace.refused(started, self.asks_to_wait)
             self.refusals += 1
         return accepted
 
@@ -289,6 +294,190 @@ def test_refusals_that_have_nothing_to_do_with_the_pace_do_not_stop_it() -> None
     took, refusals = clocked(main())
     assert took < 180.0
     assert refusals in (199, 200)
+
+
+# --- after a storm ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.0])
+@pytest.mark.parametrize("asks_to_wait", [None, 1.0, 10.0])
+@pytest.mark.parametrize("storm", [10.0, 110.0])
+def test_throughput_is_back_within_a_minute_after_a_storm(
+    storm: float, asks_to_wait: float | None, seconds: float
+) -> None:
+    """However long everything was refused, and however fast the server is: a minute later it answers as before."""
+
+    async def main() -> tuple[float, float]:
+        served = Served(lambda _at: True, seconds, asks_to_wait=asks_to_wait)
+        until = asyncio.create_task(served.ask(100_000))
+        await asyncio.sleep(20.0)
+        before = len(served.answers) / 20.0
+        served.accepts = lambda _at: False
+        await asyncio.sleep(storm)
+        assert served.refusals < 800
+        served.accepts = lambda _at: True
+        await asyncio.sleep(50.0)
+        answers = len(served.answers)
+        await asyncio.sleep(10.0)
+        until.cancel()
+        return before, (len(served.answers) - answers) / 10.0
+
+    before, after = clocked(main())
+    assert after >= 0.95 * before
+
+
+@pytest.mark.parametrize("limit", [2, 10])
+def test_a_storm_does_not_hide_a_limit(limit: int) -> None:
+    """A server with a limit of its own is asked no faster after a storm than it answered before, and wholly used."""
+
+    async def main() -> tuple[int, int]:
+        accepts = limiting_to(limit, limit)
+        served = Served(accepts)
+        until = asyncio.create_task(served.ask(100_000))
+        await asyncio.sleep(60.0)
+        served.accepts = lambda _at: False
+        await asyncio.sleep(60.0)
+        served.accepts, refusals, answers = accepts, served.refusals, len(served.answers)
+        await asyncio.sleep(60.0)
+        until.cancel()
+        return len(served.answers) - answers, served.refusals - refusals
+
+    answers, refusals = clocked(main())
+    assert answers >= 0.75 * 60 * limit
+    assert refusals <= 40
+
+
+@pytest.mark.parametrize("pause", ["hold", "refused", "heed"])
+def test_those_that_waited_do_not_rush_in(pause: str) -> None:
+    """After a pause, of whatever kind, 64 waiting calls start one after the other, at no more than the pace before."""
+
+    async def main() -> list[float]:
+        served = Served(lambda _at: True)
+        until = asyncio.create_task(served.ask(100_000, concurrency=64))
+        await asyncio.sleep(5.0)
+        match pause:
+            case "hold":
+                served.pace.hold(20.0)
+            case "refused":
+                served.pace.refused(now(), 20.0)
+            case "heed":
+                served.pace.heed([Quota(0.0, 20.0, 500.0)])
+        started = len(served.starts)
+        await asyncio.sleep(30.0)
+        until.cancel()
+        return served.starts[started:]
+
+    starts = clocked(main())
+    assert starts[0] >= 1025.0
+    for length in (0.1, 1.0):
+        busiest = max(bisect.bisect(starts, start + length) - place for place, start in enumerate(starts))
+        assert busiest <= 130 * length + 1  # 64 calls in half a second are 128 a second
+
+
+# --- servers that tell their limits -----------------------------------------------------------------------------
+
+
+@dataclass
+class Told(Served):
+    """A server that says with every answer what is left of its limit, as a bucket that fills or counted anew."""
+
+    limit: int = 600
+    period: float = 60.0
+    anew: bool = False
+    tells_limit: bool = True
+    left: float = -1.0
+    at: float = 1000.0
+
+    def takes(self) -> bool:
+        """Take one from what is left, if there is one."""
+        filled = (now() - self.at) * self.limit / self.period
+        fresh = self.left < 0 or (self.anew and int(now() / self.period) != int(self.at / self.period))
+        self.left = self.limit if fresh else min(self.limit, self.left + (0.0 if self.anew else filled))
+        self.at = now()
+        taken = self.left >= 1.0
+        self.left -= taken
+        return taken
+
+    @property
+    def said(self) -> list[Quota]:
+        """What is left, and in how many seconds all of it is there again."""
+        seconds = (self.limit - self.left) * self.period / self.limit
+        if self.anew:
+            seconds = self.period - now() % self.period
+        return [Quota(float(int(self.left)), seconds, float(self.limit) if self.tells_limit else None)]
+
+    async def _answered(self) -> bool:
+        async with self.pace.call() as started:
+            taken, said = self.takes(), self.said
+            await asyncio.sleep(self.seconds if taken else 0.02)
+            if taken:
+                self.pace.heed(said)
+        if taken:
+            self.pace.answered(started)
+            self.answers.append(now())
+        else:
+            self.pace.refused(started)
+            self.refusals += 1
+        return taken
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.0])
+@pytest.mark.parametrize("limit", [60, 600])
+@pytest.mark.parametrize("tells_limit", [True, False], ids=["limit", "left"])
+@pytest.mark.parametrize("anew", [False, True], ids=["bucket", "minute"])
+def test_a_limit_that_is_told_is_used_and_not_exceeded(
+    anew: bool, tells_limit: bool, limit: int, seconds: float
+) -> None:
+    """In ten minutes nine tenths of the limit are used, and hardly a call is refused, however the limit is counted."""
+
+    async def main() -> tuple[int, int]:
+        served = Told(lambda _at: True, seconds, limit=limit, anew=anew, tells_limit=tells_limit)
+        until = asyncio.create_task(served.ask(100_000, concurrency=64 if limit == 600 else 16))
+        await asyncio.sleep(600.0)
+        until.cancel()
+        return len(served.answers), served.refusals
+
+    answers, refusals = clocked(main())
+    assert answers >= 0.9 * 10 * limit
+    assert refusals <= (0 if tells_limit else 0.01 * answers + 10)
+
+
+def test_a_limit_that_is_full_again_slows_nobody_down() -> None:
+    """What was scarce before, and is plenty now, holds nothing back: no call waits for a pace of yesterday."""
+
+    async def main() -> None:
+        calls = Calls(Pace())
+        calls.pace.heed([Quota(3.0, 60.0, 100.0)])
+        await calls.many(1, seconds=0.0)
+        waiting = asyncio.create_task(calls.many(8, seconds=0.0))
+        await asyncio.sleep(2.0)
+        assert len(calls.starts) == 1
+        calls.pace.heed([Quota(99.0, 1.0, 100.0)])
+        await waiting
+        assert calls.starts[-1] <= 1000.0 + 2.0 + pacing.LOOK_AGAIN
+
+    clocked(main())
+
+
+def test_what_is_told_to_one_worker_slows_the_others_down(tmp_path: Path) -> None:
+    """Calls of all workers together last until the reset, and those in flight elsewhere count as used."""
+
+    async def main() -> None:
+        one, two = Calls(Pace()), Calls(Pace())
+        for calls in (one, two):
+            calls.pace.share(tmp_path, "mine", 8)
+        one.pace.heed([Quota(10.0, 60.0, 100.0)])
+        await asyncio.gather(one.many(3, seconds=0.0), two.many(3, seconds=0.0))
+        assert min(gaps(sorted([*one.starts, *two.starts]))) >= 5.9
+        busy = asyncio.create_task(two.many(3, seconds=100.0))
+        await asyncio.sleep(30.0)
+        at = now()
+        one.pace.heed([Quota(2.0, 30.0, 100.0)])  # three are in flight at the other's
+        await one.many(1, seconds=0.0)
+        assert one.starts[-1] >= at + 30.0
+        await busy
+
+    clocked(main())
 
 
 # --- requests_per_minute ----------------------------------------------------------------------------------------
@@ -574,7 +763,7 @@ def test_answers_that_keep_arriving_keep_the_run_alive(sdk: str, refuses: str, t
 
 def quick(monkeypatch: pytest.MonkeyPatch, by: float = 20.0) -> None:
     """Let the pace recover and give up so much sooner."""
-    for name in ("SHORTEST_WAY", "LONGEST_WAY", "TRIAL"):
+    for name in ("SHORTEST_WAY", "LONGEST_WAY", "TRIAL", "SPAN", "LOOK_AGAIN"):
         monkeypatch.setattr(pacing, name, getattr(pacing, name) / by)
     for name in ("SLOWEST", "GENTLE"):
         monkeypatch.setattr(pacing, name, getattr(pacing, name) * by)
