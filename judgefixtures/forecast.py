@@ -59,8 +59,6 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
     told = (*imported, *_misplaced(run, costs), *_totals(run, costs), *_unpriced(run, costs))
     lines += [f"  {line}" for line in told]
-        f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs), *_unpriced(run, costs))
-    ]
     return lines + [f"  {line}" for line in (*_shared(run, recordings), *_readings(run, subjects))]
 
 
