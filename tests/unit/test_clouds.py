@@ -341,11 +341,15 @@ def test_another_model_on_vertex_is_missed(credentials: FakeCredentials, tmp_pat
 # --- both ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cloud", ["azure", "vertex"])
+@pytest.mark.parametrize("cloud", ["azure", "vertex", "anthropic"])
 def test_the_simulator_stands_in_for_a_cloud(cloud: str, credentials: FakeCredentials, tmp_path: Path) -> None:
-    """Both record and replay against the simulated judges, which need no account."""
+    """All record and replay against the simulated judges, which need no account; Claude needs none of a cloud."""
     with simulating() as server:
-        table = azure(server.url, deployment=None) if cloud == "azure" else vertex(server.url)
+        tables = {
+            "azure": azure(server.url, deployment=None), "vertex": vertex(server.url),
+            "anthropic": {"provider": "anthropic", "base_url": server.url},
+        }  # fmt: skip
+        table = tables[cloud]
         judge = mine({**table, "model": "simulated-faithful"})
         judgments = run(judge, tmp_path, PAIRS)
     replayed = run(judge, tmp_path, PAIRS, mode="none")
