@@ -1040,7 +1040,8 @@ def test_damaged_frozen_pairs_are_told(project: Project) -> None:
     frozen = project.cassettes / "faithful" / "own" / "pairs.jsonl"
     frozen.write_text(frozen.read_text().replace('"response_2"', '"response_3"', 1))
     before = project.tree()
-    refused(project.run("-k", "recency"), f"{frozen}:1", "frozen pairs are damaged", "--judge-record all")
+    words = ("frozen pairs are damaged", "delete ", "--judge-record missing")
+    refused(project.run("-k", "recency"), f"{frozen}:1", *words)
     assert project.tree() == before
 
 
