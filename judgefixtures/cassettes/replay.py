@@ -311,7 +311,7 @@ def _skipped(only_httpx2: bool) -> tuple[str, ...]:
     from vcr.patch import PATCHER_NAMES
 
     if "httpx2" not in PATCHER_NAMES:
-        raise CassetteError("this vcrpy does not record httpx2, which both SDKs use: install vcrpy >= 9.4.")
+        raise CassetteError("this vcrpy does not record httpx2, which the SDKs use: install vcrpy >= 9.4.")
     return tuple(name for name in PATCHER_NAMES if name != "httpx2") if only_httpx2 else ()
 
 

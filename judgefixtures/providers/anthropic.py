@@ -112,9 +112,12 @@ class AnthropicProvider:
         if self._client is None:
             from anthropic import AsyncAnthropic
 
+            key = (
+                api_key(self._table) or PLACEHOLDER_KEY
+            )  # before the SDK's variables are hidden: it may be one of them
             with without_switches():
                 self._client = AsyncAnthropic(
-                    api_key=api_key(self._table) or PLACEHOLDER_KEY,
+                    api_key=key,
                     base_url=endpoint(self._table.base_url),
                     max_retries=0,
                     http_client=http_client(self._table.base_url, self._table.timeout),

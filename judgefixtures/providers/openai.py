@@ -141,10 +141,13 @@ class OpenAIProvider:
         if self._client is None:
             # The account goes with the key to OpenAI itself: it is not another server's business.
             own = os.environ if self._table.address is None else {}
+            key = (
+                api_key(self._table) or PLACEHOLDER_KEY
+            )  # before the SDK's variables are hidden: it may be one of them
             about = {"organization": own.get("OPENAI_ORG_ID"), "project": own.get("OPENAI_PROJECT_ID")}
             with without_switches():
                 self._client = self._made(
-                    api_key=api_key(self._table) or PLACEHOLDER_KEY,
+                    api_key=key,
                     max_retries=0,
                     http_client=http_client(self._table.address, self._table.timeout),
                     **about,

@@ -113,9 +113,9 @@ def no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_azure_is_asked_through_its_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deployment and version stand in the address, the key in Azure's header; the answer is read as OpenAI's."""
-    monkeypatch.setenv("MY_KEY", KEY)
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     with serving(wire(chat(SECOND, model="gpt-4o-2024-11-20"))) as server:
-        reply = ask(azure(server.url, api_key_env="MY_KEY"))
+        reply = ask(azure(server.url, api_key_env="AZURE_OPENAI_API_KEY"))
     (asked,) = server.asked
     assert asked.path == "/openai/deployments/prod/chat/completions?api-version=2024-10-21"
     assert (asked.headers["api-key"], asked.headers.get("authorization")) == (KEY, None)
@@ -123,11 +123,13 @@ def test_azure_is_asked_through_its_deployment(monkeypatch: pytest.MonkeyPatch) 
     assert (reply.verdict.selected_response, reply.served_model) == (2, "gpt-4o-2024-11-20")
 
 
-def test_a_deployment_is_called_as_its_model_by_default() -> None:
-    """Without a deployment in the connection, the one of the model's name is asked."""
+def test_a_deployment_is_called_as_its_model_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a deployment in the connection, the one of the model's name is asked; no key goes where none is named."""
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     with serving(good("openai")) as server:
         ask(azure(server.url, deployment=None))
     assert "/deployments/gpt-4o/" in server.asked[0].path
+    assert not server.asked[0].holds(KEY)
 
 
 def test_the_account_is_no_part_of_an_azure_judge(tmp_path: Path) -> None:
@@ -339,11 +341,15 @@ def test_another_model_on_vertex_is_missed(credentials: FakeCredentials, tmp_pat
 # --- both ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cloud", ["azure", "vertex"])
+@pytest.mark.parametrize("cloud", ["azure", "vertex", "anthropic"])
 def test_the_simulator_stands_in_for_a_cloud(cloud: str, credentials: FakeCredentials, tmp_path: Path) -> None:
-    """Both record and replay against the simulated judges, which need no account."""
+    """All record and replay against the simulated judges, which need no account; Claude needs none of a cloud."""
     with simulating() as server:
-        table = azure(server.url, deployment=None) if cloud == "azure" else vertex(server.url)
+        tables = {
+            "azure": azure(server.url, deployment=None), "vertex": vertex(server.url),
+            "anthropic": {"provider": "anthropic", "base_url": server.url},
+        }  # fmt: skip
+        table = tables[cloud]
         judge = mine({**table, "model": "simulated-faithful"})
         judgments = run(judge, tmp_path, PAIRS)
     replayed = run(judge, tmp_path, PAIRS, mode="none")

@@ -666,7 +666,7 @@ def test_all_accepted_keys_are_listed(file: Path, model: Any, prefix: str, text:
         ("seed = true", "True", "valid integer"), ('temperature = "default"', "'default'", 'or "unset"'),
         ('seed = "none"', "'none'", 'or "unset"'),
         ("max_output_tokens = 0", "0", "greater than or equal to 1"),
-        ('response_format = "json"', "'json'", "'json_schema', 'json_object' or 'none'"),
+        ('response_format = "json"', "'json'", "'json_object', 'tool' or 'none'"),
         ("template = 1", "1", "valid string"),
         ('cue_placement = "between"', "'between'", "'after' or 'before'"),
         ('verdict = "xml"', "'xml'", "'json' or 'brackets'"), ('strategy = "plan"', "'plan'", "'direct'"),
