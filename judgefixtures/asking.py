@@ -312,6 +312,7 @@ class Asker(ABC, Generic[R]):
         self.check_asked()
         self._check_key()
         self._follow_loop()
+        tentative = tentative and not posted()  # a probe of what was sent long ago finds out nothing
         patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now())
         wasted = 0
         if after is not None:
