@@ -312,7 +312,7 @@ def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
     sdk: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Where the server makes no batch the run ends with a code of its own, and the next one sends it."""
-    project = Posted(pytester, 5)
+    project = Posted(pytester, 20)
     project.configure(sdk, office.url, "", "batch_parity = 0")
     office.desk.faults = Faults(refused=1)
     refused = project.sent()
@@ -330,7 +330,7 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
     office: PostOffice, pytester: pytest.Pytester
 ) -> None:
     """Under another key a batch is not found: that is an error that names the remedy, and nothing is sent."""
-    project = Posted(pytester, 5)
+    project = Posted(pytester, 20)
     project.configure("openai", office.url, "", "batch_parity = 0")
     project.sent()
     lost = dict(office.desk.batches)
