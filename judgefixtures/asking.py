@@ -325,6 +325,7 @@ class Asker(ABC, Generic[R]):
         self.check_asked()
         self._check_key()
         self._follow_loop()
+        tentative = tentative and not posted()  # a probe of what was sent long ago finds out nothing
         longest = LONGEST_FLEX_WAIT if self.table.service_tier == FLEX else LONGEST_WAIT
         patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now(), longest)
         wasted = 0

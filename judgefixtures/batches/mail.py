@@ -78,8 +78,8 @@ class Box:
         return self.mail.answers.pop((self.place, digest, self.parity), None)
 
     def waits(self, digest: str) -> bool:
-        """Tell whether a request is on its way in a batch."""
-        return (self.place, digest, self.parity) in self.mail.waiting
+        """Tell whether a request is on its way in a batch, or was put into the next one."""
+        return self.mail.waits((self.place, digest, self.parity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,16 +254,21 @@ class Mail:
             return "both"
         return "" if asker.probed else "once"
 
+    def waits(self, key: Key) -> bool:
+        """Tell whether a question is on its way in a batch, or was put into the next one."""
+        return key in self.waiting or any(key in queue for queue in self._queue.values())
+
     def put(
         self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
         parity: bool = False,
     ) -> bool:  # fmt: skip
         """Put a question into the next batch; tell whether it was not there yet."""
         key = (self._place(cassette), question.digest, parity)
-        queue = self._queue.setdefault(asker.name, {})
-        if key in queue or key in self.waiting:
+        if self.waits(key):
             return False
-        queue[key] = Letter(key, repeat, question.body, halved(most_of(asker.table, [prompt])), _identity(asker))
+        self._queue.setdefault(asker.name, {})[key] = Letter(
+            key, repeat, question.body, halved(most_of(asker.table, [prompt])), _identity(asker)
+        )
         return True
 
     def probed(self, asker: Asker[Any]) -> None:
@@ -354,10 +359,9 @@ class Mail:
     def _unsettled(self, sent: Sent, place: str) -> Iterator[Key]:
         # Where what another judge recorded is asked anew, answers stand in a side file until they are all there.
         files = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
-        again = {key for queue in self._queue.values() for key in queue}
         for name in sent.asked[place]:
             key = (place, digest_of(name), is_parity(name))
-            if key in self._failed or key in self.waiting or key in again:
+            if key in self._failed or self.waits(key):
                 continue
             if key in self.answers if key[2] else all(file.find(key[1]) is None for file in files):
                 yield key

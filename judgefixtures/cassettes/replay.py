@@ -80,7 +80,7 @@ class Postbox(Protocol):
         """Return what a batch answered to a request, once."""
 
     def waits(self, digest: str) -> bool:
-        """Tell whether a request is on its way in a batch."""
+        """Tell whether a request is on its way in a batch, or is about to be."""
 
 
 @dataclass(slots=True)
