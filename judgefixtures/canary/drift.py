@@ -69,7 +69,8 @@ class Evidence:
     """What the answers up to a run say of a change.
 
     `log_e` is the natural logarithm of the run's e-value, `since` the number of runs after which a change is most
-    likely to have come, and `moved` how likely each prompt was moved by it, in the order of the streams.
+    likely to have come, and `moved` how likely each prompt was moved by it, in the order of the streams, where that was
+    as likely as not before.
     """
 
     log_e: float
@@ -109,11 +110,10 @@ def evidence(streams: Sequence[Stream]) -> Evidence:
     likely = [_likely(varied, cut) for cut in range(runs)]
     weighed = [math.log(_weight(cut, runs)) + _log_mean(of_cut) for cut, of_cut in enumerate(likely)]
     since = max(range(runs), key=weighed.__getitem__)
-    share = SHARES[max(range(len(SHARES)), key=likely[since].__getitem__)]
     moved = [0.0] * len(streams)
     for cuts in varied:
-        gain = share * ratio(*cuts.counts(since))
-        moved[cuts.place] = gain / (1 - share + gain)
+        odds = ratio(*cuts.counts(since))
+        moved[cuts.place] = odds / (1 + odds)
     return Evidence(_log_sum(weighed), since, tuple(moved))
 
 

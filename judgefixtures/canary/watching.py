@@ -30,6 +30,8 @@ from judgefixtures.providers import api_key
 from judgefixtures.run import Ledger, Run, RunOptions
 from judgefixtures.secrets import presentable
 
+NAMED = 2 / 3  # how likely a prompt that an alarm names was moved, at least
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -218,7 +220,7 @@ def _moved(series: Series, known: Reference, found: Evidence | None) -> tuple[st
     moves = [
         Move(prompt, stream.recorded + "".join(stream.runs[: found.since]), "".join(stream.runs[found.since :]), likely)
         for prompt, stream, likely in zip(known.prompts, streams, found.moved, strict=True)
-        if likely > 0.5
+        if likely >= NAMED
     ]
     since = series.runs[found.since - 1].at if found.since else None
     return since, tuple(
