@@ -37,7 +37,6 @@ is the evidence that the canary tells.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,8 +59,13 @@ class Stream:
     @property
     def usual(self) -> str:
         """The most frequent answer of all, the first one in the alphabet where several are."""
-        counts = Counter(self.recorded + "".join(self.runs))
-        return min(counts, key=lambda answer: (-counts[answer], answer), default="")
+        said = self.all
+        return min(set(said), key=lambda answer: (-said.count(answer), answer), default="")
+
+    @property
+    def all(self) -> str:
+        """Every answer, in order."""
+        return self.recorded + "".join(self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +133,16 @@ def total(log_e_values: Iterable[float]) -> float:
 
 def _cuts(place: int, stream: Stream) -> _Cuts | None:
     """Return a stream's counts at each cut; None where all answers are the same: it says nothing either way."""
+    said = stream.all
+    if said.count(said[:1]) == len(said):
+        return None
     usual = stream.usual
     answers, unusual = len(stream.recorded), len(stream.recorded) - stream.recorded.count(usual)
     before = []
     for run in stream.runs:
         before.append((answers, unusual))
         answers, unusual = answers + len(run), unusual + len(run) - run.count(usual)
-    return _Cuts(place, answers, unusual, tuple(before)) if unusual else None
+    return _Cuts(place, answers, unusual, tuple(before))
 
 
 def _likely(varied: Sequence[_Cuts], cut: int) -> list[float]:
