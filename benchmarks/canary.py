@@ -71,7 +71,7 @@ def alarm_at(
         for answers, law in zip(later, after if run > change else before, strict=True):
             answers.append(draws(law, 1))
         streams = [Stream(one, tuple(others)) for one, others in zip(first, later, strict=True)]
-        log_e_values.append(evidence(streams).log_e)
+        log_e_values.append(evidence(streams))
         if total(log_e_values) >= ALARM:
             return run
     return None

@@ -37,7 +37,6 @@ is the evidence that the canary tells.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,19 +59,23 @@ class Stream:
     @property
     def usual(self) -> str:
         """The most frequent answer of all, the first one in the alphabet where several are."""
-        counts = Counter(self.recorded + "".join(self.runs))
-        return min(counts, key=lambda answer: (-counts[answer], answer), default="")
+        said = self.all
+        return min(set(said), key=lambda answer: (-said.count(answer), answer), default="")
+
+    @property
+    def all(self) -> str:
+        """Every answer, in order."""
+        return self.recorded + "".join(self.runs)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the answers up to a run say of a change.
+class Change:
+    """The likeliest change, if there was one.
 
-    `log_e` is the natural logarithm of the run's e-value, `since` the number of runs after which a change is most
-    likely to have come, and `moved` how likely each prompt was moved by it, in the order of the streams.
+    `since` is the number of runs before it, and `moved` how likely it moved each prompt, in the order of the streams,
+    where that was as likely as not before.
     """
 
-    log_e: float
     since: int
     moved: tuple[float, ...]
 
@@ -92,29 +95,41 @@ class _Cuts:
         return unusual, answers, self.unusual, self.answers
 
 
-def evidence(streams: Sequence[Stream]) -> Evidence:
-    """Return what the answers to some prompts say after as many runs as the streams have; ValueError without a run.
+def evidence(streams: Sequence[Stream]) -> float:
+    """Return the natural logarithm of e(d), where d is how many runs the streams have; ValueError without a run.
 
     >>> quiet = [Stream("1", ("1", "1", "1"))] * 20
-    >>> evidence(quiet).log_e
-    0.0
-    >>> found = evidence([*quiet, *[Stream("1", ("1", "2", "2"))] * 10])
-    >>> found.log_e > 3, found.since, sum(each > 0.5 for each in found.moved)
-    (True, 1, 10)
+    >>> evidence(quiet), evidence([*quiet, *[Stream("1", ("1", "2", "2"))] * 10]) > 3
+    (0.0, True)
     """
+    runs, varied = _runs(streams), _varied(streams)
+    return _log_sum([math.log(weight) + _log_mean(_likely(varied, cut)) for cut, weight in _weights(runs)])
+
+
+def change(streams: Sequence[Stream]) -> Change:
+    """Return the change that the answers are likeliest with; ValueError without a run.
+
+    >>> change([*[Stream("1", ("1", "1", "1"))] * 2, *[Stream("1", ("1", "2", "2"))] * 3]).since
+    1
+    """
+    runs, varied = _runs(streams), _varied(streams)
+    since = max(range(runs), key=lambda cut: _log_mean(_likely(varied, cut)))
+    moved = [0.0] * len(streams)
+    for cuts in varied:
+        odds = ratio(*cuts.counts(since))
+        moved[cuts.place] = odds / (1 + odds)
+    return Change(since, tuple(moved))
+
+
+def _runs(streams: Sequence[Stream]) -> int:
     runs = max((len(stream.runs) for stream in streams), default=0)
     if not runs:
         raise ValueError("there is no run to look at")
-    varied = [cuts for place, stream in enumerate(streams) if (cuts := _cuts(place, stream)) is not None]
-    likely = [_likely(varied, cut) for cut in range(runs)]
-    weighed = [math.log(_weight(cut, runs)) + _log_mean(of_cut) for cut, of_cut in enumerate(likely)]
-    since = max(range(runs), key=weighed.__getitem__)
-    share = SHARES[max(range(len(SHARES)), key=likely[since].__getitem__)]
-    moved = [0.0] * len(streams)
-    for cuts in varied:
-        gain = share * ratio(*cuts.counts(since))
-        moved[cuts.place] = gain / (1 - share + gain)
-    return Evidence(_log_sum(weighed), since, tuple(moved))
+    return runs
+
+
+def _varied(streams: Sequence[Stream]) -> list[_Cuts]:
+    return [cuts for place, stream in enumerate(streams) if (cuts := _cuts(place, stream)) is not None]
 
 
 def total(log_e_values: Iterable[float]) -> float:
@@ -129,13 +144,16 @@ def total(log_e_values: Iterable[float]) -> float:
 
 def _cuts(place: int, stream: Stream) -> _Cuts | None:
     """Return a stream's counts at each cut; None where all answers are the same: it says nothing either way."""
+    said = stream.all
+    if said.count(said[:1]) == len(said):
+        return None
     usual = stream.usual
     answers, unusual = len(stream.recorded), len(stream.recorded) - stream.recorded.count(usual)
     before = []
     for run in stream.runs:
         before.append((answers, unusual))
         answers, unusual = answers + len(run), unusual + len(run) - run.count(usual)
-    return _Cuts(place, answers, unusual, tuple(before)) if unusual else None
+    return _Cuts(place, answers, unusual, tuple(before))
 
 
 def _likely(varied: Sequence[_Cuts], cut: int) -> list[float]:
@@ -151,16 +169,22 @@ def _log_shares(j: int, before: int, unusual: int, answers: int) -> tuple[float,
     return tuple(math.log1p(share * gain) for share in SHARES)
 
 
-def _weight(cut: int, runs: int) -> float:
-    """Return the weight of a change after so many of the runs."""
-    if runs == 1:
-        return 1.0
-    return FIRST if cut == 0 else (1 - FIRST) / (runs - cut) / _harmonic(runs - 1)
+@lru_cache(maxsize=2**10)
+def _weights(runs: int) -> tuple[tuple[int, float], ...]:
+    """Return the cuts that are looked at after so many runs, with their weights, which sum to 1.
 
-
-@lru_cache(maxsize=2**12)
-def _harmonic(n: int) -> float:
-    return math.fsum(1 / k for k in range(1, n + 1))
+    Before the first run, and some runs ago: every age up to eight, older ones in steps of a quarter, so that a year is
+    looked through in a moment. A change between two of them is found by the nearest.
+    """
+    ages, age = [], 1
+    while age < runs:
+        ages.append(age)
+        age = max(age + 1, age * 5 // 4)
+    if not ages:
+        return ((0, 1.0),)
+    weighed = math.fsum(1 / (place + 1) for place in range(len(ages)))
+    later = ((runs - age, (1 - FIRST) / (place + 1) / weighed) for place, age in enumerate(ages))
+    return ((0, FIRST), *later)
 
 
 @lru_cache(maxsize=2**18)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from judgefixtures.asking import OtherModelError
-from judgefixtures.canary.drift import Evidence, Stream, evidence, total
+from judgefixtures.canary.drift import Stream, change, evidence, total
 from judgefixtures.canary.log import Entry, Log
 from judgefixtures.canary.reference import Prompt, Reference, answer_of, reference
 from judgefixtures.cassettes.merges import CANARY_FILE
@@ -29,6 +29,8 @@ from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.providers import api_key
 from judgefixtures.run import Ledger, Run, RunOptions
 from judgefixtures.secrets import presentable
+
+NAMED = 2 / 3  # how likely a prompt that an alarm names was moved, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,38 +194,37 @@ def _concluded(run: Run, known: Reference, request: Request, asked: _Asked, why:
     new = tuple(sorted({*entry.served} - (known.served or before.served))) if before.runs or known.served else ()
     shown = before.runs[-1].fingerprints if before.runs else known.fingerprints
     fresh = tuple(sorted({*entry.fingerprints} - {*shown})) if shown else ()
-    found: Evidence | None = None
     after = before
     if why:
         new = (other,) if other else new
         entry = replace(entry, result="model" if new else "not-measured", answers={})
     else:
         after = replace(before, runs=(*before.runs, entry))
-        found = evidence(after.streams(known.prompts))
-        entry = replace(entry, log_e=found.log_e)
+        entry = replace(entry, log_e=evidence(after.streams(known.prompts)))
         after = replace(before, runs=(*before.runs, entry))
         entry = replace(entry, result="model" if new else "drift" if after.is_over else "quiet")
     log.append(entry)
-    since, moves = _moved(after, known, found)
+    since, moves = _moved(after, known) if entry.is_measured and after.is_over else (None, ())
     gate = f"{run.options.command} --judge {known.judge} --judge-record all"
     return Watched(entry, known, after, log.path, asked.cost, gate, since, moves, new, fresh,
                    tuple(asked.ledger.warnings))  # fmt: skip
 
 
-def _moved(series: Series, known: Reference, found: Evidence | None) -> tuple[str | None, tuple[Move, ...]]:
-    """Return since when prompts moved, and which, the likeliest first; none before the alarm."""
-    if found is None or not series.is_over:
-        return None, ()
+def _moved(series: Series, known: Reference) -> tuple[str | None, tuple[Move, ...]]:
+    """Return since when prompts moved, and which, the likeliest first."""
     streams = series.streams(known.prompts)
+    found = change(streams)
     moves = [
         Move(prompt, stream.recorded + "".join(stream.runs[: found.since]), "".join(stream.runs[found.since :]), likely)
         for prompt, stream, likely in zip(known.prompts, streams, found.moved, strict=True)
-        if likely > 0.5
+        if likely >= NAMED
     ]
     since = series.runs[found.since - 1].at if found.since else None
-    return since, tuple(
-        sorted(moves, key=lambda move: (-round(move.likely, 2), move.prompt.dataset, move.prompt.pair.id))
-    )
+    return since, tuple(sorted(moves, key=lambda move: (-round(move.likely, 2), *_place(move.prompt))))
+
+
+def _place(prompt: Prompt) -> tuple[str, str]:
+    return prompt.dataset, prompt.pair.id
 
 
 def _ask(run: Run, known: Reference, request: Request, asked: _Asked) -> None:

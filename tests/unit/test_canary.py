@@ -19,7 +19,7 @@ from support.server import NOWHERE, Answer, Asked, Server, chat, problem, servin
 
 from judgefixtures import retirements
 from judgefixtures.__main__ import main
-from judgefixtures.canary.drift import Stream, evidence, ratio, total
+from judgefixtures.canary.drift import Stream, _weights, change, evidence, ratio, total
 from judgefixtures.canary.log import Entry, Log, LogError
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.errors import JudgeFixturesError
@@ -61,7 +61,7 @@ def mean_evidence(
             evidence([
                 Stream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
                 for stream in seen
-            ]).log_e
+            ])
             for run in range(1, len(runs) + 1)
         ]  # fmt: skip
         mean += likely * of(values)
@@ -108,17 +108,26 @@ def test_the_names_of_answers_do_not_matter() -> None:
     other = str.maketrans("12", "21")
     named = [Stream(each.recorded.translate(other), tuple(run.translate(other) for run in each.runs))
              for each in streams]  # fmt: skip
-    assert evidence(named).log_e == pytest.approx(evidence(streams).log_e)
-    assert evidence(streams[::-1]).log_e == pytest.approx(evidence(streams).log_e)
+    assert evidence(named) == pytest.approx(evidence(streams))
+    assert evidence(streams[::-1]) == pytest.approx(evidence(streams))
 
 
 def test_a_change_is_dated_and_its_prompts_are_named() -> None:
     """Six prompts that turn after the fourth run are those that moved, and then is when."""
     quiet = [Stream("1", tuple("1" * 7))] * 30
     noisy = [Stream("1", tuple("1121111"))] * 3
-    found = evidence([*quiet, *[Stream("2", tuple("2222111"))] * 6, *noisy])
+    found = change([*quiet, *[Stream("2", tuple("2222111"))] * 6, *noisy])
     assert found.since == 4
     assert [place for place, likely in enumerate(found.moved) if likely > 0.5] == [*range(30, 36)]
+
+
+def test_the_weights_of_changes_sum_to_one() -> None:
+    """After any number of runs each cut stands once, the first one among them, and their weights sum to 1."""
+    for runs in (*range(1, 40), 365, 3650):
+        cuts = dict(_weights(runs))
+        assert (len(cuts), min(cuts)) == (len(_weights(runs)), 0)
+        assert max(cuts) < runs
+        assert math.fsum(cuts.values()) == pytest.approx(1)
 
 
 def test_no_run_is_refused() -> None:
@@ -276,10 +285,13 @@ def test_the_alarm_stays_until_a_new_series(project: Project) -> None:
     project.record(repeats=3)
     project.model.turned = frozenset(range(15))
     assert [project.canary()[0] for _ in range(3)][-1] == DRIFT
+    project.model.turned = frozenset()
+    assert project.canary()[0] == DRIFT
     assert project.canary("--restart")[0] == QUIET
+    project.model.turned = frozenset(range(15))
     project.record(repeats=3, record="all")
     assert project.canary()[0] == QUIET
-    assert [line["series"] for line in project.runs] == [1, 1, 1, 2, 3]
+    assert [line["series"] for line in project.runs] == [1, 1, 1, 1, 2, 3]
 
 
 def test_another_model_is_told_at_once(project: Project) -> None:
@@ -604,6 +616,7 @@ def test_a_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_secrets_do_not_reach_the_log(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server repeats of the key is neither in the log nor shown."""
     monkeypatch.setenv("OWN_KEY", "sk-canary-4f81c09d77aa")
+    monkeypatch.delenv("CI", raising=False)  # there the key would need leave to go to this address
     project.configure(judge='api_key_env = "OWN_KEY"\n')
     project.record()
     project.model.broken = wire(problem("the key sk-canary-4f81c09d77aa is not known"), 401)

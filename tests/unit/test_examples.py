@@ -49,7 +49,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_readme_gates_records_and_swaps() -> None:
     """What the README promises to show is among its commands, and nothing else is parsed as one."""
     found = [command.line for command in commands()]
-    assert len(found) == 5
+    assert len(found) == 6
     assert sum("--judge-record" in command for command in found) == 3
     assert sum("swap" in command for command in found) == 2
 
