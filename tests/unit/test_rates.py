@@ -540,3 +540,23 @@ def test_the_system_prompt_goes_first(tmp_path: Path) -> None:
         first = body["messages"][0] if sdk == "openai" else body["systemInstruction"]["parts"][0]
         assert INSTRUCTIONS in first.values()
         assert INSTRUCTIONS not in server.asked[0].prompt
+
+
+def test_calls_that_were_told_the_same_time_do_not_come_back_together(tmp_path: Path) -> None:
+    """Of 16 calls that a 503 tells to wait a second, none comes back sooner, and not all of them at once."""
+    told_so: set[int] = set()
+
+    def answering(asked: Asked) -> Answer:
+        if asked.number == 0 or asked.number in told_so:
+            return good("openai")
+        told_so.add(asked.number)
+        return wire(problem("Overloaded."), 503, retry_after="1")
+
+    with serving(by=answering) as server:
+        run(a_judge("openai", server.url), tmp_path, some_pairs(17))
+    first: dict[int, float] = {}
+    waited = [asked.at - first[asked.number] for asked in server.asked
+              if first.setdefault(asked.number, asked.at) != asked.at]  # fmt: skip
+    assert len(waited) == 16
+    assert min(waited) >= 1.0
+    assert max(waited) - min(waited) >= 0.1
