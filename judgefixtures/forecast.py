@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
 from judgefixtures.asking import Asker
+from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.certainty import fewest_beyond
 from judgefixtures.checks.check import Case, Need, Subject
@@ -45,7 +47,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    lines += [f"  {line}" for line in (*imported, *_totals(run, costs), *_unpriced(run, costs))]
+    lines += [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs), *_unpriced(run, costs))]
     return lines + [f"  {line}" for line in (*_shared(run, recordings), *_readings(run, subjects))]
 
 
@@ -183,6 +185,26 @@ def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
             for arm in each.check.contrast.arms}  # fmt: skip
     return [f"detector {detector}: at most {sum(read.values())} calls beside these, one per reason of a cue contrast; "
             "their tokens are not counted here"] if read else []  # fmt: skip
+
+
+def _misplaced(run: Run, costs: Costs) -> list[str]:
+    """Say where recordings are that a run would pay for again: of a judge that was renamed, in a folder that moved."""
+    first: dict[tuple[str, str], str] = {}
+    for (judge, dataset, (condition, _)), cost in costs.items():
+        if cost.calls and condition is not PLAN:
+            first.setdefault((judge, dataset), condition.name)
+    found = {key: _elsewhere(run, *key, condition) for key, condition in first.items()}
+    return [f"before {judge} is asked about {dataset}: {where}" for (judge, dataset), where in found.items() if where]
+
+
+def _elsewhere(run: Run, name: str, dataset: str, condition: str) -> str:
+    judge, library = run.judge(name), replace(run.library, mode="none")
+    with (
+        contextlib.suppress(CassetteError),  # the item says what is wrong with the file
+        library.open(judge.rater or judge, dataset, [condition], ()) as opened,
+    ):
+        return opened[condition].elsewhere
+    return ""
 
 
 def _totals(run: Run, costs: Costs) -> list[str]:

@@ -51,6 +51,8 @@ from judgefixtures.checks.control import (
 from judgefixtures.checks.decision import decisions
 from judgefixtures.checks.unanswered import unanswered
 from judgefixtures.closest import SCREENING, About, Closest
+from judgefixtures.commands import options as command_options
+from judgefixtures.commands import quoted
 from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
 from judgefixtures.contrasts import (
     NO_CUE,
@@ -113,8 +115,9 @@ class RunOptions:
     `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
     positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
     where those of the configuration are asked about.
-    `command` begins the commands in messages. `session`, `workers` and `shared` are of a run that several processes
-    share: its name, how many they are, and a folder for their pace.
+    `command` begins the commands in messages; `usual` is where recordings are unless one says otherwise, looked at for
+    what was moved. `session`, `workers` and `shared` are of a run that several processes share: its name, how many they
+    are, and a folder for their pace.
     """
 
     record: RecordMode = "none"
@@ -128,6 +131,7 @@ class RunOptions:
     force: bool = False
     keep_judgments: bool = False
     command: str = "pytest"
+    usual: Path | None = None
     session: str = ""
     workers: int = 1
     shared: Path | None = None
@@ -202,6 +206,8 @@ class Ledger:
 class Asking:
     """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves.
 
+    `options` are empty where no test asks.
+
     `part`: no more than some pairs of the dataset that other checks may ask about as a whole.
     """
 
@@ -210,6 +216,14 @@ class Asking:
     options: str
     ledger: Ledger
     part: bool = False
+    look: str = ""  # the options that ask for what is missing of a look, and for no pair behind it
+    start: str = "pytest"
+
+    def command(self, mode: str) -> str:
+        """Return the command that records this in a mode, and nothing else."""
+        if not self.options:  # a script asks, and no test does
+            return f'make the same call with Run.from_config(..., record="{mode}")'
+        return f"{self.start} {self.look if self.look and mode == 'missing' else self.options} --judge-record {mode}"
 
 
 class Run:
@@ -231,7 +245,8 @@ class Run:
         self.config = config
         self.options = options or RunOptions()
         self.notes: list[str] = []
-        self.library = Library(cassettes, self.options.record, command_start=self.options.command)
+        self.library = Library(cassettes, self.options.record, command_start=self.options.command,
+                               usual=self.options.usual)  # fmt: skip
         if self.options.invalid:
             self.library = replace(self.library, invalid=frozenset(self.options.invalid))
         if self.options.session:
@@ -252,6 +267,7 @@ class Run:
         self._controls: dict[tuple[str, str, str], Control] = {}  # by judge, identity and dataset
         self._looks: dict[tuple[str, ...], int] = {}  # pairs per dataset that a swap of two judges is at
         self._seen_before: dict[tuple[Any, ...], tuple[Judgment, ...]] = {}
+        self._others: dict[tuple[str, str, str | None], tuple[Subject, ...]] = {}  # what -k is to tell apart
         self._kept: set[tuple[str, str, Pair]] = set()  # pairs that a ledger has for the report
         self._judges: dict[str, Judge] = {}
         self._asked: dict[int, Asker[Any]] = {}  # every judge that was asked, also one that a user's code made
@@ -267,10 +283,12 @@ class Run:
         `path` None is the built-in configuration alone. `cassettes` is the folder of recordings, by default the one
         beside the file; further options are those of RunOptions. Raises JudgeFixturesError naming what is wrong.
         """
+        options.setdefault("command", _command(path, cassettes, options))
         if path is None:
             return cls(build_config({}), Path(cassettes or "cassettes"), RunOptions(**options))
         file = Path(path).resolve()
         table = ("tool", "judgefixtures") if file.name == "pyproject.toml" else ()
+        options.setdefault("usual", file.parent / "cassettes")
         return cls(load_config(file, table=table), Path(cassettes or file.parent / "cassettes"), RunOptions(**options))
 
     def __enter__(self) -> Self:
@@ -310,7 +328,21 @@ class Run:
         pool = self._closest.pool(subject.judge, subject.dataset, subject.check.arms)
         if not pool:
             return About(self.pairs(subject.judge, subject.dataset))
-        return self._closest.about(subject.judges, subject.dataset, pool, f"{self.options.command} {subject.options}")
+        command = f"{self.options.command} {self.selecting(subject)}"
+        return self._closest.about(subject.judges, subject.dataset, pool, command)
+
+    def selecting(self, subject: Subject) -> str:
+        """Return the options that select a check and none of the others there are, for commands in messages."""
+        key = (subject.judge, subject.dataset, subject.baseline)
+        if key not in self._others:
+            checks: list[Check] = [AccuracyCheck(), PlanCheck()]
+            checks += [check_of(each) for family in self.families for each in self.contrasts(family)]
+            self._others[key] = tuple(Subject(subject.judge, subject.dataset, check) for check in checks)
+            if subject.baseline is not None:
+                compared = [SwapCheck(None, 0), *(SwapCheck(each.contrast, 0) for each in checks if each.contrast)]
+                self._others[key] += tuple(Subject(subject.judge, subject.dataset, check, subject.baseline)
+                                           for check in compared)  # fmt: skip
+        return subject.options_among(self._others[key])
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -364,10 +396,14 @@ class Run:
         about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
         return self.check(check, Case(who, dataset, about, self.config, other))
 
-    def check(self, check: Check, case: Case, ledger: Ledger | None = None, beside: Iterable[Subject] = ()) -> Finding:
+    def check(
+        self, check: Check, case: Case, ledger: Ledger | None = None, beside: Iterable[Subject] = (),
+        item: Subject | None = None,
+    ) -> Finding:  # fmt: skip
         """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR.
 
-        `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass.
+        `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
+        is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
         ledger = Ledger() if ledger is None else ledger
         case = replace(case, repeats=self.options.repeats)
@@ -383,7 +419,9 @@ class Run:
                 return unanswered(check, case, lacking, self._cue_free(case))
             self._refuse_hopeless(subject, case, beside)
             what = f"swap {check.name}" if case.baseline is not None else check.name
-            asking = Asking(case.dataset, what, subject.options, ledger)
+            look = self._look_options(subject)
+            asking = Asking(case.dataset, what, self.selecting(item or subject), ledger, look=look,
+                            start=self.options.command)  # fmt: skip
             controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
             if failed := next((each for each in controls if each.failed), None):
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
@@ -446,8 +484,7 @@ class Run:
         if any(self._seen(case.judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
             return check
         self.note(f"{case.judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
-                  f"judged alone: {self.options.command} --judge-repeats {self.options.repeats} --judge-record missing "
-                  "asks them")  # fmt: skip
+                  f"judged alone: {asking.command('missing')} asks them")  # fmt: skip
         return replace(check, repeats=1)
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> Control:
@@ -499,7 +536,7 @@ class Run:
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
                 raise
-            command = f"{self.options.command} {asking.options} --judge-record missing"
+            command = asking.command("missing")
             missed = command if isinstance(error, CassetteMissError) else ""
             lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
             return of_log(lost, table) if judge.is_imported else lost
@@ -530,7 +567,7 @@ class Run:
         """
         if not (pool := self._pool(check, case)):
             return case, asking
-        command, chosen = f"{self.options.command} {asking.options}", set[str]()
+        command, chosen = f"{self.options.command} {asking.look or asking.options}", set[str]()
         for judge in case.judges:
             screen = partial(self._screened, judge, asking)
             chosen.update(self._closest.of(judge.name, case.dataset, pool, screen, command))
@@ -690,6 +727,18 @@ class Run:
         pairs = self.pairs(subject.judge, subject.dataset)
         return self.check(subject.check, Case(judge, subject.dataset, pairs, self.config, baseline), ledger, beside)
 
+    def _look_options(self, subject: Subject) -> str:
+        """Return the options that ask for a swap as far as it was decided; empty where no look was taken.
+
+        All of its parts decide, so that all of them are selected: a single one would be asked about to the last look.
+        """
+        if subject.judges not in self._looks:
+            return ""
+        chosen = "".join(f" --judge-dataset {name}" for name in self.options.datasets)
+        judge, baseline = subject.judges
+        return (f"--judge {judge} --judge-baseline {baseline}{chosen} -k {judge}-against-{baseline} "
+                "--judge-until-decided")  # fmt: skip
+
     def _looked_at(self, case: Case, asking: Asking) -> tuple[Case, Asking]:
         """Return a case with the first of its pairs, as many as the look has that its swap is at."""
         look = self._looks.get(tuple(judge.name for judge in case.judges))
@@ -707,8 +756,7 @@ class Run:
         One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
         FatalJudgeError and BudgetError for what ends a recording.
         """
-        options = f"--judge {judge.name} --judge-dataset {dataset}"
-        asking = Asking(dataset, "answers", options, Ledger() if ledger is None else ledger)
+        asking = Asking(dataset, "answers", "", Ledger() if ledger is None else ledger)
         return self._asked_of(judge, tuple(pairs), arms, asking)
 
     def _asked_of(self, judge: Judge, pairs: Sequence[Pair], arms: Sequence[Arm], asking: Asking) -> Answers:
@@ -796,7 +844,7 @@ class Run:
         shown_as = _unseen if offline else self._progress
         with (
             self._files_noted() as opened,
-            self.library.open(asked, asking.dataset, conditions, frozen, asking.options, among) as cassettes,
+            self.library.open(asked, asking.dataset, conditions, frozen, asking.command, among) as cassettes,
         ):
             opened += cassettes.values()
             try:
@@ -920,6 +968,11 @@ class Run:
                         f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
                         f"({cassette.resumed}). To ask them anew as well, run this command again"
                     )
+                if cassette.renews:
+                    self.note(
+                        f"{cassette.final_path}: it is of another judge ({'; '.join(cassette.renews)}) and is recorded "
+                        "anew, as others of this judge were before; it stays until the new recording is complete"
+                    )
                 for path in cassette.set_aside:
                     self.note(f"a recording of another judge was set aside as {path}")
 
@@ -932,7 +985,7 @@ class Run:
         """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
         if cached := sum(cassette.cached for cassette in cassettes):
             asked = sum(cassette.asked for cassette in cassettes)
-            command = f"{self.options.command} {asking.options} --judge-record all"
+            command = asking.command("all")
             asking.ledger.warn(
                 f"judge {judge.name} on {asking.dataset}: {cached} of {asked} new answers came with the response id of "
                 "an earlier answer: a cache before the judge repeats what it said, so that repeats show no noise. "
@@ -945,7 +998,7 @@ class Run:
     ) -> None:  # fmt: skip
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
         asking.ledger.served += served_rows(judge.name, asking.dataset, arms, pairs, replies)
-        command = f"{self.options.command} {asking.options} --judge-record invalid"
+        command = asking.command("invalid")
         kinds = asking.ledger.invalid.setdefault(command, Counter())
         kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
@@ -978,6 +1031,18 @@ class Run:
                 )
             if regraded := cassette.regraded(pairs):
                 self.note(f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording")
+
+
+def _command(path: str | Path | None, cassettes: str | Path | None, options: Mapping[str, Any]) -> str:
+    """Return the start of pytest commands that look at the same recordings as a run from Python."""
+    file = None if path is None else Path(path).resolve()
+    elsewhere = file is not None and file.name == "pyproject.toml" and file.parent != Path.cwd()
+    repeats = options.get("repeats", 1)
+    given = {"config": file if file is not None and file.name != "pyproject.toml" else None,
+             "cassettes": None if cassettes is None else Path(cassettes).resolve(), "pairs": options.get("pairs"),
+             "repeats": repeats if repeats > 1 else None}  # fmt: skip
+    start = f"cd {quoted(str(file.parent))} && pytest" if file is not None and elsewhere else "pytest"
+    return " ".join([start, *command_options(given)])
 
 
 def _replies(

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -172,15 +172,21 @@ def dump(fields: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+def _options(mode: str) -> str:
+    return f"--judge-record {mode}"
+
+
 class CassetteFile:
     """A cassette's file: its header, an index of its rows, and a way to append to it.
 
+    `commands` returns what records its condition in a mode, for messages.
     Raises CassetteError for a file that is not a cassette, is too large, or comes from a later version; DamagedError
     where a line is not a row, or two rows answer one question differently. A torn last line is ignored.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, commands: Callable[[str], str] = _options) -> None:
         self.path = path
+        self._commands = commands
         self.header: dict[str, Any] | None = None
         self._data = b""
         self._index: dict[str, tuple[int, int]] = {}
@@ -280,13 +286,13 @@ class CassetteFile:
         except (ValueError, KeyError, TypeError, RecursionError):
             refuse_merge_marks(self.path, line)
             raise CassetteError(
-                f"{self.path} is not a cassette of judgefixtures: its first line is not a header. "
-                "Move the file away and record again with --judge-record missing."
+                f"{self.path} is not a cassette of judgefixtures: its first line is not a header. Move the file away, "
+                f"unless that line can be restored, and record again: {self._commands('missing')}"
             ) from None
         if version != FORMAT:
             raise CassetteError(
                 f"the cassette {self.path} has format {version!r}, this version reads {FORMAT}: "
-                "update judgefixtures, or record again with --judge-record all."
+                f"update judgefixtures, or record again: {self._commands('all')}"
             )
         return header  # type: ignore[no-any-return]
 
@@ -330,8 +336,8 @@ class CassetteFile:
         if MERGE_MARK.match(line):
             return _unmerged(self.path, number)
         return DamagedError(
-            f"{self.path}:{number} is not a recorded answer ({_shown(line)}). Restore the line, or delete it: "
-            "--judge-record missing asks what it answered."
+            f"{self.path}:{number} is not a recorded answer ({_shown(line)}). Restore the line, or delete it "
+            f"and ask again what it answered: {self._commands('missing')}"
         )
 
     def _open_for_append(self, header: Mapping[str, Any]) -> None:

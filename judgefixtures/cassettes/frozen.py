@@ -20,6 +20,11 @@ from judgefixtures.sources import Source, read_pairs
 FILE = "pairs.jsonl"
 SAMPLE_FILE = "sample.json"
 SAMPLE_FORMAT = 1
+# Answers are found by what was asked, so that nothing is asked again about pairs that the dataset still has.
+REMEDY = (
+    f"Restore {FILE} and {SAMPLE_FILE}, or delete both: --judge-record missing writes them anew, from the dataset, and "
+    "asks only what no recording answers."
+)
 
 T = TypeVar("T")
 
@@ -63,7 +68,7 @@ def frozen_pairs(folder: Path) -> dict[str, Pair]:
     except DamagedError:
         raise
     except JudgeFixturesError as error:
-        raise CassetteError(f"the frozen pairs are damaged ({error}) Record again with --judge-record all.") from None
+        raise CassetteError(f"the frozen pairs are damaged ({error}) {REMEDY}") from None
 
 
 def frozen_sample(folder: Path) -> FrozenSample | None:
@@ -78,8 +83,7 @@ def frozen_sample(folder: Path) -> FrozenSample | None:
     changed = [name for name, digest in sample.pairs if name not in frozen or frozen[name].digest != digest]
     if changed:
         raise CassetteError(
-            f"{path} and {FILE} beside it do not fit: pair {changed[0]!r} is missing or another one. Restore both, or "
-            "record again with --judge-record all."
+            f"{path} and {FILE} beside it do not fit: pair {changed[0]!r} is missing or another one. {REMEDY}"
         )
     return sample
 
@@ -98,7 +102,7 @@ def parsed_sample(path: Path, content: bytes) -> FrozenSample:
     def sample(written: dict[str, Any]) -> FrozenSample:
         return FrozenSample(**{**written, "pairs": named_pairs(written["pairs"])})
 
-    return parsed(path, content, SAMPLE_FORMAT, sample, "Record again with --judge-record all.")
+    return parsed(path, content, SAMPLE_FORMAT, sample, REMEDY)
 
 
 def read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import glob
 import hashlib
 import json
 import os
+import re
 import tempfile
 import time
 import uuid
@@ -39,12 +41,15 @@ from judgefixtures.cassettes.frozen import (
 )
 from judgefixtures.cassettes.origins import Origins
 from judgefixtures.cassettes.replay import Call, CassetteMissError
+from judgefixtures.commands import quoted
 from judgefixtures.cues import LONGEST_NAME
 from judgefixtures.pairs import Pair
 from judgefixtures.verdicts import InvalidKind
 
 RecordMode = Literal["none", "missing", "invalid", "all"]
 
+SIDE_FILE = re.compile(r"\.part(-of-another-judge(-\d+)?)?\.jsonl\Z")  # answers that are no condition's recording
+LONGEST_HEADER = 2**20  # bytes
 POLL = 0.05  # seconds between two attempts to take a lock
 
 
@@ -82,6 +87,10 @@ class Cassette:
     again: Again | None = None  # which recorded answers are asked again
     older: CassetteFile | None = None
     redone: frozenset[str] = frozenset()  # digests of those of its answers that this run made
+    usual: Path | None = None  # where recordings are unless one says otherwise
+    # What changed since the recording was made, where it is that of another judge and other conditions are this one's:
+    # then it is what is missing.
+    renews: tuple[str, ...] = ()
     resumed: str = ""  # how many answers of an unfinished `all` the side file held, and since when
     set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
@@ -215,7 +224,7 @@ class Cassette:
         recorded = self.recorded_identity
         if recorded and differences(recorded, self.identity()):
             self._set_aside(self.file.path)
-            self.file = CassetteFile(self.file.path)
+            self.file = CassetteFile(self.file.path, self.commands)
 
     def _set_aside(self, path: Path) -> None:
         """Rename a file to a name that is free: what was set aside before stays as well."""
@@ -239,7 +248,21 @@ class Cassette:
             return
         raise CassetteError(
             f"the recordings in {self.file.path} were made by another judge than [judges.{self.judge}] is now: "
-            f"{'; '.join(changed)}. Go back to the recorded judge, or record anew: {self.command('all')}"
+            f"{'; '.join(changed)}. {self._renewal}"
+        )
+
+    @property
+    def _renewal(self) -> str:
+        """What to do about recordings of another judge; the command comes last, it is copied as it stands."""
+        if self.renews:
+            return (f"Others in this folder are of the judge as it is now. Record anew what is not: "
+                    f"{self.command('missing')}")  # fmt: skip
+        if self.mode == "none":
+            return f"Go back to the recorded judge, or record anew: {self.command('all')}"
+        return (
+            f"No other recording in this folder is of the judge as it is now, and a slip in its table must not ask "
+            f"everything anew. Go back to the recorded judge, or record this anew, after which --judge-record missing "
+            f"does so with the rest: {self.command('all')}"
         )
 
     def command(self, mode: str) -> str:
@@ -252,9 +275,29 @@ class Cassette:
             what += f", repeat {repeat}"
         if self.file.header is None:
             state = "holds no answers" if self.file.path.exists() else "does not exist"
-            state += f"{self._namesake()}. Record: {self.command('missing')}"
+            state += "".join(f". {found}" for found in [self.elsewhere] if found)
+            state += f". Record: {self.command('missing')}"
             return f"nothing is recorded for {what}: {self.file.path} {state}"
         return f"no recording answers {what}: {self._reason(pair, repeat, plan)} Record: {self.command('missing')}"
+
+    @property
+    def elsewhere(self) -> str:
+        """Where recordings of this very judge are, with what to do, where none are here; empty where there are none."""
+        return (self._moved() or self._namesake()) if self.file.header is None else ""
+
+    def _moved(self) -> str:
+        """Say which other folder has recordings of this very judge, as after a move of them; else nothing."""
+        root = self.final_path.parents[2]
+        for other in _elsewhere(root, self.usual, self.final_path.relative_to(root)):
+            recorded = _identity_in(other)
+            # What a model does not take is found out by asking it, and this judge was not asked yet.
+            if recorded and _told(recorded) == _told(self.identity()):
+                found = other.parents[2]
+                return (
+                    f"{found} holds this condition of this very judge: if the recordings were moved, move them to "
+                    f"{root} or run with --judge-cassettes={quoted(str(found))}, and nothing need be asked again"
+                )
+        return ""
 
     def _namesake(self) -> str:
         """Say whose recordings are of this very judge by another name, as after a change of its name; else nothing."""
@@ -262,15 +305,13 @@ class Cassette:
         if folder.parent.name != self.judge:  # a detector's readings: whose reasons it read is not in its identity
             return ""
         for other in sorted(folder.parents[1].glob(f"*/{folder.name}/{self.final_path.name}")):
-            with contextlib.suppress(CassetteError):
-                recorded = (CassetteFile(other).header or {}).get("judge", {})
-                # What a model does not take is found out by asking it, and this judge was not asked yet.
-                if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
-                    return (
-                        f". {other.parent} holds this condition of a judge that is the same in all but its name: if "
-                        f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
-                        f"{folder.parent}, and nothing need be asked again"
-                    )
+            recorded = _identity_in(other)
+            if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
+                return (
+                    f"{other.parent} holds this condition of a judge that is the same in all but its name: if "
+                    f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
+                    f"{folder.parent}, and nothing need be asked again"
+                )
         return ""
 
     def _reason(self, pair: Pair, repeat: int, plan: str) -> str:
@@ -304,6 +345,27 @@ class Cassette:
 def _told(identity: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a judge's table says of its identity."""
     return {key: value for key, value in identity.items() if key != "dropped"}
+
+
+def _identity_in(path: Path) -> Mapping[str, Any]:
+    """Return the identity in a recording's header; empty where there is none that can be read."""
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.readline(LONGEST_HEADER))["judge"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _elsewhere(root: Path, usual: Path | None, own: Path) -> Iterator[Path]:
+    """Yield where a condition may be recorded in place of `root`: the usual folder, and those beside and below it."""
+    homes = dict.fromkeys((root if usual is None else usual).parent.joinpath(place) for place in ("", root.parent))
+    inside = glob.escape(str(own))
+    found = [] if usual is None else [usual / own]
+    for home in homes:
+        if home != home.parent:  # not the whole machine
+            found += [*sorted(home.glob(f"*/{inside}")), *sorted(home.glob(f"*/*/{inside}"))]
+    yield from (path for path in dict.fromkeys(found) if path.parents[2] != root and path.is_file())
 
 
 @dataclass(slots=True)
@@ -341,6 +403,7 @@ class Library:
     shipped: set[str] = field(default_factory=set)  # digests of pairs that come with the package: not to be frozen
     invalid: frozenset[str] = frozenset(get_args(InvalidKind))  # what mode "invalid" asks again
     origins: Origins = field(default_factory=Origins)
+    usual: Path | None = None  # where recordings are unless one says otherwise
 
     def folder(self, judge: str, dataset: str) -> Path:
         """Return where a judge's recordings of a dataset live."""
@@ -372,24 +435,25 @@ class Library:
         dataset: str,
         conditions: Sequence[str],
         pairs: Sequence[Pair],
-        only: str = "",
+        commands: Callable[[str], str] | None = None,
         among: str | None = None,
     ) -> Iterator[dict[str, Cassette]]:
         """Open the cassettes of some conditions; in the recording modes no other process can at the same time.
 
-        When the block ends without an error the conditions are complete; with one, what was recorded stays. `only`
-        are the options that select the item that asks, for the commands in messages. `among` names the judge among
-        whose recordings they are kept, where that is another one.
+        When the block ends without an error the conditions are complete; with one, what was recorded stays.
+        `commands` returns what records whatever the item that asks is about in a mode, for messages. `among` names the
+        judge among whose recordings they are kept, where that is another one.
         """
         among = among or judge.name
-        only = only or f"--judge {among} --judge-dataset {dataset}"
+        whole = f"{self.command_start} --judge {among} --judge-dataset {dataset} --judge-record"
+        commands = commands or (lambda mode: f"{whole} {mode}")
         with contextlib.ExitStack() as stack:
             if self.mode != "none":
                 # In one order everywhere, or two workers could each hold what the other waits for.
                 for condition in sorted(conditions):
                     stack.enter_context(self._lock(among, dataset, condition))
             frozen = self._frozen_before(among, dataset)
-            opened = {name: self._cassette(judge, among, dataset, name, frozen, only) for name in conditions}
+            opened = {name: self._cassette(judge, among, dataset, name, frozen, commands) for name in conditions}
             for cassette in opened.values():
                 stack.callback(cassette.file.close)
                 judge.adopt(cassette.recorded_identity)
@@ -433,24 +497,54 @@ class Library:
             return {}
 
     def _cassette(
-        self, judge: Recorded, among: str, dataset: str, condition: str, frozen: Mapping[str, Pair], only: str
-    ) -> Cassette:
+        self, judge: Recorded, among: str, dataset: str, condition: str, frozen: Mapping[str, Pair],
+        commands: Callable[[str], str],
+    ) -> Cassette:  # fmt: skip
         path = self.folder(among, dataset) / f"{condition}.jsonl"
-        renews = self.mode == "all"
         # A side file: the old recording stays until the new one is complete, and a kill loses neither.
-        file = CassetteFile(path.with_name(f"{condition}.part.jsonl") if renews else path)
+        part = path.with_name(f"{condition}.part.jsonl")
+        file = CassetteFile(part if self.mode == "all" else path, commands)
         cassette = Cassette(
-            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode,
-            lambda mode: f"{self.command_start} {only} --judge-record {mode}", self.run, self.origins,
+            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode, commands,
+            self.run, self.origins,
             Again(self.invalid, _scratch(f"{self.run}\0{path.resolve()}", "again")) if self.mode == "invalid" else None,
+            usual=self.usual,
         )  # fmt: skip
-        if renews:
+        if self.mode == "all":
             judge.adopt(cassette.recorded_identity)
             cassette.make_way()
-            cassette.older = _readable(path)
+            cassette.older = _readable(path, commands)
             cassette.redone = self._done(path)
             cassette.resumed = self._resumed(cassette.file)
+            return cassette
+        cassette.renews = self._stale(cassette)
+        if self.mode != "none" and cassette.renews:
+            cassette.older, cassette.file = file, CassetteFile(part, commands)
+            judge.adopt(cassette.recorded_identity)
+            cassette.make_way()
+        elif self.mode != "none" and file.header is None:
+            _scratch(str(path.resolve()), "begun").write_text(self.run, encoding="ascii")
         return cassette
+
+    def _stale(self, cassette: Cassette) -> tuple[str, ...]:
+        """Return what changed since a recording was made, where it is another judge's and others beside are this one's.
+
+        With a table that was changed by mistake no recording is, but those that this run began with it: those do not
+        count.
+        """
+        recorded, now = _told(cassette.recorded_identity), _told(cassette.identity())
+        changed = differences(recorded, now) if recorded else []
+        path = cassette.final_path
+        beside = (other for other in sorted(path.parent.glob("*.jsonl")) if changed and other != path)
+        known = any(_told(_identity_in(other)) == now and not self._began(other) for other in beside
+                    if not SIDE_FILE.search(other.name))  # fmt: skip
+        return tuple(changed) if known else ()
+
+    def _began(self, path: Path) -> bool:
+        """Tell whether this run, in whichever worker, was the first to ask about a condition."""
+        with contextlib.suppress(FileNotFoundError):
+            return _scratch(str(path.resolve()), "begun").read_text(encoding="ascii") == self.run
+        return False
 
     def _resumed(self, part: CassetteFile) -> str:
         """Return how many answers a side file holds that another run left, and since when; empty for none."""
@@ -478,10 +572,10 @@ class Library:
         return _locked(_scratch(str((self.folder(judge, dataset) / condition).resolve()), "lock"))
 
 
-def _readable(path: Path) -> CassetteFile | None:
+def _readable(path: Path, commands: Callable[[str], str]) -> CassetteFile | None:
     """Return the recording that is to be renewed, or None where the renewal is to replace what cannot be read."""
     try:
-        return CassetteFile(path)
+        return CassetteFile(path, commands)
     except DamagedError:
         raise
     except CassetteError:

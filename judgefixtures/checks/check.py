@@ -6,10 +6,11 @@ nobody itself, and knows neither pytest nor recordings. docs/contributing.md say
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, Self
 
+from judgefixtures.commands import quoted
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.detectors import Detections
@@ -187,11 +188,25 @@ class Subject:
 
     @property
     def options(self) -> str:
-        """The options that select this and nothing else, for commands in messages."""
+        """The options that select this, for commands in messages."""
+        return self.options_among(())
+
+    def options_among(self, others: Iterable[Subject]) -> str:
+        """Return the shortest options that select this and none of the others, for commands in messages.
+
+        `-k` selects every test whose name holds the word, in capitals or not: `repeat-1` is in `repeat-10`, too.
+        """
+        who = f"--judge {self.judge}" + (f" --judge-baseline {self.baseline}" if self.baseline is not None else "")
+        return f"{who} --judge-dataset {self.dataset} -k {quoted(self._word_among(others))}"
+
+    def _word_among(self, others: Iterable[Subject]) -> str:
+        names = [f"[{other!r}]".casefold() for other in others if repr(other) != repr(self)]
+        words = [f"{self.dataset}-{self._item}", repr(self), f"[{self!r}]"]
         if self.baseline is not None:
-            return f"--judge {self.judge} --judge-baseline {self.baseline} --judge-dataset {self.dataset} -k {self!r}"
-        only = self._item if self.check.contrast else f"{self.dataset}-{self._item}"
-        return f"--judge {self.judge} --judge-dataset {self.dataset} -k {only}"
+            words = words[1:]
+        elif self.check.contrast and "-" in self._item:  # a single word may well be in the name of a file
+            words = [self._item, *words]
+        return next((word for word in words if not any(word.casefold() in name for name in names)), words[-1])
 
     @property
     def _item(self) -> str:

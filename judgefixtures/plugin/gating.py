@@ -107,7 +107,7 @@ class Gate:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
         check = self._setup.run.repeated(check, judge.table)
-        self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside))
+        self.conclude(self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject))
 
     def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[Subject]) -> None:
         """Ask about the item's swap look by look, once; fails for judges and pairs that the looks are not about."""
@@ -159,9 +159,11 @@ class Gate:
         if waiver is None or finding.status is Status.ERROR:
             return finding
         if waiver.expires < datetime.date.today():
+            needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
+            remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
             return finding.failed(
-                f"the waiver of {finding.name} by {waiver.owner} expired on {waiver.expires}: remove it, or renew it "
-                f"in {self._setup.config.file}."
+                f"the waiver of {finding.name} by {waiver.owner} expired on {waiver.expires}: {remedy} "
+                f"{self._setup.config.file}."
             )
         if finding.status not in (Status.FAIL, Status.INCONCLUSIVE):
             return finding
@@ -182,7 +184,8 @@ class Gate:
         if len(finding.diagnosis) < 2 or finding.baseline is not None:
             return []
         folder = self._setup.options.judge_report
-        command = f"{self._setup.command_start} {self._subject.options} --judge-report report"
+        options = self._setup.run.selecting(self._subject)
+        command = f"{self._setup.command_start} {options} --judge-report report"
         return ["", f"  Every judgment: {command if folder is None else f'{folder}/judgments.jsonl'}"]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgefixtures.commands import options
 from judgefixtures.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Setup:
             )
         cassettes = self.options.judge_cassettes
         worker = getattr(config, "workerinput", {})
-        options = RunOptions(
+        asked = RunOptions(
             record=self.options.judge_record,
             invalid=tuple(self.options.judge_record_invalid or ()),
             baseline=self.baseline_name,
@@ -51,13 +52,14 @@ class Setup:
             force=self.options.judge_force,
             keep_judgments=self.options.judge_report is not None,
             command=self.command_start,
+            usual=self.folder / "cassettes",
             session=str(worker.get("testrunuid", "")),
             workers=int(worker.get("workercount", 1)),
             shared=_shared_by(worker),
         )
         folder = self.folder / "cassettes" if cassettes is None else cassettes.absolute()
         self._interruption: Interruption | None = None
-        self.run: Run = Run(self.config, folder, options, progress=Bar(config), stop=self._stop)
+        self.run: Run = Run(self.config, folder, asked, progress=Bar(config), stop=self._stop)
         if self.baseline_name is not None:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
@@ -147,7 +149,7 @@ class Setup:
         given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
                  "pairs": self.options.judge_pairs,
                  "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None}  # fmt: skip
-        return [f"--judge-{name}={value}" for name, value in given.items() if value is not None]
+        return options(given)
 
 
 def _shared_by(worker: dict[str, Any]) -> Path | None:

@@ -12,6 +12,7 @@ from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.overview import headlines, source
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
+from judgefixtures.page.words import part_of_swap
 from judgefixtures.statistics import Status, bare, signed
 from judgefixtures.texts import one_line
 
@@ -62,7 +63,7 @@ def _decisions(report: Row) -> list[list[str]]:
         who = f"{plain_text(decision['judge'])} in place of {plain_text(decision['baseline'])}"
         primary = [each for each in decision["components"] if each["role"] == "primary"]
         guards = [each for each in decision["components"] if each["role"] == "guard"]
-        rows = [(f"{each['kind']} {each['name']}", each["status"], each["n"], signed(each["value"]),
+        rows = [(part_of_swap(each), each["status"], each["n"], signed(each["value"]),
                  f"{bare(each['low'], 3)} to {bare(each['high'], 3)}", f"worse by {bare(each['margin'])}")
                 for each in primary]  # fmt: skip
         said = {each["message"] for each in primary}

@@ -1361,7 +1361,7 @@ def test_damaged_frozen_pairs_name_their_line(tmp_path: Path) -> None:
         file.write_text("\n".join([*lines[:2], damage, *lines[3:]]))
         with pytest.raises(CassetteError) as caught:
             frozen_pairs(tmp_path)
-        for word in (f"{file}:3", "damaged", "--judge-record all"):
+        for word in (f"{file}:3", "damaged", "--judge-record missing"):
             assert word in str(caught.value)
 
 

@@ -278,7 +278,7 @@ def test_another_number(folder: Path, server: Judges, gate: Gating) -> None:
     larger = gate(closest=8)
     assert larger.status is Status.ERROR
     assert "closest = 8, and 5 pairs are frozen as the closest for a" in larger.text
-    command = "pytest --judge a --judge-dataset own -k recency-new-old --judge-record missing"
+    command = " --judge a --judge-dataset own -k recency-new-old --judge-record missing"
     assert command in larger.text
     server.forget()
     assert asked_about(gate(record="missing", closest=8)) == set(expected(folder, "a", 8))

@@ -29,6 +29,7 @@ from judgefixtures.judges import Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import measure, stuck_side
 from judgefixtures.pairs import Pair
+from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.statistics import Status
 from judgefixtures.verdicts import Verdict
 
@@ -346,7 +347,7 @@ def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, 
     """Without its recording the control is an ERROR whose command records it, and nothing else."""
     shutil.rmtree(recorded.cassettes / "ours" / "house-qa")
     missed = recorded.run("-k", "recency", "--judge-report", "report")
-    assert missed.ret == 1
+    assert missed.ret == NOT_MEASURED
     assert missed.report["controls"][0]["status"] == "ERROR"
     (command,) = {found[0] for line in missed.outlines if (found := re.findall(r"Record: pytest (.+)$", line))}
     before = len(server.asked)

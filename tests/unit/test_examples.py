@@ -6,6 +6,7 @@ of its workflow are run in test_workflows.py.
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from support.pages import EXAMPLE, Command, assert_done, blocks, clone, run
 
+from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.starter import SUITE, start
 
 pytestmark = pytest.mark.whole
@@ -52,6 +54,11 @@ def test_the_readme_gates_records_and_swaps() -> None:
     assert sum("swap" in command for command in found) == 2
 
 
+def undated(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return files without the day on which a recording was made: what is recorded again has today's."""
+    return {name: re.sub(rb',"recorded":"[0-9-]+"', b"", content) for name, content in files.items()}
+
+
 def test_every_command_of_the_readme(project: Path) -> None:
     """Run in order, each ends with the code that the README gives, and recording the same again changes no byte."""
     before = tree(project)
@@ -60,7 +67,7 @@ def test_every_command_of_the_readme(project: Path) -> None:
         assert_done(command, done)
         if command.code:
             assert "decision: REJECT" in done.stdout
-    assert tree(project) == before
+    assert undated(tree(project)) == undated(before)
 
 
 def test_the_gate_needs_recordings(project: Path) -> None:
@@ -70,7 +77,7 @@ def test_the_gate_needs_recordings(project: Path) -> None:
         done = run(commands()[0].line, project)
     finally:
         (project / "away").rename(project / "cassettes")
-    assert done.returncode == 1
+    assert done.returncode == NOT_MEASURED
     assert "--judge-record missing" in done.stdout
 
 

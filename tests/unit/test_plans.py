@@ -49,6 +49,7 @@ from judgefixtures.plans import (
     tally,
 )
 from judgefixtures.providers import Usage
+from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.swap.shown import compare_car
 from judgefixtures.verdicts import Verdict
 
@@ -755,7 +756,7 @@ def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
         project.configure()
         assert project.run("-k", "recency").ret == 0
         missed = project.run("-k", "accuracy")
-        assert missed.ret == 1
+        assert missed.ret == NOT_MEASURED
         missed.stdout.fnmatch_lines(["*condition 'no-cue'*plan is not the one that this answer was recorded with*"])
         project.configure(server.url)
         before = len(server.asked)
@@ -773,7 +774,7 @@ def test_other_planning_is_another_judge(project: Project) -> None:
         assert project.run("--judge-record", "missing", "-k", "recency").ret == 0
     project.configure(planned='strategy = "plan-self"\nplan_temperature = 0.0')
     result = project.run("-k", "recency")
-    assert result.ret == 1
+    assert result.ret == NOT_MEASURED
     result.stdout.fnmatch_lines(["*plan.jsonl were made by another judge*temperature: 0.7 -> 0.0*"])
 
 

@@ -30,6 +30,7 @@ from support.project import Project, Ran, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, running, wire
 
 from judgefixtures.cues import FAMILIES
+from judgefixtures.report.outcome import NOT_MEASURED
 
 pytestmark = pytest.mark.whole
 
@@ -902,7 +903,7 @@ def test_a_changed_model_is_refused(project: Recorded, mode: str) -> None:
     project.model = "another"
     with counting() as server:
         end = project.run_at(server.url, "--judge-record", mode)
-    assert (end.ret, server.asked) == (1, [])
+    assert (end.ret, server.asked) == (NOT_MEASURED, [])
     for word in ('model: "m" -> "another"', "--judge-record all", f"{RECENCY[0]}.jsonl"):
         assert word in end.said
     assert project.recordings() == before
@@ -921,7 +922,7 @@ def test_all_replaces_what_cannot_be_read(project: Recorded, damaged: str, conte
     before = project.recordings()
     (project.cassette(RECENCY[0]).parent / damaged).write_bytes(content)
     with counting() as server:
-        assert project.run_at(server.url, "--judge-record", "missing").ret == 1
+        assert project.run_at(server.url, "--judge-record", "missing").ret == NOT_MEASURED
         assert server.asked == []
     assert project.record("all") == project.everything
     assert project.recordings() == before
@@ -933,7 +934,7 @@ def test_responses_that_changed_places_are_told(project: Recorded) -> None:
     pair["response_1"], pair["response_2"] = pair["response_2"], pair["response_1"]
     project.write_pairs(project.pairs)
     end = project.run_at(NOWHERE)
-    assert end.ret == 1
+    assert end.ret == NOT_MEASURED
     for word in ("'p000'", "changed places", "balance_positions", "--judge-record missing"):
         assert word in end.said
 
@@ -951,7 +952,7 @@ def test_a_folder_of_locks_that_cannot_be_made_is_told(project: Recorded) -> Non
     folder = project.temporary / f"judgefixtures-{os.getuid()}"
     folder.write_bytes(b"")
     end = project.run_at(NOWHERE, "--judge-record", "missing")
-    assert end.ret == 1
+    assert end.ret == NOT_MEASURED
     assert f"the folder of locks {folder} cannot be made" in end.said
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,14 +49,17 @@ ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr"
 # Keys that they came to have since and that hold numbers.
 MEASURED_SINCE = {"car_corrected", "false_alarms", "run", "datasets", "results", "text", "arms",
                   "sentences", "outcome", "moved"}  # fmt: skip
+WOULD_DO = re.compile(r", \d+ would do(?=: it reads)")  # in the message of a control that passes
 ADDED_TO_ROWS = {"judgments.jsonl": "span", "plans.jsonl": "usage"}
-FILES_SINCE = {"results.jsonl", "pairs.jsonl"}
+FILES_SINCE = {"results.jsonl", "pairs.jsonl", "report.md", "report.html"}
 
 
 def comparable(value: Any) -> Any:
     """Return a report's value with numbers to the digits that are compared, without what was added since."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, str):
+        return WOULD_DO.sub("", value)
     if isinstance(value, dict):
         assert {key: value[key] for key in ADDED if key in value} in ({}, ADDED)
         return {key: comparable(each) for key, each in value.items()
