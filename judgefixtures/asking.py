@@ -42,7 +42,7 @@ LONGEST_BACKOFF = 30.0
 FIRST_ANSWERS = 20  # where all of them are cut off, the others will be
 LONGEST_WAIT = 120.0  # a server that asks for more has a limit that this run cannot sit out
 LONGEST_FLEX_WAIT = 900.0  # a flex tier has room only while nobody else needs it
-SPREAD, MOST_SPREAD = 0.25, 5.0  # those that are told to wait equally long come back over this share, or these seconds
+SPREAD, MOST_SPREAD = 0.25, 5.0  # those that wait equally long come back over this share of it, or these seconds
 # What passes by itself: a rate limit, and a server that loads its model (503), is overloaded (529), or has no room for
 # its flex tier (498). Such failures are sat out by time and are not counted against max_attempts.
 SAT_OUT = frozenset({RATE_LIMITED, 498, 503, 529})
@@ -110,6 +110,7 @@ class Asker(ABC, Generic[R]):
         self._probing = False
         self._provider = provider
         self._answered = False
+        self._waiting = 0  # calls that wait before they try again
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @abstractmethod
@@ -418,8 +419,8 @@ class Asker(ABC, Generic[R]):
     async def _wait(self, failure: RetryableError, failures: int) -> None:
         """Wait as long as the server asks for, else by exponential back-off with jitter.
 
-        A rate limit is waited for in the pace, which all calls keep. Calls that were told the same time do not come
-        back together.
+        A rate limit is waited for in the pace, which all calls keep. Of calls that were told the same time only the
+        first comes back then, and the others after it.
         """
         self.retries += 1
         seconds = failure.retry_after
@@ -433,9 +434,13 @@ class Asker(ABC, Generic[R]):
         if seconds is None:
             doublings = min(max(failures - 1, 0), 30)
             seconds = min(FIRST_WAIT * 2.0**doublings, LONGEST_BACKOFF) * random.uniform(0.5, 1.0)
-        else:
+        elif self._waiting:
             seconds += random.uniform(0.0, min(SPREAD * seconds, MOST_SPREAD))
-        await asyncio.sleep(seconds)
+        self._waiting += 1
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._waiting -= 1
 
     def _check_key(self) -> None:
         variable = self.table.key_variable

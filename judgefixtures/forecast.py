@@ -57,9 +57,9 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
               for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    told = (*imported, *_misplaced(run, costs), *_totals(run, costs), *_unpriced(run, costs))
-    lines += [f"  {line}" for line in told]
-    return lines + [f"  {line}" for line in (*_shared(run, recordings), *_readings(run, subjects))]
+    lines += [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs))]
+    return lines + [f"  {line}" for line in (*_unpriced(run, costs), *_shared(run, recordings),
+                                           *_readings(run, subjects))]  # fmt: skip
 
 
 def _excuse(run: Run, subject: Subject) -> str:

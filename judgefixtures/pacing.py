@@ -31,6 +31,7 @@ RATE_LIMITED = 429
 
 SLOWEST = 0.1  # calls a second, whatever is refused
 GENTLE = 1.0  # calls per second that are not a burden: slower only where most of them are refused
+AGAIN = 4.0  # calls a second, at least, after a pause before which nothing was refused
 MOSTLY = 0.4  # share of answers below which most are refused
 ROUND = 10  # calls that must have come back before the pace is halved again
 WAY_BACK = 30.0  # calls until the pace is where it was when it was halved
@@ -38,8 +39,7 @@ SHORTEST_WAY, LONGEST_WAY = 2.0, 10.0  # seconds for the way back, at least and 
 KEPT = 0.9  # share of what the server was answering, which halving does not go below
 TRIAL = 6.0  # seconds that a round must take to tell whether halving helped: limits are often by the second
 UNHELPED = 1.1  # halving raises the share of answers by more than this, where it is the pace that is refused
-IN_RESERVE = 0.5  # share of a limit of which the server tells: where less is left, it is spread until the reset
-SCARCE = 4  # calls left for each one in flight, where a server does not tell the limit: fewer are spread
+IN_RESERVE = 0.5  # share of a limit that a server tells: where more is left, calls start freely
 LOOK_AGAIN = 1.0  # seconds until a call that waits looks whether it may start sooner
 SPAN = 2.0  # seconds over which answers are counted
 POLL = 0.02  # seconds until a place among all workers is looked for again
@@ -89,9 +89,9 @@ class _State:
         spread = self.last_start + 1.0 / self.told_pace if now < self.told_until else 0.0
         return max(self.next_start, self.quiet_until, min(spread, self.told_until))
 
-    def told(self, now: float, quotas: Sequence[Quota], in_flight: int) -> None:
-        """Spread what is left of each limit until it is whole again, where it is no longer plenty."""
-        scarce = [quota for quota in quotas if quota.calls < _plenty(quota, in_flight)]
+    def told(self, now: float, quotas: Sequence[Quota]) -> None:
+        """Spread what is left of each limit until it is whole again, unless it is plenty."""
+        scarce = [quota for quota in quotas if quota.limit is None or quota.calls < IN_RESERVE * quota.limit]
         self.told_until = float("-inf")
         if scarce:
             tightest = min(scarce, key=lambda quota: quota.calls / quota.seconds)
@@ -103,7 +103,7 @@ class _State:
         current, measured = self.current(now), self._measured(now)
         before = measured if current is None else min(current, measured)
         if current is None:
-            self._return_to(max(2 * GENTLE, before), max(GENTLE, before / 2))
+            self._return_to(max(2 * AGAIN, before), max(AGAIN, before / 2))
         elif self.pace is not None and before / 2 > self.pace:
             self._return_to(before, before / 2)
         self.quiet_until = max(self.quiet_until, now + seconds)
@@ -265,7 +265,7 @@ class Pace:
         if self._places is not None and in_flight <= scarcest.calls < self._places.most:
             in_flight = max(in_flight, self._places.taken())
         with self._state() as state:
-            state.told(_now(), quotas, in_flight)
+            state.told(_now(), quotas)
         if scarcest.calls < in_flight:  # they use it up
             self.hold(scarcest.seconds)
 
@@ -342,11 +342,6 @@ class Places:
                 lock.acquire(blocking=False)
                 return lock
         return None
-
-
-def _plenty(quota: Quota, in_flight: int) -> float:
-    """Return how many calls have to be left of a limit, for those in flight to be started freely."""
-    return SCARCE * in_flight if quota.limit is None else IN_RESERVE * quota.limit
 
 
 def _lock(file: Path, **more: Any) -> Any:
