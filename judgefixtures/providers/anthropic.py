@@ -148,6 +148,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "temperature": table.temperature,
         "thinking_config": _thinking(table.thinking_budget),
         "reasoning_effort": table.reasoning_effort,
+        "service_tier": table.service_tier,
     }
     if wants_json and table.response_format == "json_schema" and "response_format" not in dropped:
         sent["response_format"] = {"type": "json_schema", "schema": plain_schema(schema_of(table))}
@@ -174,8 +175,9 @@ def request(table: JudgeTable, dropped: frozenset[str], prompt: str) -> dict[str
     }
     if table.system_text:
         body["system"] = table.system_text
-    if "temperature" in said:
-        body["temperature"] = said["temperature"]
+    for name in ("temperature", "service_tier"):
+        if name in said:
+            body[name] = said[name]
     if "thinking_config" in said:
         body["thinking"] = said["thinking_config"]
     output = {"effort": said.get("reasoning_effort"), "format": said.get("response_format")}
@@ -274,7 +276,10 @@ def _stated(wire: Wire) -> Iterator[str]:
 def _usage(usage: Any) -> Usage:
     """Return the tokens of a message: what was read from a cache or written to one is input, too."""
     counts = as_table(usage)
-    cached = (tokens(counts.get(f"cache_{kind}_input_tokens")) or 0 for kind in ("creation", "read"))
+    written, read = (tokens(counts.get(f"cache_{kind}_input_tokens")) for kind in ("creation", "read"))
     asked = tokens(counts.get("input_tokens"))
     thought = tokens(as_table(counts.get("output_tokens_details")).get("thinking_tokens"))
-    return Usage(None if asked is None else asked + sum(cached), tokens(counts.get("output_tokens")), thought)
+    return Usage(
+        None if asked is None else asked + (written or 0) + (read or 0), tokens(counts.get("output_tokens")), thought,
+        read, written, text_or_none(counts.get("service_tier")),
+    )  # fmt: skip
