@@ -342,6 +342,17 @@ def test_a_case_is_found_by_what_is_true_of_it(judgments: Any, change: dict[str,
     assert flags(judgments, **change) == expected
 
 
+def test_a_judge_s_answer_stands_beside_the_pair_that_it_saw() -> None:
+    """Where two judges were asked about a pair with its responses in other places, each has its own row of it."""
+    mirrored = {**PAIR, "response_1": "b", "response_2": "a", "judges": ["b"]}
+    found = cases_of(REPORT, [said("j", "x", 1), said("j", "y", 1), said("b", "x", 2)],
+                     [{**PAIR, "judges": ["j"]}, mirrored])  # fmt: skip
+    shown = {
+        (found["strings"][arm["judge"]], found["strings"][arm["condition"]]): arm["pairs"] for arm in found["arms"]
+    }
+    assert shown == {("j", "x"): [0], ("j", "y"): [0], ("b", "x"): [1]}
+
+
 def test_a_text_stands_once_however_often_it_is_said(run: Any) -> None:
     """A reason that is given about every pair in every condition is in the page once."""
     reason = "the very same reason, word for word"
