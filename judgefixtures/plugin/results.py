@@ -114,7 +114,7 @@ class Results:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         failed = sum(result["failed"] for result in self._results.values())
         mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
-        if mine and decided != "REJECT" and not_measured(self._record.findings):
+        if mine and decided != "REJECT" and not_measured(self._record.results):
             session.exitstatus = NOT_MEASURED
 
     def _recorded(self) -> Record:

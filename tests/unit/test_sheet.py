@@ -136,29 +136,42 @@ def test_notes_are_for_failures_on_github_and_few() -> None:
 # --- exit codes ----------------------------------------------------------------------------------------------
 
 
+def ended(*statuses: Status, failed: bool = True, lost: str = "") -> Record:
+    """Return what a run of items of these statuses leaves behind: those that do not pass failed, unless tolerated."""
+    whole = record(*(passed(status=status) for status in statuses), lost=lost)
+    fails = (Status.FAIL, Status.ERROR, *((Status.INCONCLUSIVE,) if failed else ()))
+    results = [{**row, "failed": status in fails} for row, status in zip(whole.results, statuses, strict=True)]
+    return Record.of(whole.about, results, [], [], [])
+
+
 @pytest.mark.parametrize(
     ("statuses", "expected"),
     [
-        ([Status.ERROR], True),
-        ([Status.ERROR, Status.PASS, Status.NOT_APPLICABLE], True),
-        ([Status.ERROR, Status.FAIL], False),
-        ([Status.ERROR, Status.INCONCLUSIVE], False),
-        ([Status.PASS], False),
-        ([Status.NOT_APPLICABLE], False),
+        ([Status.ERROR], NOT_MEASURED),
+        ([Status.ERROR, Status.PASS, Status.NOT_APPLICABLE], NOT_MEASURED),
+        ([Status.ERROR, Status.FAIL], 1),
+        ([Status.ERROR, Status.INCONCLUSIVE], 1),
+        ([Status.INCONCLUSIVE], 1),
+        ([Status.PASS], 0),
+        ([Status.NOT_APPLICABLE], 0),
     ],
 )
-def test_not_measured_is_errors_alone(statuses: list[Status], *, expected: bool) -> None:
+def test_not_measured_is_errors_alone(statuses: list[Status], expected: int) -> None:
     """A FAIL or an INCONCLUSIVE was measured: only errors, beside what passed, are a run that could not be."""
-    findings = [passed(status=status) for status in statuses]
-    assert not_measured(findings) is expected
-    code = exit_code(record(*findings, failed=Status.PASS not in statuses or len(statuses) > 1), {})
-    assert code == (NOT_MEASURED if expected else 1 if len(set(statuses) - {Status.PASS}) else 0)
+    assert not_measured(ended(*statuses).results) is (expected == NOT_MEASURED)
+    assert exit_code(ended(*statuses), {}) == expected
 
 
-def test_a_waived_fail_does_not_make_errors_measured() -> None:
-    """What somebody answers for is left aside, as everywhere."""
-    waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
-    assert not_measured([waived, passed(status=Status.ERROR)])
+def test_what_is_tolerated_does_not_make_errors_measured() -> None:
+    """An INCONCLUSIVE that is let through, or a FAIL that somebody answers for, is no item that failed."""
+    assert exit_code(ended(Status.INCONCLUSIVE, Status.ERROR, failed=False), {}) == NOT_MEASURED
+    waived = record(passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01")), passed())
+    assert exit_code(waived, {}) == 0
+
+
+def test_items_that_were_lost_are_no_success() -> None:
+    """Where items were never reported, what the others found does not make it 0."""
+    assert exit_code(ended(Status.PASS, lost="two items"), {}) == 1
 
 
 def test_a_rejected_swap_is_a_failure() -> None:
