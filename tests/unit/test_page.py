@@ -207,7 +207,8 @@ def test_the_decision_comes_first_and_says_why(parsed: Parsed) -> None:
         ("ours", "gpt-4o", {"first": None, "last": None, "asked_now": 40}, "asked now."),
         ("ours", "gpt-4o", {"first": "2026-01-01", "last": "2026-01-01", "asked_now": 40},
          "replayed from recordings of 2026-01-01, and 40 answers asked now."),
-        ("ours", "gpt-4o", {}, "replayed from recordings."),
+        ("ours", "gpt-4o", {"first": None, "last": None, "undated": True, "asked_now": 0}, "replayed from recordings."),
+        ("ours", "gpt-4o", {}, "no recordings were used."),  # a function that ran live, or nothing was measured
     ],
 )  # fmt: skip
 def test_it_says_where_answers_come_from(name: str, model: str, recorded: dict[str, Any], said: str) -> None:

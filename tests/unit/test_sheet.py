@@ -89,6 +89,16 @@ def test_a_sheet_says_what_came_of_each_judge() -> None:
     assert any("other: of 1 check 1 failed" in line for line in lines)
 
 
+def test_what_is_waived_is_not_said_to_keep_to_limits() -> None:
+    """A judge of whom every failure is waived passed nothing by that: the sentence says that somebody answers for it."""
+    waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
+    for findings in ([waived], [waived, passed(name="other")]):
+        (line,) = (each for each in sheet(build_report(findings)).splitlines() if each.startswith("**"))
+        assert "1 waived" in line
+        assert "what did not pass is waived: somebody answers for it" in line
+        assert "kept to every limit" not in line
+
+
 # --- GitHub --------------------------------------------------------------------------------------------------
 
 
