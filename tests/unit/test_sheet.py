@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -19,6 +20,7 @@ from judgefixtures.report import build_report, report_of, sheet_of
 from judgefixtures.report.outcome import NOT_MEASURED, exit_code, not_measured
 from judgefixtures.report.record import About, Record
 from judgefixtures.report.sheet import plain_text, sheet
+from judgefixtures.secrets import know
 from judgefixtures.statistics import Status
 
 REPOSITORY = Path(__file__).parents[2]
@@ -90,13 +92,32 @@ def test_a_sheet_says_what_came_of_each_judge() -> None:
 
 
 def test_what_is_waived_is_not_said_to_keep_to_limits() -> None:
-    """A judge of whom every failure is waived passed nothing by that: the sentence says that somebody answers for it."""
+    """A judge whose failures are waived passed nothing by that: the sentence says that somebody answers for them."""
     waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
     for findings in ([waived], [waived, passed(name="other")]):
         (line,) = (each for each in sheet(build_report(findings)).splitlines() if each.startswith("**"))
         assert "1 waived" in line
         assert "what did not pass is waived: somebody answers for it" in line
         assert "kept to every limit" not in line
+
+
+@pytest.mark.parametrize("name", ["a $(id) b", 'quo"te', "`x`", "plain-1.0", "two words"])
+def test_a_command_is_read_by_a_shell_as_it_was_meant(name: str) -> None:
+    """Whatever a judge is called, the command that a report names gives pytest that name and runs nothing else."""
+    command = report_of(record(passed(judge=name)))["run"]["command"]
+    words = shlex.split(command)
+    assert words[words.index("--judge") + 1] == name
+    done = subprocess.run(["sh", "-c", command.replace("pytest", "printf '%s\\n'", 1)], capture_output=True, text=True,
+                          check=True)  # fmt: skip
+    assert name in done.stdout.splitlines()
+
+
+def test_a_control_that_is_off_is_about_no_dataset() -> None:
+    """`control = false` is told as such, on no dataset at all."""
+    row = {"judge": "mine", "dataset": None, "status": "NOT_APPLICABLE", "message": "control = false"}
+    markdown = sheet({**build_report([passed()]), "controls": [row]})
+    assert "- control of mine is NOT\\_APPLICABLE: control = false" in markdown
+    assert "None" not in markdown
 
 
 # --- GitHub --------------------------------------------------------------------------------------------------
@@ -106,10 +127,10 @@ def test_the_summary_of_a_job_is_appended_to(tmp_path: Path) -> None:
     """What stands in the file stays; without a job nothing is written; a file that cannot be written is told."""
     file = tmp_path / "summary.md"
     file.write_text("before\n")
-    assert append_summary("# now", {"GITHUB_STEP_SUMMARY": str(file)}) == ""
+    assert append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(file)}) == ""
     assert file.read_text() == "before\n# now\n"
-    assert append_summary("# now", {}) == ""
-    assert "cannot be written" in append_summary("# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
+    assert append_summary(lambda: "# now", {}) == ""
+    assert "cannot be written" in append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
 
 
 def result(text: str, number: int = 0, *, failed: bool = True) -> Mapping[str, Any]:
@@ -130,6 +151,14 @@ def test_a_note_is_one_command_whatever_it_says(text: str) -> None:
     assert said == said.strip("\x1b")
     decoded = re.sub(rb"%([0-9A-F]{2})", lambda code: bytes.fromhex(code[1].decode()), said.encode())
     assert decoded.decode() == text
+
+
+def test_a_secret_is_in_no_note() -> None:
+    """A key with signs that a command escapes is masked all the same."""
+    know("planted%key:with,signs-0123456789")
+    (line,) = notes([dict(result("said planted%key:with,signs-0123456789 to me"))], {"GITHUB_ACTIONS": "true"})
+    assert "planted" not in line
+    assert "scrubbed" in line
 
 
 def test_notes_are_for_failures_on_github_and_few() -> None:
