@@ -190,6 +190,20 @@ def test_a_change_of_few_pairs_is_noise() -> None:
     assert not found_changes.beyond_chance
 
 
+def test_related_pairs_are_not_taken_for_many() -> None:
+    """Twenty pairs of two documents that moved together are two changes, which chance makes; of twenty they are not."""
+
+    def beyond(cluster: int) -> bool:
+        pairs = [{"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
+                 for number in range(100)]  # fmt: skip
+        old, new = ({"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
+                    for moved in (0, 20))  # fmt: skip
+        return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
+
+    assert beyond(1)
+    assert not beyond(10)
+
+
 def test_the_same_rate_of_other_pairs_is_no_change_of_the_rate() -> None:
     """Pairs that changed both ways in equal number leave the estimate where it was."""
     assert not changes(found(moved=10), found(moved=10, first=50)).beyond_chance
