@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,12 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     compare.set_defaults(run=_compare_reports)
 
 
+def _say(lines: Iterable[str]) -> None:
+    """Print what files say that came from elsewhere: no text of theirs commands a terminal or a CI service."""
+    for line in lines:
+        sys.stdout.write(f"{presentable(line)}\n")
+
+
 def _merge_reports(options: argparse.Namespace) -> int:
     from judgefixtures.report import report_of, summary, write_report
     from judgefixtures.report.outcome import exit_code
@@ -227,7 +234,7 @@ def _merge_reports(options: argparse.Namespace) -> int:
     record = together({folder: Record.read(folder) for folder in options.folders})
     report = report_of(record)
     write_report(options.into, record, report)
-    sys.stdout.write("\n".join([*summary(report, record.alpha), f"report: {options.into / 'report.json'}", ""]))
+    _say([*summary(report, record.alpha), f"report: {options.into / 'report.json'}"])
     return exit_code(record, report)
 
 
@@ -236,7 +243,7 @@ def _compare_reports(options: argparse.Namespace) -> int:
     from judgefixtures.report.record import Record
 
     changes = compared(Record.read(options.old), Record.read(options.new))
-    sys.stdout.write("\n".join([*changes.lines, ""]))
+    _say(changes.lines)
     return 1 if changes.beyond_chance else 0
 
 

@@ -6,6 +6,7 @@ the same form first. What a row says is never guessed: it is read, counted as un
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections import Counter
@@ -21,7 +22,7 @@ from judgefixtures.config import Config, build_config, load_config
 from judgefixtures.contrasts import Condition, Order, conditions
 from judgefixtures.cues import LONGEST_NAME, NAME
 from judgefixtures.errors import JudgeFixturesError, choices
-from judgefixtures.imported import FILE, Answered, Imported, Key, Log, Selected, bare_name, shown_digest, write
+from judgefixtures.imported import FILE, Answered, Imported, Key, Log, Selected, bare_name, read, shown_digest, write
 from judgefixtures.pairs import FIELDS as PAIR_FIELDS
 from judgefixtures.pairs import TEXT_FIELDS, Pair, as_row, swapped
 from judgefixtures.providers import know_credentials
@@ -101,6 +102,7 @@ class Done:
     others: int
     repeated: int
     unused: tuple[tuple[str, str], ...]  # why, and where
+    replaced: int = 0  # answers of an earlier import that were there and are not among these
 
 
 def import_log(request: Request) -> Done:
@@ -125,8 +127,9 @@ def import_log(request: Request) -> Done:
     answered = {key.pair for key in found}
     pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in answered)
     folder = (request.into or config.folder / "cassettes") / request.judge / dataset
+    gone = earlier(folder / FILE).keys() - found.keys()
     done = Done(Imported(request.judge, dataset, logs, found), pairs, folder, config, len(rows) - len(wanted),
-                reader.repeated, tuple(reader.unused))  # fmt: skip
+                reader.repeated, tuple(reader.unused), len(gone))  # fmt: skip
     _keep(done, built_in=reader.known and config.source(dataset).is_built_in if dataset in config.datasets else False)
     return done
 
@@ -571,6 +574,13 @@ def _keep(done: Done, *, built_in: bool) -> None:
         write_changed(done.folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
 
 
+def earlier(path: Path) -> Mapping[Key, Answered]:
+    """Return the answers of an earlier import; none where there are none that can be read."""
+    with contextlib.suppress(JudgeFixturesError):
+        return read(path).answers if path.exists() else {}
+    return {}
+
+
 def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
     imported = done.imported
@@ -585,6 +595,9 @@ def summary(done: Done) -> list[str]:
     if done.unused:
         lines.append(f"  not used: {several(len(done.unused), 'row')}: {_why(done.unused)}")
     lines.append(f"written: {done.folder / FILE}")
+    if done.replaced:
+        lines.append(f"  in place of {several(done.replaced, 'answer')} of an earlier import that this log does not "
+                     "have: to keep both, import all logs in one command")  # fmt: skip
     return [presentable(line) for line in (*lines, *_tables(done), *_next(done))]
 
 

@@ -66,7 +66,8 @@ def pair_row(judge: str, dataset: str, pair: Pair) -> Row:
     """Return the row of a pair for pairs.jsonl: what a judge was asked about, its two responses in the pair's order."""
     return {"dataset": dataset, "pair": pair.id, "question": pair.question, "response_1": pair.response_1,
             "response_2": pair.response_2, "gold": pair.gold, "category": pair.category,
-            "content_type": pair.content_type, "judges": [judge]}  # fmt: skip
+            "content_type": pair.content_type, **({} if pair.cluster is None else {"cluster": pair.cluster}),
+            "judges": [judge]}  # fmt: skip
 
 
 def plan_text_row(judge: str, dataset: str, pair: str, planned: Planned) -> Row:

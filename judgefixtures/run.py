@@ -146,8 +146,8 @@ class RunOptions:
 
 
 @dataclass(slots=True)
-class Source:
-    """Where a judge's answers are from: recordings of some days (empty: nobody wrote it down), or asked in this run."""
+class Days:
+    """Of which days a judge's recordings are (empty: nobody wrote it down), and how many were made in this run."""
 
     days: set[str] = field(default_factory=set)
     asked: int = 0
@@ -170,7 +170,7 @@ class Ledger:
     judgments: list[Row] = field(default_factory=list)
     plans: list[Row] = field(default_factory=list)
     pairs: list[Row] = field(default_factory=list)
-    sources: dict[str, Source] = field(default_factory=dict)
+    days: dict[str, Days] = field(default_factory=dict)
     prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
     served: list[Row] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -187,16 +187,18 @@ class Ledger:
 
     def draw(self, judge: str, days: Iterable[str], asked: int) -> None:
         """Note where answers of a judge are from."""
-        source = self.sources.setdefault(judge, Source())
-        source.days.update(days)
-        source.asked += asked
+        days = set(days)
+        if days or asked:  # a function of the user's may run live, without any recording
+            known = self.days.setdefault(judge, Days())
+            known.days |= days
+            known.asked += asked
 
     def bear(self, other: Ledger) -> None:
         """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
         for judge, cost in other.spent.items():
             self.spend(judge, cost)
-        for judge, source in other.sources.items():
-            self.draw(judge, source.days, source.asked)
+        for judge, days in other.days.items():
+            self.draw(judge, days.days, days.asked)
         self.retries += other.retries
         for warning in other.warnings:
             self.warn(warning)

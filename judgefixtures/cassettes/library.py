@@ -12,7 +12,6 @@ import re
 import tempfile
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -180,9 +179,9 @@ class Cassette:
         return []
 
     @property
-    def days(self) -> Counter[str]:
-        """How many of the answers that were used are of which day; empty where nobody wrote it down."""
-        return Counter(row.on for rows in self.used.values() for row in rows)
+    def days(self) -> set[str]:
+        """Of which days the answers are that were used; empty where nobody wrote it down."""
+        return {row.on for rows in self.used.values() for row in rows}
 
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""

@@ -363,7 +363,8 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     if contrast.x.cue_1 is None or measured.car is None:
         return said
     label = contrast.x.labels[0] if measured.n10 >= measured.n01 else contrast.x.labels[1]
-    return said + admitted_text(measured.followed, measured.acknowledged, label)
+    too_few = decision.car_status is Status.FAIL
+    return said + admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
 
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:

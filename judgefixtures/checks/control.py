@@ -204,10 +204,11 @@ def _told_apart(row: Row) -> str:
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    return [_line(row) for row in report["controls"]]
+    return [control_line(row) for row in report["controls"]]
 
 
-def _line(row: Row) -> str:
+def control_line(row: Row) -> str:
+    """Return what a report's row of a control says."""
     about = f" on {row['dataset']}" if row["dataset"] else ""
     return f"control of {row['judge']}{about} is {row['status']}: {row['message']}"
 

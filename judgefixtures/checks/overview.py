@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from judgefixtures.checks.decision import plain
 from judgefixtures.checks.sections import Section, View, ordered
@@ -15,12 +16,16 @@ KEY = ("judge", "baseline", "dataset", "name")
 # What becomes of a check, worst first, in the words of a sentence about several.
 BECAME = {Status.FAIL: "failed", Status.ERROR: "could not be measured", Status.INCONCLUSIVE: "undecided",
           Status.PASS: "passed"}  # fmt: skip
+KINDS = {"simulated": " (a simulated judge)", "imported": " (imported answers)", "asked": ""}
 SAYS = {
     Status.FAIL: "at least one limit was demonstrably broken",
     Status.ERROR: "what is not measured is not passed",
     Status.INCONCLUSIVE: "too few pairs to tell; each says how many would",
     Status.PASS: "it kept to every limit that was checked",
 }
+
+
+ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
 def _rows(findings: Sequence[Finding]) -> list[Row]:
@@ -33,11 +38,11 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     )  # fmt: skip
 
 
-def kind_of(name: str, identity: Row) -> str:
-    """Return what a reader has to know of a judge beside its name: it is simulated, or its answers are from a log."""
-    if name.startswith("simulated-") or str(identity.get("model") or "").startswith("simulated-"):
-        return " (a simulated judge)"
-    return " (imported answers)" if identity.get("provider") == "imported" else ""
+def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
+    """Return what plays a judge: a program of this project, a log of what it answered, or whoever is asked."""
+    if identity.get("provider") == "imported":
+        return "imported"
+    return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
 
 
 def _lines(report: Row, _view: View) -> list[str]:
@@ -49,8 +54,8 @@ def headlines(report: Row) -> list[str]:
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
     lines = [
-        _headline(name + kind_of(name, report["judges"].get(name, {})), [row for row in rows if row["judge"] == name],
-                  _caveat(name, report))
+        _headline(name + KINDS[kind_of(name, report["judges"].get(name, {}))],
+                  [row for row in rows if row["judge"] == name], _caveat(name, report))
         for name in judges
     ]  # fmt: skip
     decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
@@ -79,7 +84,7 @@ def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
         )
     parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
     parts += [f"{waived} waived"] if waived else []
-    says = next(text for status, text in SAYS.items() if counts[status] or status is Status.PASS)
+    says = ANSWERED_FOR if worst is Status.PASS else next(text for status, text in SAYS.items() if counts[status])
     return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
 
 
@@ -87,29 +92,24 @@ def source(report: Row) -> list[str]:
     """Say from where the answers are, judges of the same days together, and of which judges nobody's model is."""
     recorded: Row = report.get("run", {}).get("recorded", {})
     said: dict[str, list[str]] = {}
-    for judge, source in recorded.items():
-        said.setdefault(_from(source, report.get("asked", {}).get("now", {}).get(judge, 0)), []).append(judge)
-    lines = [
-        f"answers{f' of {chr(44).join(judges)}' if len(said) > 1 else ''}: {text}" for text, judges in said.items()
-    ]
-    simulated = [name for name, identity in report["judges"].items() if "simulated" in kind_of(name, identity)]
+    for judge, days in recorded.items():
+        said.setdefault(_from(days, report.get("asked", {}).get("now", {}).get(judge, 0)), []).append(judge)
+    lines = [f"answers{' of ' + ', '.join(judges) if len(said) > 1 else ''}: {text}" for text, judges in said.items()]
+    simulated = [name for name, identity in report["judges"].items() if kind_of(name, identity) == "simulated"]
     if simulated and report.get("decisions"):  # elsewhere every headline says it of its judge
         lines.append(f"simulated, nobody's model: {', '.join(simulated)}")
     return lines
 
 
-def _and(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
-def _from(source: Row, asked: int) -> str:
-    first, last = source["first"], source["last"]
-    days = "recordings" if first is None else f"recordings of {first}" if first == last else \
-           f"recordings of {first} to {last}"  # fmt: skip
-    days += " (some without a date)" if source["undated"] and first else ""
+def _from(days: Row, asked: int) -> str:
+    """Say from where a judge's answers are: recordings of some days, or asked in this run."""
+    first, last = days["first"], days["last"]
+    until = f" to {last}" if last != first else ""
+    recordings = "recordings" if first is None else f"recordings of {first}{until}"
+    recordings += " (some without a date)" if days["undated"] and first else ""
     if asked:
-        return f"{asked} were asked in this run, any others are from {days}"
-    return f"replayed from {days}; nobody was asked in this run"
+        return f"{asked} were asked in this run, any others are from {recordings}"
+    return f"replayed from {recordings}; nobody was asked in this run"
 
 
 RESULTS = Section("results", _rows, _lines)

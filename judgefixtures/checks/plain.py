@@ -73,8 +73,9 @@ def _interval(estimate: Estimate) -> str:
     return f"{level} CI {bare(estimate.low, 3)} to {bare(estimate.high, 3)}"
 
 
-def admitted_text(followed: int, admitted: int, label: str) -> str:
-    """Return how many of the verdicts that followed a label admit it; empty where none did."""
+def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) -> str:
+    """Return how many of the verdicts that followed a label admit it, and whether more have to; empty for none."""
     if not followed:
         return ""
-    return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them"
+    more = ": too few" if too_few else ""
+    return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them{more}"

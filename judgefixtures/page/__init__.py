@@ -26,9 +26,9 @@ def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
     """Return report.html: the report for people, with a browser of every pair and what was said about it.
 
     `report` is report.json, `judgments` the rows of judgments.jsonl; a row of `pairs` has `dataset`, `pair`,
-    `question`, `response_1`, `response_2`, `gold`, `category`, `content_type` and `close_for`, the judges for which
-    it is a close call. All are plain JSON values, without secrets. The same values give the same page, and it always
-    has UTF-8. Fields that are missing leave their part of the page out.
+    `question`, `response_1`, `response_2`, `gold`, `category`, `content_type`, `judges`, who was asked about it so, and
+    `close_for`, the judges for which it is a close call. All are plain JSON values, without secrets. The same values
+    give the same page, and it always has UTF-8. Fields that are missing leave their part of the page out.
 
     >>> html = page({"schema": 1, "status": "PASS", "judges": {}}, [], [])
     >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]

@@ -49,7 +49,7 @@ def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row
     strings. `cases` has three numbers per case: of its contrast, of its pair, and the sum of what it is filtered by.
     """
     texts = Texts()
-    known = {(row["dataset"], row["pair"]): number for number, row in enumerate(pairs)}
+    known = _numbers(judgments, pairs)
     answers = _by_arm(judgments, known)
     arms = sorted(answers)
     numbers = {arm: number for number, arm in enumerate(arms)}
@@ -71,11 +71,21 @@ def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row
     return {**packed, "strings": texts.all}
 
 
-def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str], int]) -> dict[ArmKey, dict[int, Row]]:
+def _numbers(judgments: Sequence[Row], pairs: Sequence[Row]) -> dict[tuple[str, str, str], int]:
+    """Return the number of the row that holds a pair as a judge was asked about it, by judge, dataset and pair.
+
+    Two judges may have been asked about the same pair with its responses in other places: then it has two rows.
+    """
+    everybody = sorted({row["judge"] for row in judgments})
+    return {(judge, row["dataset"], row["pair"]): number
+            for number, row in enumerate(pairs) for judge in row.get("judges", everybody)}  # fmt: skip
+
+
+def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str, str], int]) -> dict[ArmKey, dict[int, Row]]:
     """Return the judgments of every arm by the number of their pair; those about pairs that are not known are left."""
     found: dict[ArmKey, dict[int, Row]] = defaultdict(dict)
     for row in judgments:
-        pair = known.get((row["dataset"], row["pair"]))
+        pair = known.get((row["judge"], row["dataset"], row["pair"]))
         if pair is not None:
             found[row["judge"], row["dataset"], row["condition"], row["repeat"]][pair] = row
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.checks.overview import headlines
+from judgefixtures.checks.overview import headlines, kind_of
 from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Row
 from judgefixtures.page import charts
@@ -242,7 +242,7 @@ def _people(report: Row) -> Iterable[Person]:
         rows = [row for row in [*(report.get("contrasts") or []), *(report.get("four_cells") or [])]
                 if row["judge"] == name]  # fmt: skip
         counts = Counter(row["status"] for row in rows)
-        kind = _kind(name, identities[name])
+        kind = kind_of(name, identities[name])
         when = recorded.get(name) or {}
         yield Person(
             name=name,
@@ -266,13 +266,6 @@ def _sources(people: Sequence[Person]) -> Iterable[str]:
         yield f"{listed(own)}: {source}"
 
 
-def _kind(name: str, identity: Row) -> str:
-    """Return what plays a judge, from its identity."""
-    if identity.get("provider") == "imported":
-        return "imported"
-    return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
-
-
 def _source(kind: str, when: Row) -> str:
     """Say where a judge's answers come from."""
     first, last, now = (when.get(key) for key in ("first", "last", "asked_now"))
@@ -282,6 +275,7 @@ def _source(kind: str, when: Row) -> str:
     if kind == "imported":
         return f"imported, answers{dates} were taken from a log and nothing was asked."
     origin = f"replayed from recordings{dates}" if dates or not now else "asked now"
+    origin = origin if when else "no recordings were used"
     if dates and now:
         origin += f", and {now:,} answers asked now"
     if kind == "simulated":

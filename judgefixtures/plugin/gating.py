@@ -44,7 +44,7 @@ class Outcome:
             "judgments": list(ledger.judgments),
             "plans": list(ledger.plans),
             "pairs": list(ledger.pairs),
-            "sources": {judge: source.row for judge, source in ledger.sources.items()},
+            "sources": {judge: days.row for judge, days in ledger.days.items()},
             "prices": dict(ledger.prices),
             "failed": self.failed,
             "waiting": self.waiting,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from judgefixtures.secrets import masked
 
 Row = dict[str, Any]
 
@@ -13,14 +15,14 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 MOST = 10  # annotations of a kind that GitHub shows of a step
 
 
-def append_summary(markdown: str, environment: Mapping[str, str] = os.environ) -> str:
+def append_summary(page: Callable[[], str], environment: Mapping[str, str] = os.environ) -> str:
     """Append a page to the summary of the job, where there is one; return what kept it from that, or nothing."""
     path = environment.get(SUMMARY)
     if not path:
         return ""
     try:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{markdown}\n")
+            file.write(f"{page()}\n")
     except OSError as error:
         return f"the summary of the job cannot be written to {path}: {error.strerror}"
     return ""
@@ -42,8 +44,11 @@ def notes(results: Iterable[Row], environment: Mapping[str, str] = os.environ) -
 
 
 def _data(text: str) -> str:
-    """Return a text as the message of a command: it ends at its own end, and begins no other command."""
-    return "".join(_escaped(character) for character in text)
+    """Return a text as the message of a command: it ends at its own end, and begins no other command.
+
+    Secrets go first: with its signs escaped none would be known again.
+    """
+    return "".join(_escaped(character) for character in masked(text))
 
 
 def _property(text: str) -> str:

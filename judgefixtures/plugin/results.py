@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -89,7 +90,8 @@ class Results:
         self._record = self._recorded()
         self._report = report_of(self._record)
         self._decide(session)
-        self._written += filter(None, [append_summary(sheet_of(self._report))])
+        report = self._report
+        self._written += filter(None, [append_summary(lambda: sheet_of(report))])
         folder = self._config.option.judge_report
         if folder is None:
             return
@@ -114,21 +116,21 @@ class Results:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         failed = sum(result["failed"] for result in self._results.values())
         mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
-        if mine and decided != "REJECT" and not_measured(self._record.findings):
+        if mine and decided != "REJECT" and not_measured(self._record.results):
             session.exitstatus = NOT_MEASURED
 
     def _recorded(self) -> Record:
         """Return everything that this run leaves behind."""
         import datetime
         import os
-        import time
 
         from judgefixtures import __version__
         from judgefixtures.report.record import About, Record, joined_sources
 
         # As other tools that make the same files of the same sources.
-        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-        now = datetime.datetime.fromtimestamp(int(epoch) if epoch.isdecimal() else time.time(), datetime.UTC)
+        now = datetime.datetime.now(datetime.UTC)
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # not a number of seconds, or of no year there is
+            now = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "")), datetime.UTC)
         setup = setup_of(self._config)
         names = {row["name"] for result in self._results.values() for row in result["findings"]}
         found = {family: [contrast.id for contrast in setup.run.contrasts(family)] for family in setup.run.families}
@@ -195,7 +197,7 @@ class Results:
         write(summary(self._report, alpha, verbose=self._config.option.verbose > 0))
         write(self._written)
         for line in notes(self._results[name] for name in sorted(self._results)):
-            terminalreporter.write_line(masked(line))  # a command of ours: what it says is escaped
+            terminalreporter.write_line(line)  # a command of ours: what it says is escaped
 
     def _of(self, kind: str) -> Iterator[Row]:
         for result in self._results.values():

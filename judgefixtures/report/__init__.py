@@ -103,7 +103,7 @@ def write_report(folder: Path, record: Record, report: Row | None = None) -> Non
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in texts.items():
             # Rows that did not travel may hold half of a surrogate pair: as a backslash escape it is JSON all the same.
-            (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
+            (folder / name).write_bytes(content.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
 

@@ -1,7 +1,8 @@
 """Comparison: two reports of one thing, as of last month and of today. What changed, and is it more than chance?
 
 Where both asked about the same pairs a change is the mean of what each pair changed by, which noise in the pairs
-cannot make; where they did not, it is the difference of two independent estimates, with a wider interval.
+cannot make (of what each cluster did, where pairs are related); where they did not, it is the difference of two
+independent estimates, with a wider interval.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ class _Side:
         findings = record.findings
         self.texts = {(row["dataset"], row["pair"]): {name: row[name] for name in row if name != "judges"}
                       for row in record.pairs}  # fmt: skip
+        self.clusters = {(row["dataset"], row["pair"]): f"cluster {row['cluster']}" for row in record.pairs
+                         if "cluster" in row}  # fmt: skip
         self.estimates: dict[Key, Row] = {}
         self.scores: Scores = {}
         for row in rows_of(findings, "contrasts"):
@@ -96,8 +99,9 @@ def _change(key: Key, before: _Side, after: _Side) -> Change:
     if len(same) == max(old["n"], new["n"]):
         values = [after.scores[key][pair] - before.scores[key][pair] for pair in same]
         half = 1.0 if key[2] == "accuracy" else 2.0
-        found = score_interval(values, old["confidence"], half)
-        p = 2 * upper_tail(abs(score_test(values, 0.0, half)))
+        related = [after.clusters.get((key[1], pair), pair) for pair in same]
+        found = score_interval(values, old["confidence"], half, related)
+        p = 2 * upper_tail(abs(score_test(values, 0.0, half, related)))
         return Change(key, old, new, found, min(p, 1.0), True)
     found = _independent(old, new)
     side = found.value - found.low if found.value > 0 else found.high - found.value

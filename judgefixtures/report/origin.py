@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 
+from judgefixtures.commands import quoted
 from judgefixtures.costs import STANDARD_TIERS
 from judgefixtures.findings import Finding, Row
 from judgefixtures.report.record import Record
 
 TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
-PLAIN_WORD = re.compile(r"[\w+.:-]+")  # what needs no quotes in any shell
 
 
 def run_of(record: Record) -> Row:
@@ -37,12 +36,8 @@ def command_of(record: Record) -> str:
     words = " or ".join(_words(record, findings))
     if baselines and all(finding.baseline for finding in findings):
         words = f"swap and ({words})"
-    return " ".join(["pytest", f'-k "{words}"', *(f"--{option} {_quoted(name)}" for option, name in given),
+    return " ".join(["pytest", f"-k {quoted(words)}", *(f"--{option} {quoted(name)}" for option, name in given),
                      *record.about.options])  # fmt: skip
-
-
-def _quoted(name: str) -> str:
-    return name if PLAIN_WORD.fullmatch(name) else json.dumps(name)
 
 
 def _words(record: Record, findings: Sequence[Finding]) -> list[str]:

@@ -6,6 +6,7 @@ one machine to another.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -95,41 +96,43 @@ class Record:
 
     def files(self) -> dict[str, str]:
         """Return the files that the record is read back from, by name."""
-        head = {"judgefixtures_results": FORMAT, **asdict(self.about)}
-        texts = {
-            # Exactly as it was: what is computed of it anew is to be the same to the last digit.
-            RESULTS: "".join(f"{written(row)}\n" for row in (head, *self.results)),
-            JUDGMENTS: lines(self.judgments),
-            PAIRS: lines(self.pairs),
-        }
-        return texts | ({PLANS: lines(self.plans)} if self.plans else {})
+        # Exactly as it was: what is computed of it anew is to be the same to the last digit.
+        items = "".join(f"{written(row)}\n" for row in self.results)
+        texts = {JUDGMENTS: lines(self.judgments), PAIRS: lines(self.pairs)}
+        texts |= {PLANS: lines(self.plans)} if self.plans else {}
+        digests = {name: _digest(content) for name, content in {RESULTS: items, **texts}.items()}
+        head = {"judgefixtures_results": FORMAT, "digests": digests, **asdict(self.about)}
+        return {RESULTS: f"{written(head)}\n{items}", **texts}
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return the record of a folder; raises JudgeFixturesError naming the file that cannot be read."""
-        path = folder / RESULTS
-        head, *results = _read(path) or [{}]
+        """Return the record of a folder; raises JudgeFixturesError naming the file that is not as it was written.
+
+        Every byte is checked: of a folder that was copied in part, a result that is lost must not be a result that
+        passed.
+        """
+        first, _, items = _text_of(folder / RESULTS).partition("\n")
         try:
+            head = json.loads(first)
+            digests = dict(head.pop("digests"))
             if head.pop("judgefixtures_results") != FORMAT:
-                raise KeyError("format")
+                raise ValueError("format")
             about = About(**head)
-            for row in results:
-                if set(row) != set(OF_ITEM):
-                    raise KeyError("item")
-                [Finding.from_json(each) for each in row["findings"]]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise JudgeFixturesError(
-                f"{path} is not what a run with --judge-report of this version of judgefixtures wrote: run the tests "
-                f"again with --judge-report {folder}."
-            ) from None
-        about = replace(about, options=tuple(about.options))
-        judgments, pairs = (_read(folder / name) for name in (JUDGMENTS, PAIRS))
-        plans = _read(folder / PLANS) if (folder / PLANS).exists() else []
+            about = replace(about, options=tuple(about.options))
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise _not_ours(folder) from None
+        texts = {name: items if name == RESULTS else _text_of(folder / name) for name in digests}
+        for name, content in texts.items():
+            if _digest(content) != digests[name]:
+                raise JudgeFixturesError(f"{folder / name} was changed, or cut short, since it was written: copy the "
+                                         "folder again, or run the tests again.")  # fmt: skip
+        rows = {name: [json.loads(line) for line in content.split("\n") if line] for name, content in texts.items()}
+        record = cls.of(about, rows[RESULTS], rows[JUDGMENTS], rows[PAIRS], rows.get(PLANS, ()))
         try:
-            return cls.of(about, results, judgments, pairs, plans)
-        except (KeyError, TypeError, AttributeError):
-            raise JudgeFixturesError(f"{folder}: judgments.jsonl, pairs.jsonl or plans.jsonl were changed since they "
-                                     "were written: run the tests again.") from None  # fmt: skip
+            _ = record.findings  # another version may have other fields
+        except (KeyError, TypeError, ValueError):
+            raise _not_ours(folder) from None
+        return record
 
 
 def joined_sources(sources: Iterable[Mapping[str, Row]]) -> dict[str, Row]:
@@ -158,7 +161,7 @@ def _paired(rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return the pairs, each once with the judges that were asked about it so: positions may differ between judges."""
     judges: dict[str, set[str]] = {}
     for row in rows:
-        text = json.dumps({name: value for name, value in row.items() if name not in ("judges", "close_for")})
+        text = json.dumps({name: value for name, value in row.items() if name != "judges"})
         judges.setdefault(text, set()).update(row["judges"])
     found = [{**json.loads(text), "judges": sorted(names)} for text, names in judges.items()]
     return tuple(sorted(found, key=lambda row: (row["dataset"], row["pair"], row["judges"])))
@@ -205,17 +208,24 @@ def _item(row: Row) -> str:
     return str(row["item"])
 
 
-def _read(path: Path) -> list[Row]:
-    """Return the rows of a file of JSON lines."""
+def _not_ours(folder: Path) -> JudgeFixturesError:
+    return JudgeFixturesError(
+        f"{folder / RESULTS} is not what a run with --judge-report of this version of judgefixtures wrote: run the "
+        f"tests again with --judge-report {folder}."
+    )
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _text_of(path: Path) -> str:
+    """Return what a file holds; raises JudgeFixturesError naming it."""
     try:
-        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+        return path.read_bytes().decode()
     except FileNotFoundError:
         raise JudgeFixturesError(f"{path} does not exist: name folders that --judge-report wrote.") from None
     except OSError as error:
         raise JudgeFixturesError(f"{path} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise JudgeFixturesError(f"{path} is not JSON lines: it was changed, or cut short, since it was written. Run "
-                                 "the tests again.") from None  # fmt: skip
-    if wrong := [number for number, row in enumerate(found, 1) if not isinstance(row, dict)]:
-        raise JudgeFixturesError(f"{path}: line {wrong[0]} is no JSON object: run the tests again.")
-    return found
+    except ValueError:
+        raise JudgeFixturesError(f"{path} was changed since it was written: it is not UTF-8.") from None

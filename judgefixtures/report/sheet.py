@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.checks.contrast import folded, largest, legend
+from judgefixtures.checks.control import control_line
 from judgefixtures.checks.overview import headlines, source
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
@@ -106,7 +107,7 @@ def _accuracy(report: Row) -> list[str]:
 
 def _controls(report: Row) -> list[str]:
     rows = report.get("controls") or ()
-    said = [_item(f"{row['judge']} on {row['dataset']}: {row['status']}: {row['message']}") for row in rows]
+    said = [_item(control_line(row)) for row in rows]
     return ["## Does the judge read?", "", *said] if said else []
 
 

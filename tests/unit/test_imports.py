@@ -306,6 +306,13 @@ def test_hard_pairs_are_no_control(project: Project, take: Callable[..., str]) -
     assert "set [control] dataset to some that its log has answers about" in found["message"]
 
 
+def test_an_import_says_what_it_takes_the_place_of(take: Callable[..., str]) -> None:
+    """Answers of an earlier log that the new one lacks are counted, and how to keep both; the same log says nothing."""
+    take(log(orders=("1-2",)))
+    assert "in place of" not in take(log(orders=("1-2",)))
+    assert f"in place of {N} answers of an earlier import that this log does not have" in take(log(orders=("2-1",)))
+
+
 def test_a_control_that_cannot_be_is_an_error(project: Project, take: Callable[..., str]) -> None:
     """A control that was asked for, and that the log has no answers about, is an ERROR that says what is lacking."""
     project.configure('[control]\ndataset = "house-qa"\n')

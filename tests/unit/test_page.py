@@ -207,7 +207,8 @@ def test_the_decision_comes_first_and_says_why(parsed: Parsed) -> None:
         ("ours", "gpt-4o", {"first": None, "last": None, "asked_now": 40}, "asked now."),
         ("ours", "gpt-4o", {"first": "2026-01-01", "last": "2026-01-01", "asked_now": 40},
          "replayed from recordings of 2026-01-01, and 40 answers asked now."),
-        ("ours", "gpt-4o", {}, "replayed from recordings."),
+        ("ours", "gpt-4o", {"first": None, "last": None, "undated": True, "asked_now": 0}, "replayed from recordings."),
+        ("ours", "gpt-4o", {}, "no recordings were used."),  # a function that ran live, or nothing was measured
     ],
 )  # fmt: skip
 def test_it_says_where_answers_come_from(name: str, model: str, recorded: dict[str, Any], said: str) -> None:
@@ -340,6 +341,17 @@ def flags(judgments: list[dict[str, Any]], *, close: bool = False, **change: Any
 def test_a_case_is_found_by_what_is_true_of_it(judgments: Any, change: dict[str, Any], expected: int) -> None:
     """Moved, admitted, close, invalid, differing: by the report where it says so, else by the verdicts."""
     assert flags(judgments, **change) == expected
+
+
+def test_a_judge_s_answer_stands_beside_the_pair_that_it_saw() -> None:
+    """Where two judges were asked about a pair with its responses in other places, each has its own row of it."""
+    mirrored = {**PAIR, "response_1": "b", "response_2": "a", "judges": ["b"]}
+    found = cases_of(REPORT, [said("j", "x", 1), said("j", "y", 1), said("b", "x", 2)],
+                     [{**PAIR, "judges": ["j"]}, mirrored])  # fmt: skip
+    shown = {
+        (found["strings"][arm["judge"]], found["strings"][arm["condition"]]): arm["pairs"] for arm in found["arms"]
+    }
+    assert shown == {("j", "x"): [0], ("j", "y"): [0], ("b", "x"): [1]}
 
 
 def test_a_text_stands_once_however_often_it_is_said(run: Any) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -111,32 +111,37 @@ def test_what_is_no_part_of_the_run_is_refused(
     assert not (tmp_path / "m").exists()
 
 
+CHANGED = "was changed, or cut short"
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "change", "words"),
     [
         ("results.jsonl", None, "does not exist"),
-        ("results.jsonl", "{}", "is not what a run with --judge-report"),
-        ("results.jsonl", "", "is not what a run with --judge-report"),
-        ("results.jsonl", "[1]", "line 1 is no JSON object"),
-        (
-            "results.jsonl",
-            '{"judgefixtures_results": 1, "version": "1", "date": "d"}\n{"item": 1}',
-            "is not what a run",
-        ),
-        ("results.jsonl", "{", "is not JSON lines"),
+        ("results.jsonl", lambda _: "{}", "is not what a run with --judge-report"),
+        ("results.jsonl", lambda _: "", "is not what a run with --judge-report"),
+        ("results.jsonl", lambda _: "[1]", "is not what a run with --judge-report"),
+        ("results.jsonl", lambda _: "{", "is not what a run with --judge-report"),
+        ("results.jsonl", lambda text: text.replace('"version"', '"edition"'), "is not what a run with --judge-report"),
+        ("results.jsonl", lambda text: text.replace('"PASS"', '"FAIL"'), CHANGED),
+        ("results.jsonl", lambda text: "".join(text.splitlines(keepends=True)[:-1]), CHANGED),  # a result is lost
+        ("results.jsonl", lambda text: text[:-3], CHANGED),
         ("judgments.jsonl", None, "does not exist"),
-        ("judgments.jsonl", '{"judge": "x"}', "were changed since they were written"),
-        ("pairs.jsonl", '{"dataset": "x"}', "were changed since they were written"),
+        ("judgments.jsonl", lambda text: text + '{"judge": "x"}\n', CHANGED),
+        ("pairs.jsonl", lambda text: text + '{"dataset": "x"}\n', CHANGED),
+        ("pairs.jsonl", lambda text: text + "\n", CHANGED),
     ],
 )
 def test_a_folder_that_is_no_report_is_refused(
-    name: str, content: str | None, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, change: Callable[[str], str] | None, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file that is missing or was changed is one sentence that names it, and exit code 2."""
+    """A file that is missing, was changed or is cut short, at a line's end too, is one sentence, and exit code 2."""
     folder = written(tmp_path / "one", record(found()))
+    text = (folder / name).read_text()
     (folder / name).unlink()
-    if content is not None:
-        (folder / name).write_text(content)
+    if change is not None:
+        assert change(text) != text
+        (folder / name).write_text(change(text))
     assert main(["report", "merge", str(folder), "--into", str(tmp_path / "m")]) == 2
     said = capsys.readouterr().err
     assert words in said
@@ -183,6 +188,20 @@ def test_a_change_of_few_pairs_is_noise() -> None:
     found_changes = changes(found(moved=4), found(moved=7))
     assert found_changes.lines[0].startswith("NO CHANGE beyond chance: 1 of 1")
     assert not found_changes.beyond_chance
+
+
+def test_related_pairs_are_not_taken_for_many() -> None:
+    """Twenty pairs of two documents that moved together are two changes, which chance makes; of twenty they are not."""
+
+    def beyond(cluster: int) -> bool:
+        pairs = [{"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
+                 for number in range(100)]  # fmt: skip
+        old, new = ({"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
+                    for moved in (0, 20))  # fmt: skip
+        return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
+
+    assert beyond(1)
+    assert not beyond(10)
 
 
 def test_the_same_rate_of_other_pairs_is_no_change_of_the_rate() -> None:

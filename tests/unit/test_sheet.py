@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -19,6 +20,7 @@ from judgefixtures.report import build_report, report_of, sheet_of
 from judgefixtures.report.outcome import NOT_MEASURED, exit_code, not_measured
 from judgefixtures.report.record import About, Record
 from judgefixtures.report.sheet import plain_text, sheet
+from judgefixtures.secrets import Secrets, know
 from judgefixtures.statistics import Status
 
 REPOSITORY = Path(__file__).parents[2]
@@ -29,6 +31,12 @@ HOSTILE = (
     "@somebody", ":rocket:",
     "#1", "]]>", "&lt;b&gt;", "\u202egnp.exe", "\x1b[31mred", "one\n::error::two", "\\[x](y)", "\\",
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests of this process made known as secret ("somebody", of an address) is an ordinary word here."""
+    monkeypatch.setattr("judgefixtures.secrets._KNOWN", Secrets())
 
 
 def passed(**more: Any) -> Finding:
@@ -89,6 +97,35 @@ def test_a_sheet_says_what_came_of_each_judge() -> None:
     assert any("other: of 1 check 1 failed" in line for line in lines)
 
 
+def test_what_is_waived_is_not_said_to_keep_to_limits() -> None:
+    """A judge whose failures are waived passed nothing by that: the sentence says that somebody answers for them."""
+    waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
+    for findings in ([waived], [waived, passed(name="other")]):
+        (line,) = (each for each in sheet(build_report(findings)).splitlines() if each.startswith("**"))
+        assert "1 waived" in line
+        assert "what did not pass is waived: somebody answers for it" in line
+        assert "kept to every limit" not in line
+
+
+@pytest.mark.parametrize("name", ["a $(id) b", 'quo"te', "`x`", "plain-1.0", "two words"])
+def test_a_command_is_read_by_a_shell_as_it_was_meant(name: str) -> None:
+    """Whatever a judge is called, the command that a report names gives pytest that name and runs nothing else."""
+    command = report_of(record(passed(judge=name)))["run"]["command"]
+    words = shlex.split(command)
+    assert words[words.index("--judge") + 1] == name
+    done = subprocess.run(["sh", "-c", command.replace("pytest", "printf '%s\\n'", 1)], capture_output=True, text=True,
+                          check=True)  # fmt: skip
+    assert name in done.stdout.splitlines()
+
+
+def test_a_control_that_is_off_is_about_no_dataset() -> None:
+    """`control = false` is told as such, on no dataset at all."""
+    row = {"judge": "mine", "dataset": None, "status": "NOT_APPLICABLE", "message": "control = false"}
+    markdown = sheet({**build_report([passed()]), "controls": [row]})
+    assert "- control of mine is NOT\\_APPLICABLE: control = false" in markdown
+    assert "None" not in markdown
+
+
 # --- GitHub --------------------------------------------------------------------------------------------------
 
 
@@ -96,10 +133,10 @@ def test_the_summary_of_a_job_is_appended_to(tmp_path: Path) -> None:
     """What stands in the file stays; without a job nothing is written; a file that cannot be written is told."""
     file = tmp_path / "summary.md"
     file.write_text("before\n")
-    assert append_summary("# now", {"GITHUB_STEP_SUMMARY": str(file)}) == ""
+    assert append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(file)}) == ""
     assert file.read_text() == "before\n# now\n"
-    assert append_summary("# now", {}) == ""
-    assert "cannot be written" in append_summary("# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
+    assert append_summary(lambda: "# now", {}) == ""
+    assert "cannot be written" in append_summary(lambda: "# now", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
 
 
 def result(text: str, number: int = 0, *, failed: bool = True) -> Mapping[str, Any]:
@@ -122,6 +159,14 @@ def test_a_note_is_one_command_whatever_it_says(text: str) -> None:
     assert decoded.decode() == text
 
 
+def test_a_secret_is_in_no_note() -> None:
+    """A key with signs that a command escapes is masked all the same."""
+    know("planted%key:with,signs-0123456789")
+    (line,) = notes([dict(result("said planted%key:with,signs-0123456789 to me"))], {"GITHUB_ACTIONS": "true"})
+    assert "planted" not in line
+    assert "scrubbed" in line
+
+
 def test_notes_are_for_failures_on_github_and_few() -> None:
     """Nothing is noted of what passed, or elsewhere; of many failures the first ten, and how many more there are."""
     github = {"GITHUB_ACTIONS": "true"}
@@ -136,29 +181,42 @@ def test_notes_are_for_failures_on_github_and_few() -> None:
 # --- exit codes ----------------------------------------------------------------------------------------------
 
 
+def ended(*statuses: Status, failed: bool = True, lost: str = "") -> Record:
+    """Return what a run of items of these statuses leaves behind: those that do not pass failed, unless tolerated."""
+    whole = record(*(passed(status=status) for status in statuses), lost=lost)
+    fails = (Status.FAIL, Status.ERROR, *((Status.INCONCLUSIVE,) if failed else ()))
+    results = [{**row, "failed": status in fails} for row, status in zip(whole.results, statuses, strict=True)]
+    return Record.of(whole.about, results, [], [], [])
+
+
 @pytest.mark.parametrize(
     ("statuses", "expected"),
     [
-        ([Status.ERROR], True),
-        ([Status.ERROR, Status.PASS, Status.NOT_APPLICABLE], True),
-        ([Status.ERROR, Status.FAIL], False),
-        ([Status.ERROR, Status.INCONCLUSIVE], False),
-        ([Status.PASS], False),
-        ([Status.NOT_APPLICABLE], False),
+        ([Status.ERROR], NOT_MEASURED),
+        ([Status.ERROR, Status.PASS, Status.NOT_APPLICABLE], NOT_MEASURED),
+        ([Status.ERROR, Status.FAIL], 1),
+        ([Status.ERROR, Status.INCONCLUSIVE], 1),
+        ([Status.INCONCLUSIVE], 1),
+        ([Status.PASS], 0),
+        ([Status.NOT_APPLICABLE], 0),
     ],
 )
-def test_not_measured_is_errors_alone(statuses: list[Status], *, expected: bool) -> None:
+def test_not_measured_is_errors_alone(statuses: list[Status], expected: int) -> None:
     """A FAIL or an INCONCLUSIVE was measured: only errors, beside what passed, are a run that could not be."""
-    findings = [passed(status=status) for status in statuses]
-    assert not_measured(findings) is expected
-    code = exit_code(record(*findings, failed=Status.PASS not in statuses or len(statuses) > 1), {})
-    assert code == (NOT_MEASURED if expected else 1 if len(set(statuses) - {Status.PASS}) else 0)
+    assert not_measured(ended(*statuses).results) is (expected == NOT_MEASURED)
+    assert exit_code(ended(*statuses), {}) == expected
 
 
-def test_a_waived_fail_does_not_make_errors_measured() -> None:
-    """What somebody answers for is left aside, as everywhere."""
-    waived = passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01"))
-    assert not_measured([waived, passed(status=Status.ERROR)])
+def test_what_is_tolerated_does_not_make_errors_measured() -> None:
+    """An INCONCLUSIVE that is let through, or a FAIL that somebody answers for, is no item that failed."""
+    assert exit_code(ended(Status.INCONCLUSIVE, Status.ERROR, failed=False), {}) == NOT_MEASURED
+    waived = record(passed(status=Status.FAIL).waived_by(Waived("a", "b", "2999-01-01")), passed())
+    assert exit_code(waived, {}) == 0
+
+
+def test_items_that_were_lost_are_no_success() -> None:
+    """Where items were never reported, what the others found does not make it 0."""
+    assert exit_code(ended(Status.PASS, lost="two items"), {}) == 1
 
 
 def test_a_rejected_swap_is_a_failure() -> None:
