@@ -493,6 +493,21 @@ def test_columns_are_mapped_and_rows_chosen(project: Project, take: Callable[...
     assert [row["reason"] for row in answers(project)] == ["So."] * 3
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--where", "pair=p00", "--where", "pair=p01"),
+        ("--columns", "pair=id,pair=pair"),
+        ("--columns", "pair=id", "--columns", "pair=pair"),
+    ],
+)
+def test_an_option_that_says_two_things_is_refused(options: tuple[str, ...], take: Callable[..., str]) -> None:
+    """Of two values for one column none is chosen in silence."""
+    said = take([{"pair": f"p{number:02}", "selected_response": 1} for number in range(2)], *options, code=2)
+    assert f"{options[0]} says pair=" in said
+    assert "give one of the two" in said
+
+
 def test_whole_texts_of_a_judge_are_read(project: Project, take: Callable[..., str]) -> None:
     """A column with the judge's whole text is read as a recorded answer is, its invalid ones with their kind."""
     texts = ['{"selected_response": 2, "reason": "It is."}', '{"selected_response": "tie", "reason": "Both."}', "Hm."]
