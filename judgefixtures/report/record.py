@@ -126,11 +126,11 @@ class Record:
             if _digest(content) != digests[name]:
                 raise JudgeFixturesError(f"{folder / name} was changed, or cut short, since it was written: copy the "
                                          "folder again, or run the tests again.")  # fmt: skip
-        rows = {name: [json.loads(line) for line in content.split("\n") if line] for name, content in texts.items()}
-        record = cls.of(about, rows[RESULTS], rows[JUDGMENTS], rows[PAIRS], rows.get(PLANS, ()))
         try:
-            _ = record.findings  # another version may have other fields
-        except (KeyError, TypeError, ValueError):
+            rows = {name: [json.loads(line) for line in content.split("\n") if line] for name, content in texts.items()}
+            record = cls.of(about, rows[RESULTS], rows[JUDGMENTS], rows[PAIRS], rows.get(PLANS, ()))
+            _ = record.findings
+        except (KeyError, TypeError, ValueError, AttributeError):  # another version may have other fields
             raise _not_ours(folder) from None
         return record
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,6 +147,27 @@ def test_a_folder_that_is_no_report_is_refused(
     said = capsys.readouterr().err
     assert words in said
     assert str(folder) in said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head: head["digests"].pop("judgments.jsonl"),  # what another version may write, whole as it is
+        lambda head: head.update(shared=None),
+        lambda head: head.update(digests=head["digests"].popitem()),
+    ],
+)
+def test_a_report_of_another_form_is_refused(
+    change: Callable[[dict[str, Any]], object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of today's format that lacks what this version needs is one sentence as well."""
+    folder = written(tmp_path / "one", record(found()))
+    head, _, items = (folder / "results.jsonl").read_text().partition("\n")
+    fields = json.loads(head)
+    change(fields)
+    (folder / "results.jsonl").write_text(f"{json.dumps(fields)}\n{items}")
+    assert main(["report", "merge", str(folder), "--into", str(tmp_path / "m")]) == 2
+    assert "is not what a run with --judge-report" in capsys.readouterr().err
 
 
 def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
