@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,13 @@ def found(status: Status = Status.PASS, moved: int = 0, n: int = 100, judge: str
 
 def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> Record:
     """Return what a run of one item leaves behind."""
-    result = {"item": item, "findings": [each.to_json() for each in findings], "judges": judges or {}, "failed": False}
+    result = {
+        "item": item,
+        "id": item,
+        "findings": [each.to_json() for each in findings],
+        "judges": judges or {},
+        "failed": False,
+    }
     return Record.of(About("1", "2026-01-01", lost=lost), [result], [], [], [])
 
 
@@ -98,6 +105,7 @@ def written(folder: Path, left: Record) -> Path:
         (record(found(moved=9)), "the result of i is not the same"),
         (record(found(), judges={"mine": {"model": "b"}}, item="j"), "the judge 'mine' is not the same"),
         (Record.of(About("2", "2026-01-01"), [], [], [], []), "the version of judgefixtures is not the same"),
+        (Record.of(About("1", "2026-01-01", ("--judge-pairs=2",)), [], [], [], []), "--judge-pairs or --judge-repeats"),
     ],
 )
 def test_what_is_no_part_of_the_run_is_refused(
@@ -170,6 +178,55 @@ def test_a_report_of_another_form_is_refused(
     assert "is not what a run with --judge-report" in capsys.readouterr().err
 
 
+def passed(item: str, judge: str = "mine") -> Record:
+    """Return what a run of one item leaves behind that passed."""
+    return record(Finding("accuracy", judge, "qa", "accuracy", Status.PASS), item=item)
+
+
+def test_paths_may_differ_from_part_to_part(tmp_path: Path) -> None:
+    """Where a machine had its recordings is its own affair."""
+    shards = [written(tmp_path / name, replace(part, about=replace(part.about, options=(f"--judge-cassettes={name}",))))
+              for name, part in (("a", passed("i")), ("b", passed("j")))]  # fmt: skip
+    assert main(["report", "merge", *map(str, shards), "--into", str(tmp_path / "m")]) == 0
+
+
+def test_prices_are_in_one_order(tmp_path: Path) -> None:
+    """In whatever order parts are named, the files are the same: of judges of several parts, too."""
+    parts = {"a": passed("i", "z"), "b": passed("j", "b")}
+    shards = [written(tmp_path / name, replace(part, about=replace(part.about, prices={judge: {}})))
+              for (name, part), judge in zip(parts.items(), "zb", strict=True)]  # fmt: skip
+    for into, order in (("m", shards), ("n", shards[::-1])):
+        assert main(["report", "merge", *map(str, order), "--into", str(tmp_path / into)]) == 0
+    assert files(tmp_path / "m") == files(tmp_path / "n")
+
+
+def test_a_part_that_was_stopped_is_no_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a stopped run did not come to is an ERROR of the whole, unless another part has it."""
+    one = passed("i")
+    cut = written(tmp_path / "a", replace(one, about=replace(one.about, unfinished=("j",))))
+    assert main(["report", "merge", str(cut), "--into", str(tmp_path / "m")]) == 1
+    assert "a run was stopped before its end: 1 item did not run, j first" in capsys.readouterr().out
+    assert json.loads((tmp_path / "m" / "report.json").read_text())["status"] == "ERROR"
+    rest = written(tmp_path / "b", passed("j"))
+    assert main(["report", "merge", str(cut), str(rest), "--into", str(tmp_path / "n")]) == 0
+
+
+@pytest.mark.whole
+def test_a_run_that_x_ended_is_no_whole(tmp_path: Path) -> None:
+    """-x leaves items out: alone they are an ERROR, and with a run of the others the parts are whole."""
+    selection = ("-k", "recency", "--judge", "simulated-gpt-4o")
+    assert ran(tmp_path / "cut", *selection, "-x") == 1
+    report = json.loads((tmp_path / "cut" / "report.json").read_text())
+    assert report["status"] == "FAIL"
+    assert any("a run was stopped before its end: 1 item did not run" in warning for warning in report["warnings"])
+    assert main(["report", "merge", str(tmp_path / "cut"), "--into", str(tmp_path / "m")]) == 1
+    assert json.loads((tmp_path / "m" / "report.json").read_text())["status"] == "ERROR"
+    assert ran(tmp_path / "whole", *selection) == 1
+    parts = [str(tmp_path / name) for name in ("cut", "whole")]
+    assert main(["report", "merge", *parts, "--into", str(tmp_path / "n")]) == 1
+    assert json.loads((tmp_path / "n" / "report.json").read_text())["status"] == "FAIL"
+
+
 def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
     """What one of the machines lost is lost to the whole: status ERROR, exit code 1 where others passed."""
     passed = Finding("accuracy", "mine", "qa", "accuracy", Status.PASS)
@@ -218,7 +275,7 @@ def test_related_pairs_are_not_taken_for_many() -> None:
     def beyond(cluster: int) -> bool:
         pairs = [{"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
                  for number in range(100)]  # fmt: skip
-        old, new = ({"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
+        old, new = ({"item": "i", "id": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
                     for moved in (0, 20))  # fmt: skip
         return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
 
