@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable
 from itertools import chain
@@ -15,6 +16,7 @@ from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.secrets import presentable
 from judgefixtures.starter import Start, start
 
+NOT_READ = 141  # as a shell tells that a pipe was closed
 EXITS = (
     "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
     "2 the folders cannot be put together."
@@ -50,10 +52,18 @@ def main(arguments: list[str]) -> int:
     _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
     try:
         options = parser.parse_args(arguments)
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
     except JudgeFixturesError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except BrokenPipeError:  # whoever read what is printed had enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        return NOT_READ
+    except OSError as error:  # a name or a disk that no room thought of
+        sys.stderr.write(f"{presentable(str(error.filename or ''))}: {error.strerror}.\n")
+        return 2
+    return code
 
 
 class _Version(argparse.Action):

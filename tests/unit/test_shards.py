@@ -227,6 +227,18 @@ def test_a_run_that_x_ended_is_no_whole(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "n" / "report.json").read_text())["status"] == "FAIL"
 
 
+def test_a_reader_that_has_enough_ends_no_command_in_a_traceback(tmp_path: Path) -> None:
+    """`report compare ... | head` says what was read and nothing else."""
+    for name in ("a", "b"):
+        written(tmp_path / name, record(found()))
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "judgefixtures", "report", "compare", str(tmp_path / "a"), str(tmp_path / "b")]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
     """What one of the machines lost is lost to the whole: status ERROR, exit code 1 where others passed."""
     passed = Finding("accuracy", "mine", "qa", "accuracy", Status.PASS)
