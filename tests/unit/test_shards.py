@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row
 from judgefixtures.report.comparison import Changes, compared
 from judgefixtures.report.record import About, Record
-from judgefixtures.statistics import Status, paired_difference
+from judgefixtures.statistics import Status, paired_difference, proportion
 
 REPOSITORY = Path(__file__).parents[2]
 JUDGES = ["--judge", "simulated-candid", "--judge", "simulated-gpt-4o"]
@@ -303,7 +304,43 @@ def test_the_same_rate_of_other_pairs_is_no_change_of_the_rate() -> None:
 def test_other_pairs_are_compared_as_independent() -> None:
     """A report about a different number of pairs is compared with a wider interval, and the line says so."""
     apart = changes(found(moved=10), found(moved=20, n=80))
-    assert "others" in "\n".join(apart.lines)
+    assert "  others  " in apart.lines[3]
+
+
+def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
+    """An interval of .90 and one of .99 are compared at .99, in either order."""
+
+    def at(confidence: float, moved: int, n: int) -> Record:
+        wide = estimate_row(paired_difference(moved, 0, n, confidence=confidence))
+        return record(replace(found(), rows={"contrasts": ({"judge": "mine", "dataset": "qa", "car": None, "vsr": wide,
+                                                            "contrast": "recency-new-old"},)}))  # fmt: skip
+
+    one, other = at(0.9, 10, 60), at(0.99, 20, 100)
+    there, back = (re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compared(*pair).lines))
+                   for pair in ((one, other), (other, one)))  # fmt: skip
+    assert there is not None
+    assert back is not None
+    assert [float(limit) for limit in there.groups()] == [-float(limit) for limit in back.groups()[::-1]]
+
+
+def test_admissions_are_not_said_to_be_of_other_pairs() -> None:
+    """CAR has no score of a pair: it is compared as independent, and no pairs are said to be others."""
+    rows = [{"judge": "mine", "dataset": "qa", "contrast": "recency-new-old", "vsr": estimate_row(proportion(20, 60)),
+             "car": estimate_row(proportion(admitted, 20))} for admitted in (16, 4)]  # fmt: skip
+    old, new = (record(replace(found(), rows={"contrasts": (row,)})) for row in rows)
+    (line,) = (line for line in compared(old, new).lines if "CAR of recency-new-old" in line)
+    assert line.split()[-5] == "-"
+    assert "yes, p =" in line
+
+
+def test_what_was_imported_elsewhere_is_no_other_judge() -> None:
+    """A second dataset that was imported makes no other judge of the first one's; another log of that does."""
+
+    def by(**answers: list[str]) -> Record:
+        return record(found(), judges={"mine": {"provider": "imported", "answers": answers}})
+
+    assert not any("another judge" in line for line in compared(by(qa=["a 1"]), by(qa=["a 1"], b=["b 2"])).lines)
+    assert any("another judge" in line for line in compared(by(qa=["a 1"]), by(qa=["a 2"])).lines)
 
 
 def test_another_status_judge_or_version_is_told() -> None:
