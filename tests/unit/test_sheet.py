@@ -134,6 +134,17 @@ def test_an_expired_waiver_is_no_broken_limit() -> None:
     assert headlines(broken)[0].endswith("at least one limit was demonstrably broken")
 
 
+def test_a_margin_stands_beside_what_was_measured() -> None:
+    """A part of a decision has its difference and interval in one column each, and what is allowed in another."""
+    part = {"kind": "abs-vsr", "name": "recency", "role": "primary", "status": "PASS", "n": 90, "value": 0.02,
+            "low": -0.01, "high": 0.05, "margin": 0.15, "message": ""}  # fmt: skip
+    decision = {"judge": "new", "baseline": "old", "status": "APPROVE", "reasons": [], "components": [part],
+                "guard_margin": None}  # fmt: skip
+    report = {**build_report([passed()]), "decision": decision, "decisions": [decision]}
+    (row,) = (line for line in rendered(sheet(report)).splitlines() if "| PASS | 90 |" in line)
+    assert row.split(" | ")[2:] == ["90", "+0.02", "-.010 to .050", "worse by .15 |"]
+
+
 def test_accuracy_that_failed_is_told() -> None:
     """What is no contrast and did not pass has a sentence of its own on the page."""
     failed = passed(check="accuracy", name="accuracy", status=Status.FAIL, plain="mine is right on 3 of 9 pairs")
