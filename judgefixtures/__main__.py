@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.secrets import presentable
 from judgefixtures.starter import Start, start
 
+NOT_READ = 141  # as a shell tells that a pipe was closed
 EXITS = (
     "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
     "2 the folders cannot be put together."
@@ -52,10 +55,18 @@ def main(arguments: list[str]) -> int:
     _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
     try:
         options = parser.parse_args(arguments)
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
     except JudgeFixturesError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except BrokenPipeError:  # whoever read what is printed had enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        return NOT_READ
+    except OSError as error:  # a name or a disk that no room thought of
+        sys.stderr.write(f"{presentable(str(error.filename or ''))}: {error.strerror}.\n")
+        return 2
+    return code
 
 
 class _Version(argparse.Action):
@@ -96,35 +107,41 @@ def _add_import(commands: Any) -> None:
     parser.set_defaults(run=_import)
 
 
-def _mapping(text: str) -> dict[str, str]:
+def _mapping(text: str) -> list[tuple[str, str]]:
     """Return what an option says as NAME=VALUE, several of them with commas between."""
     parts = [part.partition("=") for part in text.split(",")]
     if any(not (name.strip() and sign and value.strip()) for name, sign, value in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, or several of these with commas between")
-    return {name.strip(): value.strip() for name, _, value in parts}
+    return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
-def _value(text: str) -> dict[str, str]:
+def _value(text: str) -> list[tuple[str, str]]:
     """Return what an option says as COLUMN=VALUE; a value may hold anything."""
     column, sign, value = text.partition("=")
     if not (column and sign):
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=VALUE")
-    return {column: value}
+    return [(column, value)]
 
 
 def _import(options: argparse.Namespace) -> int:
     from judgefixtures.imports import Request, import_log, summary
 
     done = import_log(Request(
-        tuple(options.files), options.judge, options.dataset, options.pairs, _joined(options.columns),
-        _joined(options.where), options.format, options.verdict, options.numbers == "own", options.into, options.config,
+        tuple(options.files), options.judge, options.dataset, options.pairs, _joined("--columns", options.columns),
+        _joined("--where", options.where), options.format, options.verdict, options.numbers == "own", options.into,
+        options.config,
     ))  # fmt: skip
     sys.stdout.write("\n".join(summary(done)) + "\n")
     return 0
 
 
-def _joined(mappings: list[dict[str, str]]) -> dict[str, str]:
-    return {name: value for each in mappings for name, value in each.items()}
+def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
+    """Return what an option that was given several times says; raises JudgeFixturesError where it says two things."""
+    joined: dict[str, str] = {}
+    for name, value in chain.from_iterable(given):
+        if joined.setdefault(name, value) != value:
+            raise JudgeFixturesError(f"{option} says {name}={joined[name]} and {name}={value}: give one of the two.")
+    return joined
 
 
 def _add_canary(commands: Any) -> None:

@@ -32,7 +32,7 @@ class Finding:
     and `diagnosis` is all that a failing item tells. `rows` are rows of the report by the section that they stand in;
     `evidence`, by its kind, is what only the whole run can use. `estimate` is the number that the check is about, where
     it is about one; `plain` says in a sentence, without terms, what was found. `fatal`: nothing else of the run can
-    succeed.
+    succeed. `lapsed`: it is a FAIL because the waiver that it had is over.
 
     >>> Finding("accuracy", "mine", "qa", "accuracy", Status.PASS).title
     'mine on qa: accuracy is PASS'
@@ -53,6 +53,7 @@ class Finding:
     alpha: float = 0.05
     waived: Waived | None = None
     fatal: bool = False
+    lapsed: bool = False
 
     @property
     def title(self) -> str:
@@ -76,10 +77,13 @@ class Finding:
         mark = {"owner": waived.owner, "reason": waived.reason, "expires": waived.expires}
         return replace(self, waived=waived, rows=self._marked({"waived": mark}))
 
-    def failed(self, message: str) -> Self:
-        """Return the finding as a FAIL for this reason, its rows too; the diagnosis follows the message."""
-        rows = self._marked({"status": str(Status.FAIL), "message": message})
-        return replace(self, status=Status.FAIL, rows=rows, diagnosis=(message, *self.diagnosis))
+    def no_longer_waived(self, message: str) -> Self:
+        """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
+        plain = "; ".join(filter(None, [self.plain, message]))
+        marked = self._marked({"status": str(Status.FAIL), "message": message})
+        rows = {section: tuple({**row, "text": plain} if "text" in row else row for row in each)
+                for section, each in marked.items()}  # fmt: skip
+        return replace(self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True)
 
     def with_evidence(self, **evidence: Sequence[Any]) -> Self:
         """Return the finding with further evidence."""

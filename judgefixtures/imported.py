@@ -6,6 +6,7 @@ checked, and nothing in it names a path. docs/imported.md describes the format.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -130,6 +131,16 @@ def write(path: Path, imported: Imported) -> None:
     atomic_write(path, imported.content)
 
 
+def logs_of(path: Path) -> tuple[Log, ...]:
+    """Return the logs that a file's answers are of: its first line alone is read. Raises CassetteError."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            logs: tuple[Log, ...] = _head(json.loads(file.readline()))["logs"]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CassetteError(f"{path}:1 is not a line of imported answers ({error}). {AGAIN}") from None
+    return logs
+
+
 def read(path: Path) -> Imported:
     """Return the imported answers of a file; raises CassetteError naming the line that is not what it should be."""
     try:
@@ -199,9 +210,15 @@ class Imports:
         return self._root / judge / dataset / FILE
 
     def identity(self, judge: str) -> dict[str, Any]:
-        """Return what the answers of an imported judge are: for each dataset the logs, by name and digest."""
-        datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{FILE}"))
-        return {"answers": {name: {log.name: log.digest for log in self.of(judge, name).logs} for name in datasets}}
+        """Return what the answers of an imported judge are: for each dataset its logs, as names with digests.
+
+        A file that cannot be read is none here: whoever asks about its dataset is told.
+        """
+        found: dict[str, list[str]] = {}
+        for file in sorted(self._root.glob(f"{judge}/*/{FILE}")):
+            with contextlib.suppress(CassetteError):
+                found[file.parent.name] = [f"{log.name} {log.digest}" for log in logs_of(file)]
+        return {"answers": found}
 
     def of(self, judge: str, dataset: str) -> Imported:
         """Return what is imported of a judge on a dataset; raises JudgeFixturesError where nothing is."""
@@ -215,7 +232,11 @@ class Imports:
                     f"{judge} is imported, and there are no answers of it about {dataset}: {path} does not exist. "
                     f"{others} them: python -m judgefixtures import FILE --judge {judge} --dataset {dataset}"
                 )
-            self._read[key] = read(path)
+            found = read(path)
+            if (found.judge, found.dataset) != key:
+                raise CassetteError(f"{path} holds answers of {found.judge} about {found.dataset}: it was moved, or "
+                                    f"copied, by hand. {AGAIN}")  # fmt: skip
+            self._read[key] = found
         return self._read[key]
 
     def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:

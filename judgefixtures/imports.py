@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 from judgefixtures.cassettes.frozen import FILE as PAIRS_FILE
 from judgefixtures.cassettes.frozen import SAMPLE_FILE, write_changed
+from judgefixtures.commands import options
 from judgefixtures.config import Config, build_config, load_config
 from judgefixtures.contrasts import Condition, Order, conditions
 from judgefixtures.cues import LONGEST_NAME, NAME
@@ -28,7 +29,7 @@ from judgefixtures.pairs import TEXT_FIELDS, Pair, as_row, swapped
 from judgefixtures.providers import know_credentials
 from judgefixtures.secrets import presentable, redacted
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.sources.mapping import identifier, mapped_pair, text_id
+from judgefixtures.sources.mapping import identifier, mapped_pair
 from judgefixtures.sources.named import deepeval_rows, promptfoo_rows
 from judgefixtures.sources.rows import MISSING, Row, json_lines, json_rows, json_value, listed, lookup, numbered
 from judgefixtures.statistics import several
@@ -68,6 +69,7 @@ COLUMNS: Mapping[Format, Mapping[str, str]] = MappingProxyType({
     },
 })  # fmt: skip
 MOST_NAMED = 5
+LONGEST_NUMBER = 10  # digits of a repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,21 @@ class Request:
     into: Path | None = None
     config: Path | None = None
 
+    @property
+    def config_file(self) -> Path:
+        """The configuration that names judges and datasets: a given file, or the pyproject.toml here."""
+        return (self.config or Path("pyproject.toml")).absolute()
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was imported, and what was not: rows of others, rows that say again what others say, rows without a use."""
+    """What was imported, and what was not: rows of others, rows that say again what others say, rows without a use.
 
+    `pairs` are written beside the answers: those that these are about, and those that an earlier import wrote there
+    where that file is the dataset.
+    """
+
+    request: Request
     imported: Imported
     pairs: tuple[Pair, ...]
     folder: Path
@@ -107,7 +119,7 @@ class Done:
 
 def import_log(request: Request) -> Done:
     """Read logs, check them, and write their answers beside the recordings; raises JudgeFixturesError for a mistake."""
-    config = _config(request.config)
+    config = _config(request)
     for table in config.judges.values():
         know_credentials(table)  # a log may quote a key: it is not to be written
     dataset = _names(request, config)
@@ -116,7 +128,10 @@ def import_log(request: Request) -> Done:
     wanted = [row for row in rows if _is_wanted(row, request.where)]
     if not wanted:
         raise JudgeFixturesError(_none_wanted(request, rows))
-    reader = _Reader(request, form, conditions(config.cues), _known_pairs(request, dataset, config))
+    folder = (request.into or config.folder / "cassettes") / request.judge / dataset
+    given = _known_pairs(request, dataset, config)
+    grows = request.pairs is None and dataset in config.datasets and _is_own(folder, config.source(dataset))
+    reader = _Reader(request, form, conditions(config.cues), given, grows)
     found = reader.read(wanted)
     if not found:
         raise JudgeFixturesError(
@@ -125,10 +140,10 @@ def import_log(request: Request) -> Done:
         )
     logs = tuple(Log(file.name, hashlib.sha256(file.read_bytes()).hexdigest()[:16]) for file in request.files)
     answered = {key.pair for key in found}
-    pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in answered)
-    folder = (request.into or config.folder / "cassettes") / request.judge / dataset
+    kept = {pair.id for pair in given} | answered if grows else answered
+    pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
-    done = Done(Imported(request.judge, dataset, logs, found), pairs, folder, config, len(rows) - len(wanted),
+    done = Done(request, Imported(request.judge, dataset, logs, found), pairs, folder, config, len(rows) - len(wanted),
                 reader.repeated, tuple(reader.unused), len(gone))  # fmt: skip
     _keep(done, built_in=reader.known and config.source(dataset).is_built_in if dataset in config.datasets else False)
     return done
@@ -137,10 +152,10 @@ def import_log(request: Request) -> Done:
 # --- what the request names -----------------------------------------------------------------------------------
 
 
-def _config(file: Path | None) -> Config:
+def _config(request: Request) -> Config:
     """Return the configuration that names judges and datasets: a given file, the pyproject.toml here, or none."""
-    path = (file or Path("pyproject.toml")).absolute()
-    if file is None and not path.is_file():
+    path = request.config_file
+    if request.config is None and not path.is_file():
         return build_config({}, f"{path}, which does not exist", path.parent)
     return load_config(path, table=("tool", "judgefixtures") if path.name == "pyproject.toml" else ())
 
@@ -164,6 +179,11 @@ def _names(request: Request, config: Config) -> str:
             f"{config.file}: [judges.{request.judge}] is asked (provider = {table.provider!r}): imported answers must "
             "not pass for its own. Choose another name with --judge."
         )
+    if request.pairs is not None and dataset in config.datasets and config.source(dataset).is_built_in:
+        raise JudgeFixturesError(
+            f"--dataset {dataset}: the package has pairs of that name, and --pairs {request.pairs} would be others. "
+            "Choose another name with --dataset, or leave out --pairs."
+        )
     for name in request.columns:
         if name not in FIELDS:
             raise JudgeFixturesError(f"--columns: there is no field {name!r}: {choices(name, FIELDS)}.")
@@ -180,6 +200,11 @@ def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, 
     return load_pairs(replace(config.source(dataset), balance_positions=False), config.seed)
 
 
+def _is_own(folder: Path, source: Source) -> bool:
+    """Tell whether a dataset is the file of pairs that imports of this judge write: then a log adds to it."""
+    return source.path is not None and Path(source.path).resolve() == (folder / PAIRS_FILE).resolve()
+
+
 def _files(request: Request) -> str:
     return ", ".join(map(str, request.files))
 
@@ -189,7 +214,7 @@ def _files(request: Request) -> str:
 
 def read_log(file: Path, form: Format) -> list[Row]:
     """Return the rows of a log in the form that its format's columns are about; raises JudgeFixturesError."""
-    if not file.is_file():
+    if not _is_file(file):
         raise JudgeFixturesError(f"{file} does not exist, or is a folder: give a log, a file with one answer per row.")
     try:
         return READERS[form](Source("log", file))
@@ -197,12 +222,19 @@ def read_log(file: Path, form: Format) -> list[Row]:
         raise JudgeFixturesError(str(error).replace("dataset 'log': ", "")) from None
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
+
+
 def format_of(file: Path) -> Format:
     """Return the format of a file by what it holds."""
     if file.suffix.lower() == ".eval":
         raise JudgeFixturesError(f"{file} is a packed log of Inspect: write it as JSON first (inspect log convert "
                                  f"--to json --output-dir logs-json {file}), and import that.")  # fmt: skip
-    if file.suffix.lower() != ".json" or not file.is_file():
+    if file.suffix.lower() != ".json" or not _is_file(file):
         return "jsonl"
     try:
         held = json_value(file, Source("log", file))
@@ -316,6 +348,7 @@ class _Reader:
     form: Format
     conditions: Mapping[str, Condition]
     given: tuple[Pair, ...]
+    grows: bool  # the log's own pairs are added to those that were given
     pairs: dict[str, Pair] = field(default_factory=dict)
     repeated: int = 0
     unused: list[tuple[str, str]] = field(default_factory=list)
@@ -331,8 +364,9 @@ class _Reader:
     def read(self, rows: Sequence[Row]) -> dict[Key, Answered]:
         """Return the answers of all rows by what they are about; raises JudgeFixturesError naming the line."""
         self._check_columns(rows)
-        self.pairs = {pair.id: pair for pair in self.given} or self._told(rows)
-        self.by_texts = {text_id(pair): pair for pair in self.pairs.values()}
+        given = {pair.id: pair for pair in self.given}
+        self.pairs = {**self._told(rows), **given} if self.grows or not given else given
+        self.by_texts = {shown_digest(pair, order): pair for pair in self.pairs.values() for order in get_args(Order)}
         first = self._first_repeat(rows)
         for row in rows:
             self._take(row, first)
@@ -372,11 +406,11 @@ class _Reader:
         value = self.value("repeat", row)
         if value is MISSING or value is None:
             return 0
-        if isinstance(value, str) and value.isascii() and value.isdecimal():
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < LONGEST_NUMBER:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise JudgeFixturesError(f"{row.where}: {self.column('repeat', row)} must be a whole number of at least 0, "
-                                     f"got {value!r}.")  # fmt: skip
+                                     f"got {one_line(repr(value))[:80]}.")  # fmt: skip
         return value
 
     def _take(self, row: Row, first_repeat: int) -> None:
@@ -402,6 +436,9 @@ class _Reader:
             return None
         pair, shown_swapped = self._pair_of(row)
         if pair is None:
+            return None
+        if pair.response_1 == pair.response_2:
+            self._no_use("its pair has the same response twice", row)
             return None
         condition, order = self._condition_of(row, swapped_texts=shown_swapped)
         if not condition:
@@ -437,9 +474,10 @@ class _Reader:
             told = self._texts(row)
             before = pairs.setdefault(told.id, told)
             if before not in (told, swapped(told)):
-                changed = [name for name, value in as_row(told).items() if as_row(before).get(name) != value]
-                raise JudgeFixturesError(f"{row.where}: pair {told.id!r} has another {' and '.join(changed) or 'gold'} "
-                                         "than in a row before: give different pairs different ids.")  # fmt: skip
+                one, other = as_row(told), as_row(before)
+                changed = [name for name in PAIR_FIELDS if one.get(name) != other.get(name)]
+                raise JudgeFixturesError(f"{row.where}: pair {told.id!r} has another {' and '.join(changed)} than in a "
+                                         "row before: give different pairs different ids.")  # fmt: skip
         return pairs
 
     def _pair_of(self, row: Row) -> tuple[Pair | None, bool]:
@@ -447,7 +485,7 @@ class _Reader:
         told = self._texts(row) if self._has_texts(row) else None
         value = self.value("pair", row)
         if told is not None and value in (MISSING, None):
-            pair = self.by_texts.get(text_id(told)) or self.pairs.get(told.id)
+            pair = self.pairs.get(told.id) or self.by_texts.get(shown_digest(told, "12"))
         elif value is MISSING or value is None:
             if not self.given and self._misses_a_text(row):
                 self._no_use("no text of a response", row)
@@ -459,7 +497,8 @@ class _Reader:
         else:
             pair = self.pairs.get(identifier(value, repr(self.column("pair", row)), row.where))
         if pair is None:
-            self._no_use("its pair is not in the dataset" if self.given else "no row has its pair's texts", row)
+            known = self.given and not self.grows
+            self._no_use("its pair is not in the dataset" if known else "no row has its pair's texts", row)
             return None, False
         if told is None or shown_digest(told, "12") == shown_digest(pair, "12"):
             return pair, False
@@ -507,9 +546,9 @@ class _Reader:
         value, answer = self.value("selected_response", row), self.value("answer", row)
         if value is not MISSING and "answer" not in self.request.columns:
             return self._selected(value, row), self._reason(row), None
-        if answer is MISSING or answer is None:
-            if value is MISSING and answer is MISSING:
-                self._refuse("selected_response", row)
+        if answer is MISSING:
+            self._refuse("answer" if "answer" in self.request.columns else "selected_response", row)
+        if answer is None:
             return None, self._reason(row), "no-answer"
         if not isinstance(answer, str):
             raise JudgeFixturesError(f"{row.where}: {self.column('answer', row)} must be the judge's text, got a "
@@ -576,7 +615,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
 
 def earlier(path: Path) -> Mapping[Key, Answered]:
     """Return the answers of an earlier import; none where there are none that can be read."""
-    with contextlib.suppress(JudgeFixturesError):
+    with contextlib.suppress(JudgeFixturesError, OSError):
         return read(path).answers if path.exists() else {}
     return {}
 
@@ -631,13 +670,15 @@ def _why(unused: Iterable[tuple[str, str]]) -> str:
 def _tables(done: Done) -> list[str]:
     """Return the tables that the configuration lacks."""
     config, judge, dataset = done.config, done.imported.judge, done.imported.dataset
-    prefix = "tool.judgefixtures." if Path(config.file.partition(",")[0]).name == "pyproject.toml" else ""
+    file = done.request.config_file
+    prefix = "tool.judgefixtures." if file.name == "pyproject.toml" else ""
     tables = []
     if judge not in config.judges:
         tables += [f"[{prefix}judges.{_key(judge)}]", 'provider = "imported"', ""]
     if dataset not in config.datasets:
-        tables += [f"[{prefix}datasets.{_key(dataset)}]", f"path = {json.dumps(_relative(done))}", ""]
-    return [f"add to {config.file.partition(',')[0]}:", "", *tables] if tables else []
+        path = json.dumps(_relative(done), ensure_ascii=False)
+        tables += [f"[{prefix}datasets.{_key(dataset)}]", f"path = {path}", ""]
+    return [f"add to {file}:", "", *tables] if tables else []
 
 
 def _key(name: str) -> str:
@@ -652,5 +693,7 @@ def _relative(done: Done) -> str:
 
 
 def _next(done: Done) -> list[str]:
-    imported = done.imported
-    return [f"then: pytest -k accuracy --judge {imported.judge} --judge-dataset {imported.dataset}"]
+    imported, request = done.imported, done.request
+    words = ["pytest", *options({"config": request.config, "cassettes": request.into}), "-k accuracy",
+             f"--judge {imported.judge}", f"--judge-dataset {imported.dataset}"]  # fmt: skip
+    return [f"then: {' '.join(words)}"]

@@ -34,6 +34,7 @@ from judgefixtures.statistics import (
     gate_shift,
     mirrored,
     paired_difference,
+    several,
     signed,
     worst,
 )
@@ -561,13 +562,16 @@ def folded(rows: Sequence[Row], alone: Container[str] = ALONE) -> list[list[Row]
 def largest(rows: Sequence[Row]) -> tuple[Row, str, str]:
     """Return the largest shift of those that `folded` put together, with their name and status as they are shown."""
     row = rows[0]
-    name = f"{row['contrast']} on {row['dataset']}" if len(rows) == 1 else f"{row['family']} (largest of {len(rows)})"
+    of = f"largest of {len(rows)}" if row["vsr"] else str(len(rows))
+    name = f"{row['contrast']} on {row['dataset']}" if len(rows) == 1 else f"{row['family']} ({of})"
     return row, name, f"WAIVED ({row['status']})" if row["waived"] else row["status"]
 
 
 def _sentence(rows: Sequence[Row]) -> str:
-    """Return what came of a contrast, or of the largest of several that pass."""
+    """Return what came of a contrast, or of the largest of several that pass, or that do not apply."""
     row, _, status = largest(rows)
+    if row["status"] == Status.NOT_APPLICABLE:
+        return f"{status}: {several(len(rows), 'check')} of {row['family']} of {row['judge']}: {row['message']}"
     of = f"{row['family']}, the largest of {len(rows)} shifts: " if len(rows) > 1 else ""
     return f"{status}: {of}{row['text']}"
 

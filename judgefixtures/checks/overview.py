@@ -17,14 +17,14 @@ KEY = ("judge", "baseline", "dataset", "name")
 BECAME = {Status.FAIL: "failed", Status.ERROR: "could not be measured", Status.INCONCLUSIVE: "undecided",
           Status.PASS: "passed"}  # fmt: skip
 KINDS = {"simulated": " (a simulated judge)", "imported": " (imported answers)", "asked": ""}
+OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)  # neither passed nor skipped
 SAYS = {
     Status.FAIL: "at least one limit was demonstrably broken",
     Status.ERROR: "what is not measured is not passed",
-    Status.INCONCLUSIVE: "too few pairs to tell; each says how many would",
+    Status.INCONCLUSIVE: "these answers cannot tell; each says why, and what would",
     Status.PASS: "it kept to every limit that was checked",
 }
-
-
+LAPSED = "what was waived is answered for no longer: a waiver has expired"
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
@@ -33,7 +33,7 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(
         ({"judge": each.judge, "baseline": each.baseline, "dataset": each.dataset, "check": each.check,
           "name": each.name, "status": str(each.status), "waived": each.waived is not None, "text": each.plain,
-          "message": "; ".join(each.reasons)}
+          "message": "; ".join(each.reasons), **({"lapsed": True} if each.lapsed else {})}
          for each in findings), KEY,
     )  # fmt: skip
 
@@ -51,6 +51,11 @@ def _lines(report: Row, _view: View) -> list[str]:
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
+    return [*(f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())), *gates(report)]
+
+
+def gates(report: Row) -> list[str]:
+    """Return what came of each judge by itself, a sentence each."""
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
     lines = [
@@ -58,8 +63,15 @@ def headlines(report: Row) -> list[str]:
                   [row for row in rows if row["judge"] == name], _caveat(name, report))
         for name in judges
     ]  # fmt: skip
-    decided = [f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())]
-    return [*decided, *filter(None, lines)]
+    return list(filter(None, lines))
+
+
+def others(report: Row) -> list[Row]:
+    """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
+    known = {(row["judge"], row["dataset"], row["contrast"])
+             for part in ("contrasts", "four_cells") for row in report.get(part) or ()}  # fmt: skip
+    return [row for row in report.get("results") or ()
+            if row["baseline"] is None and (row["judge"], row["dataset"], row["name"]) not in known]  # fmt: skip
 
 
 def _caveat(judge: str, report: Row) -> str:
@@ -85,6 +97,8 @@ def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
     parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
     parts += [f"{waived} waived"] if waived else []
     says = ANSWERED_FOR if worst is Status.PASS else next(text for status, text in SAYS.items() if counts[status])
+    failed = [row for row in rows if row["status"] == Status.FAIL and not row["waived"]]
+    says = LAPSED if failed and all(row.get("lapsed") for row in failed) else says
     return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
 
 

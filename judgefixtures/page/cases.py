@@ -7,10 +7,11 @@ asked about in many conditions. What a case can be filtered by is worked out her
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.edits import target
 from judgefixtures.findings import Row
 from judgefixtures.page.views import baseline_of, is_edit, said_of
@@ -20,6 +21,7 @@ from judgefixtures.pairs import Pair
 MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16
 FILTERS = {"moved": MOVED, "admitted": ADMITTED, "close": CLOSE, "invalid": INVALID, "differs": DIFFERS}
 TIE, NONE = 0, -1  # in place of the number of the chosen response
+TURNED = f"-{NO_CUE_SWAPPED.order}"  # how the name of a condition ends that shows the responses in the other order
 REVERSED = "chose-own-first"  # the outcome whose second arm shows the responses in the other order
 
 ArmKey = tuple[str, str, str, int]  # judge, dataset, condition, repeat
@@ -63,7 +65,7 @@ def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row
     packed = {
         "filters": FILTERS,
         "pairs": [_pair(row, texts) for row in pairs],
-        "arms": [_arm(arm, answers[arm], texts) for arm in arms],
+        "arms": [{**_arm(arm, answers[arm], texts), "turned": _is_turned(arm, answers)} for arm in arms],
         "contrasts": [_contrast(row, numbers, baselines, texts) for row in contrasts],
         "cases": cases,
         "edited": [target(_plain(row)) for row in pairs],
@@ -158,6 +160,16 @@ def _pair(row: Row, texts: Texts) -> list[Any]:
 
 def _plain(row: Row) -> Pair:
     return Pair(row["pair"], row["question"], row["response_1"], row["response_2"], row.get("gold"))
+
+
+def _is_turned(arm: ArmKey, there: Collection[ArmKey]) -> bool:
+    """Return whether an arm shows the pair's own response 2 first: its condition is another one in the other order.
+
+    A cue's label may be a number, too: `age-20-21` is turned where there is an `age-20`, and there is none.
+    """
+    judge, dataset, condition, repeat = arm
+    plain = condition.removesuffix(TURNED)
+    return plain != condition and (plain == NO_CUE.name or (judge, dataset, plain, repeat) in there)
 
 
 def _arm(key: ArmKey, answers: Mapping[int, Row], texts: Texts) -> Row:

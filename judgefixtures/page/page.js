@@ -186,7 +186,7 @@
   };
   const armView = (contrast, pair, place) => {
     const answer = answerOf(contrast.arms[place], pair);
-    const turned = contrast.reversed && place === 1;
+    const { turned } = arms[contrast.arms[place]];
     const view = element("div", {}, text("h4", armName(contrast, place)));
     const how = setting(contrast, place);
     if (how) view.append(text("p", how, { class: "none" }));
@@ -210,8 +210,7 @@
     if (contrast.edit && data.edited[pair] === number) view.append(text("span", `edited in ${armName(contrast, 0)} (shown as it was)`, { class: "flag" }));
     contrast.arms.forEach((arm, place) => {
       const answer = answerOf(arm, pair);
-      const turned = contrast.reversed && place === 1;
-      if (answer && own(answer.chosen, turned) === number) view.append(text("span", `chosen in ${armName(contrast, place)}`, { class: "flag" }));
+      if (answer && own(answer.chosen, arms[arm].turned) === number) view.append(text("span", `chosen in ${armName(contrast, place)}`, { class: "flag" }));
     });
     view.append(text("p", strings[row[2 + number]], { class: "text", dir: "auto" }));
     return view;

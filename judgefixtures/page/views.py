@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.checks.overview import headlines, kind_of
+from judgefixtures.checks.overview import OPEN, gates, kind_of, others
 from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Row
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.words import TERMS, listed, part_of_swap, worse_in
+from judgefixtures.statistics import Status
 
 FEW = 3  # sentences that stand open; the others are unfolded
-OPEN = ("FAIL", "ERROR", "INCONCLUSIVE")
 READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 
@@ -135,7 +135,7 @@ def view_of(report: Row) -> View:
     return View(
         status=status,
         title="Decision" if report.get("decision") else "Result",
-        leads=tuple(swap.lead for swap in swaps) or tuple(_leads(contrasts, report)),
+        leads=(*(swap.lead for swap in swaps), *_leads(contrasts, report)),
         sources=tuple(_sources(people)),
         findings=tuple(_findings(report)),
         people=people,
@@ -176,15 +176,15 @@ def baseline_of(report: Row) -> dict[str, str]:
 
 
 def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
-    """Say per judge how its checks came out, and what moves its verdicts, where nothing is compared."""
-    said = headlines(report) if "results" in report else list(_counted(contrasts))
+    """Say per judge how its own checks came out, and what moves its verdicts."""
+    said = gates(report) if "results" in report else list(_counted(contrasts))
     yield from (line if line.endswith(".") else f"{line}." for line in said)
     for judge in dict.fromkeys(row["judge"] for row in contrasts):
         moved = sorted({row["family"] for row in contrasts
                         if row["judge"] == judge and row.get("vsr_status") == "FAIL"})  # fmt: skip
         if moved:
             yield f"The verdicts of {judge} demonstrably move with {listed(moved)}."
-    if not contrasts and not said:
+    if not contrasts and not said and not report.get("decisions"):
         yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
 
 
@@ -202,26 +202,19 @@ def _findings(report: Row) -> Iterable[Findings]:
     What was not measured mostly was not for one reason, so that one of it stands for all.
     """
     measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
-    rows = [row for row in [*measured, *_rest(report, measured)] if row["status"] in OPEN]
+    rest = [{**row, "contrast": row["name"], "family": row["check"]} for row in others(report)]
+    rows = [row for row in [*measured, *rest] if row["status"] in OPEN]
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [{**row, "said": said_of(row)} for row in rows if row["judge"] == judge]
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
-        lost = [row for row in own if not row.get("vsr") and not row.get("cue_effect")]
+        lost = [row for row in own if row["status"] == Status.ERROR]
         found = [row for row in own if row not in lost]
         of_family: dict[str, Row] = {}
         for row in found:
             of_family.setdefault(row.get("family", "four-cell"), row)
         worst = list(of_family.values())[:FEW]
         stands = [{**lost[0], "of": len(lost)}] if lost else []
-        yield Findings(judge, (*worst, *stands), tuple(row for row in found if row not in worst))
-
-
-def _rest(report: Row, measured: Sequence[Row]) -> Iterable[Row]:
-    """Yield what other checks found that have no row of a contrast: of accuracy, of plans."""
-    known = {(row["judge"], row["dataset"], row["contrast"]) for row in measured}
-    for row in report.get("results") or []:
-        if row["baseline"] is None and (row["judge"], row["dataset"], row["name"]) not in known:
-            yield {**row, "contrast": row["name"], "family": row["check"]}
+        yield Findings(judge, (*worst, *stands), (*(row for row in found if row not in worst), *lost[1:]))
 
 
 URGENCY = ("FAIL", "INCONCLUSIVE", "ERROR")

@@ -169,7 +169,7 @@ class Gate:
         if waiver.expires < datetime.date.today():
             needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
             remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
-            return finding.failed(
+            return finding.no_longer_waived(
                 f"the waiver of {finding.name} by {waiver.owner} expired on {waiver.expires}: {remedy} "
                 f"{self._setup.config.file}."
             )

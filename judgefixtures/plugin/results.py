@@ -35,6 +35,7 @@ class Results:
         self._copies = 1  # under --dist each, every worker runs every item
         self._reported: Counter[str] = Counter()
         self._lost = ""
+        self._unfinished: list[str] = []  # the judge items that a run did not come to that was stopped
         self._written: list[str] = []
         self._workers: list[Any] = []
 
@@ -139,25 +140,28 @@ class Results:
             {family: ids for family, ids in sorted(found.items()) if names & set(ids)},
             joined_sources(result["sources"] for result in self._attempts),
             dict(sorted(price for result in self._attempts for price in result["prices"].items())),
-            sum(result["retries"] for result in self._attempts), lost=self._lost,
+            sum(result["retries"] for result in self._attempts), lost=self._lost, unfinished=tuple(self._unfinished),
         )  # fmt: skip
         # A pair is told once by each process: by an attempt that does not count, it may be.
         pairs = (row for result in self._attempts for row in result["pairs"])
         return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
 
     def _lost_items(self, session: pytest.Session) -> str:
-        """Say which judge items were to run and were never reported; nothing where -x, Ctrl-C and the like stopped it.
+        """Say which judge items were to run and were never reported.
 
-        A worker that died, or failed inside, may leave xdist with nothing that failed, and so with exit code 0.
+        A worker that died, or failed inside, may leave xdist with nothing that failed, and so with exit code 0. What
+        -x, Ctrl-C and the like kept from running is not lost, and is only remembered.
         """
         option = self._config.option
         stopped = session.exitstatus != pytest.ExitCode.OK and (
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
-        if stopped or option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
+        if option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
             return ""
         lost = self._unreported(self._collected or [name for name, _ in selected(session.items)])
-        if not lost:
+        if stopped:
+            self._unfinished = sorted(set(lost))
+        if stopped or not lost:
             return ""
         return (
             f"{len(lost)} of the judge items that were collected were never reported, {lost[0]} first: a process of "

@@ -15,7 +15,7 @@ from judgefixtures.checks.sensitivity import close_pairs
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
 from judgefixtures.report.origin import datasets_of, run_of, usage_of
-from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, plain, text
+from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, plain, stopped, text
 from judgefixtures.report.sheet import sheet
 from judgefixtures.statistics import SEVERITY, Status
 
@@ -45,6 +45,7 @@ def report_of(record: Record) -> Row:
     """Return report.json of everything that a run left behind, and beside it what was asked in this very run."""
     report = build_report(record.findings, record.judges, record.about.lost)
     origin = {"run": {**run_of(record), "usage": usage_of(record)}, "datasets": datasets_of(record.pairs)}
+    report["warnings"] = sorted([*report["warnings"], *filter(None, [stopped(record.about.unfinished)])])
     first = {name: report.pop(name) for name in ("schema", "status")}
     sources = record.about.sources
     asked = {"now": {judge: source["asked_now"] for judge, source in sources.items()}, "retries": record.about.retries}

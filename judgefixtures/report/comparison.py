@@ -2,7 +2,7 @@
 
 Where both asked about the same pairs a change is the mean of what each pair changed by, which noise in the pairs
 cannot make (of what each cluster did, where pairs are related); where they did not, it is the difference of two
-independent estimates, with a wider interval.
+independent estimates, with a wider interval. So it is for CAR, too, which is about the verdicts that moved in each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Change:
     new: Row
     difference: Estimate
     p: float
-    paired: bool
+    pairs: str  # "same" ones in both reports, "others", or "-" for what is not a mean over pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,8 @@ def compared(old: Record, new: Record) -> Changes:
     lines = [_headline(len(shared), len(shown), beyond, old, new)]
     if shown:
         lines += ["", *table([HEADER, *(_cells(change, adjusted[change.key]) for change in shown)])]
-        lines += ["CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider).",
+        lines += ["CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider); "
+                  "-: CAR is about the verdicts that moved, and is compared like that of others.",
                   "more than chance: by Holm's method over everything compared, at most 5% false ones."]  # fmt: skip
     lines += _statuses(old.findings, new.findings)
     lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
@@ -95,18 +96,28 @@ class _Side:
 
 def _change(key: Key, before: _Side, after: _Side) -> Change:
     old, new = before.estimates[key], after.estimates[key]
+    confidence = max(old["confidence"], new["confidence"])
     same = _same_pairs(key, before, after)
     if len(same) == max(old["n"], new["n"]):
         values = [after.scores[key][pair] - before.scores[key][pair] for pair in same]
         half = 1.0 if key[2] == "accuracy" else 2.0
         related = [after.clusters.get((key[1], pair), pair) for pair in same]
-        found = score_interval(values, old["confidence"], half, related)
+        found = score_interval(values, confidence, half, related)
         p = 2 * upper_tail(abs(score_test(values, 0.0, half, related)))
-        return Change(key, old, new, found, min(p, 1.0), True)
-    found = _independent(old, new)
+        return Change(key, old, new, found, min(p, 1.0), "same")
+    found = _independent(_at(old, confidence), _at(new, confidence))
     side = found.value - found.low if found.value > 0 else found.high - found.value
     z = abs(found.value) / (side / z_quantile((1 + found.confidence) / 2)) if side > 0 else 0.0
-    return Change(key, old, new, found, min(2 * upper_tail(z), 1.0), False)
+    return Change(key, old, new, found, min(2 * upper_tail(z), 1.0), "others" if key in before.scores else "-")
+
+
+def _at(estimate: Row, confidence: float) -> Row:
+    """Return an estimate with an interval of another level, as wide as a normal one would be."""
+    if estimate["confidence"] == confidence:
+        return estimate
+    wider = z_quantile((1 + confidence) / 2) / z_quantile((1 + estimate["confidence"]) / 2)
+    low, high = (estimate["value"] + wider * (estimate[side] - estimate["value"]) for side in ("low", "high"))
+    return {**estimate, "low": low, "high": high, "confidence": confidence}
 
 
 def _same_pairs(key: Key, before: _Side, after: _Side) -> list[str]:
@@ -137,7 +148,7 @@ def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new:
 
 def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
     return (*change.key, signed(change.old["value"]), signed(change.new["value"]), signed(change.difference.value),
-            limits(estimate_row(change.difference)), "same" if change.paired else "others",
+            limits(estimate_row(change.difference)), change.pairs,
             f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no")  # fmt: skip
 
 
@@ -165,5 +176,15 @@ def _others(old: Record, new: Record) -> list[str]:
     if old.about.version != new.about.version:
         lines.append(f"judgefixtures was {old.about.version}, is {new.about.version}: part of a change may be its own")
     both = sorted(old.judges.keys() & new.judges.keys())
-    changed = [name for name in both if old.judges[name] != new.judges[name]]
-    return lines + [f"{name} is another judge than it was: its table [judges.{name}] changed" for name in changed]
+    changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
+    return lines + [f"{name} is another judge than it was: [judges.{name}], or what was imported of it, changed"
+                    for name in changed]  # fmt: skip
+
+
+def _identity(record: Record, other: Record, name: str) -> Row:
+    """Return what a judge is, its imported answers about what it was asked in both."""
+    identity = record.judges[name]
+    if "answers" not in identity:
+        return identity
+    asked = {each.dataset for each in record.findings} & {each.dataset for each in other.findings}
+    return {**identity, "answers": {name: logs for name, logs in identity["answers"].items() if name in asked}}

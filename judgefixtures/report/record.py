@@ -16,6 +16,7 @@ from typing import Any, Self
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row
 from judgefixtures.secrets import redacted_json
+from judgefixtures.statistics import several
 
 FORMAT = 1
 RESULTS = "results.jsonl"
@@ -23,7 +24,7 @@ PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
 DIGITS = 12  # significant ones that are written: those behind depend on the version of scipy
 JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
 PLAN_KEY = ("judge", "dataset", "pair")
-OF_ITEM = ("item", "findings", "judges", "failed")  # what results.jsonl has of an item
+OF_ITEM = ("item", "id", "findings", "judges", "failed")  # what results.jsonl has of an item
 SHARED = ("served", "warnings")  # evidence that is no item's own
 
 
@@ -34,6 +35,8 @@ class About:
     `families` are the ids of all contrasts of the families that it looked at: which of them a command has to name.
     `sources` say by judge of which days its answers are and how many were asked now, `prices` are by judge.
     `shared` is evidence of no item in particular, by its kind: what several need is asked for by whichever comes first.
+    `lost` says which items came to no result although they ran, `unfinished` are the ids of
+    those that a stopped run left out.
     """
 
     version: str
@@ -45,6 +48,7 @@ class About:
     retries: int = 0
     shared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     lost: str = ""
+    unfinished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Record:
             if head.pop("judgefixtures_results") != FORMAT:
                 raise ValueError("format")
             about = About(**head)
-            about = replace(about, options=tuple(about.options))
+            about = replace(about, options=tuple(about.options), unfinished=tuple(about.unfinished))
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise _not_ours(folder) from None
         texts = {name: items if name == RESULTS else _text_of(folder / name) for name in digests}
@@ -126,13 +130,20 @@ class Record:
             if _digest(content) != digests[name]:
                 raise JudgeFixturesError(f"{folder / name} was changed, or cut short, since it was written: copy the "
                                          "folder again, or run the tests again.")  # fmt: skip
-        rows = {name: [json.loads(line) for line in content.split("\n") if line] for name, content in texts.items()}
-        record = cls.of(about, rows[RESULTS], rows[JUDGMENTS], rows[PAIRS], rows.get(PLANS, ()))
         try:
-            _ = record.findings  # another version may have other fields
-        except (KeyError, TypeError, ValueError):
+            rows = {name: [json.loads(line) for line in content.split("\n") if line] for name, content in texts.items()}
+            record = cls.of(about, rows[RESULTS], rows[JUDGMENTS], rows[PAIRS], rows.get(PLANS, ()))
+            _ = record.findings
+        except (KeyError, TypeError, ValueError, AttributeError):  # another version may have other fields
             raise _not_ours(folder) from None
         return record
+
+
+def stopped(unfinished: Sequence[str]) -> str:
+    """Return what is to be said of items that a stopped run left out; empty without any."""
+    if not unfinished:
+        return ""
+    return f"a run was stopped before its end: {several(len(unfinished), 'item')} did not run, {unfinished[0]} first"
 
 
 def joined_sources(sources: Iterable[Mapping[str, Row]]) -> dict[str, Row]:

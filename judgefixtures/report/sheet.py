@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.control import control_line
-from judgefixtures.checks.overview import headlines, source
+from judgefixtures.checks.overview import OPEN, headlines, others, source
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
 from judgefixtures.page.words import part_of_swap
@@ -35,8 +35,8 @@ def sheet(report: Row) -> str:
     parts = [
         [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report)), "",
          *(f"{plain_text(line)}.  " for line in source(report))],
-        *_decisions(report), _moved(report), _accuracy(report), _controls(report), _waived(report), _cost(report),
-        _warnings(report), _made(report),
+        *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report), _waived(report),
+        _cost(report), _warnings(report), _made(report),
         ["Decided, for the swap or against it, by: ____________________ on: ____________"] if decision else [],
     ]  # fmt: skip
     return "\n\n".join("\n".join(part).rstrip() for part in parts if part) + "\n"
@@ -80,7 +80,8 @@ def _decisions(report: Row) -> list[list[str]]:
 
 def _moved(report: Row) -> list[str]:
     """Return what moved verdicts, the largest of each family that came to the same."""
-    rows = [largest(group) for group in folded(report.get("contrasts") or (), ())]
+    asked = [row for row in report.get("contrasts") or () if row["status"] != Status.NOT_APPLICABLE]
+    rows = [largest(group) for group in folded(asked, ())]
     if not rows:
         return []
     rows.sort(key=lambda row: row[0]["status"] == Status.PASS)
@@ -90,6 +91,13 @@ def _moved(report: Row) -> list[str]:
     sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
     return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
             *(f"{plain_text(line)}.  " for line in legend(report["contrasts"]))]  # fmt: skip
+
+
+def _others(report: Row) -> list[str]:
+    """Return what else did not pass: accuracy, plans."""
+    open_ = [row for row in others(report) if row["status"] in OPEN and not row["waived"]]
+    said = [f"{row['status']}: {row['text'] or row['message']} ({row['name']} on {row['dataset']})" for row in open_]
+    return ["## What else did not pass", "", *_cut(list(map(_item, said)))] if said else []
 
 
 def _accuracy(report: Row) -> list[str]:

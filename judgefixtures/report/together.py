@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.report.record import JUDGMENT_KEY, SHARED, About, Record, joined_sources
+from judgefixtures.report.record import JUDGMENT_KEY, SHARED, About, Record, joined_sources, stopped
+
+PATHS = ("--judge-config", "--judge-cassettes")  # where things lie may differ from machine to machine
 
 
 def together(records: Mapping[Path, Record]) -> Record:
@@ -16,11 +18,14 @@ def together(records: Mapping[Path, Record]) -> Record:
 
     Nothing that was decided over a part is kept: Holm's method, rankings and decisions are computed anew of what the
     items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
-    is another judge, an item or a judgment with two results, versions of this tool.
+    is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs. What a part did
+    not come to, because it was stopped, is lost unless another part has it.
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
     _agree({"the version of judgefixtures": about.version} for about in abouts.values())
+    _agree({"--judge-pairs or --judge-repeats": [option for option in about.options if not option.startswith(PATHS)]}
+           for about in abouts.values())  # fmt: skip
     _agree({f"the judge {name!r}": identity for name, identity in part.judges.items()} for part in parts)
     _agree({f"the result of {row['item']}": row for row in part.results} for part in parts)
     _agree({f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
@@ -29,20 +34,21 @@ def together(records: Mapping[Path, Record]) -> Record:
     items = {row["item"]: row for row in every}
     judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
                                for name in ("judgments", "pairs", "plans"))  # fmt: skip
-    return Record.of(_about(list(abouts.values())), items.values(), judgments, pairs, plans)
+    about = _about(list(abouts.values()), {row["id"] for row in every})
+    return Record.of(about, items.values(), judgments, pairs, plans)
 
 
-def _about(parts: Sequence[About]) -> About:
-    """Return when and with what the parts were made."""
-    options = tuple(dict.fromkeys(option for part in parts for option in part.options))
-    lost = "; ".join(dict.fromkeys(part.lost for part in parts if part.lost))
+def _about(parts: Sequence[About], ran: Collection[str]) -> About:
+    """Return when and with what the parts were made, in which items of these ids ran."""
+    left = sorted({name for part in parts for name in part.unfinished}.difference(ran))
+    lost = "; ".join(dict.fromkeys(filter(None, [*(part.lost for part in parts), stopped(left)])))
     families = {name: ids for part in parts for name, ids in part.families.items()}
     return replace(
-        parts[0], date=max(part.date for part in parts), options=options, lost=lost,
+        parts[0], date=max(part.date for part in parts), lost=lost, unfinished=(),
         families={name: families[name] for name in sorted(families)},
         sources=joined_sources(part.sources for part in parts), retries=sum(part.retries for part in parts),
         shared={kind: [each for part in parts for each in part.shared[kind]] for kind in SHARED},
-        prices={judge: price for part in parts for judge, price in sorted(part.prices.items())},
+        prices=dict(sorted(price for part in parts for price in part.prices.items())),
     )  # fmt: skip
 
 

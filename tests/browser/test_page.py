@@ -136,6 +136,21 @@ def test_a_link_opens_its_pair(chromium: Any, plain: Path) -> None:
     assert chromium.get_log("browser") == []
 
 
+@pytest.mark.parametrize(("condition", "said"), [("no-cue", "chose Response 2"),
+                                                 ("no-cue-21", "chose Response 1 (it stood second)")])  # fmt: skip
+def test_a_choice_is_that_of_the_pair_s_own_response(chromium: Any, tmp_path: Path, condition: str, said: str) -> None:
+    """Where response 2 stood first, who chose the second chose the pair's response 1, and it is marked as chosen."""
+    row = {"judge": "j", "dataset": "d", "pair": "p", "condition": condition, "repeat": 0, "selected_response": 2,
+           "reason": "So.", "acknowledgment": "absent"}  # fmt: skip
+    pair = {"dataset": "d", "pair": "p", "question": "q", "response_1": "a", "response_2": "b", "gold": 1}
+    file = tmp_path / "report.html"
+    file.write_text(page({"status": "PASS", "judges": {"j": {}}}, [row], [pair]), "utf-8")
+    opened(chromium, file, f"#pair=d/p&judge=j&contrast={condition}")
+    assert said in texts(chromium, "#case .flag")
+    chosen = 2 if condition == "no-cue" else 1
+    assert f"chosen in {condition}" in texts(chromium, f"#case .pair > div:nth-of-type({chosen}) .flag")
+
+
 @pytest.mark.parametrize(
     ("reason", "span", "marked"),
     [

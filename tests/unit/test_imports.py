@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -121,7 +123,8 @@ def test_accuracy_is_that_of_the_log(project: Project, take: Callable[..., str])
     (row,) = ran.report["accuracy"]
     assert (row["n"], row["correct"], row["accuracy_both_orders"]["value"]) == (40, 35, 35 / 40)
     assert ran.report["judges"]["mine"]["provider"] == "imported"
-    assert list(ran.report["judges"]["mine"]["answers"]["own"]) == ["answers.jsonl"]
+    (answered,) = ran.report["judges"]["mine"]["answers"]["own"]
+    assert re.fullmatch(r"answers\.jsonl [0-9a-f]{16}", answered)
     assert all(row["imported"] for row in ran.rows("judgments"))
     assert "mine is imported: its answers about own are those of" in ran.said
 
@@ -493,6 +496,21 @@ def test_columns_are_mapped_and_rows_chosen(project: Project, take: Callable[...
     assert [row["reason"] for row in answers(project)] == ["So."] * 3
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--where", "pair=p00", "--where", "pair=p01"),
+        ("--columns", "pair=id,pair=pair"),
+        ("--columns", "pair=id", "--columns", "pair=pair"),
+    ],
+)
+def test_an_option_that_says_two_things_is_refused(options: tuple[str, ...], take: Callable[..., str]) -> None:
+    """Of two values for one column none is chosen in silence."""
+    said = take([{"pair": f"p{number:02}", "selected_response": 1} for number in range(2)], *options, code=2)
+    assert f"{options[0]} says pair=" in said
+    assert "give one of the two" in said
+
+
 def test_whole_texts_of_a_judge_are_read(project: Project, take: Callable[..., str]) -> None:
     """A column with the judge's whole text is read as a recorded answer is, its invalid ones with their kind."""
     texts = ['{"selected_response": 2, "reason": "It is."}', '{"selected_response": "tie", "reason": "Both."}', "Hm."]
@@ -714,8 +732,130 @@ def test_a_damaged_file_is_told(project: Project, take: Callable[..., str], line
     with pytest.raises(JudgeFixturesError, match=f"imported.jsonl:{line} is not a line of imported answers"):
         Imports(project.cassettes).of("mine", "own")
     ran = run(project, "-k", "accuracy")
-    assert ran.ret == 4
+    assert ran.ret == 10  # nothing was measured, and other items are
     assert f"imported.jsonl:{line} is not a line of imported answers" in ran.said
+
+
+def test_a_log_that_grew_adds_its_pairs(project: Project, take: Callable[..., str]) -> None:
+    """Where the pairs are those that an import wrote, a longer log adds some and a shorter one takes none away."""
+
+    def told(n: int) -> Rows:
+        texts = {pair["id"]: pair for pair in pairs(n)}
+        return [{**texts[row["pair"]], **row} for row in log(n=n)]
+
+    take(told(10), "--dataset", "grown")
+    file = project.cassettes / "mine" / "grown" / "pairs.jsonl"
+    project.configure(f'[datasets.grown]\npath = "{file.relative_to(project.path)}"\n')
+    assert "40 answers about 20 pairs" in take(told(20), "--dataset", "grown")
+    said = take(told(5), "--dataset", "grown")
+    assert "10 answers about 20 pairs" in said
+    assert [row["id"] for row in read_rows(file)] == [pair["id"] for pair in pairs(20)]
+    assert "40 answers about 20 pairs" in take(told(20), "--dataset", "grown")
+    assert project.run("-k", "accuracy", "--judge", "mine", "--judge-dataset", "grown", "--judge-report", "r").ret == 0
+
+
+def test_pairs_of_the_package_are_not_others(project: Project, take: Callable[..., str]) -> None:
+    """A name that the package has pairs of is refused for a file of other pairs."""
+    said = take(log(), "--pairs", "pairs.jsonl", "--dataset", "house-qa", code=2)
+    assert "--dataset house-qa: the package has pairs of that name" in said
+    assert not (project.cassettes / "mine").exists()
+
+
+def test_one_response_twice_is_no_choice(take: Callable[..., str]) -> None:
+    """Of a pair with equal responses no order can be told: its rows are counted as not used, and the others are."""
+    same = {"pair": "q1", "question": "Why?", "response_1": "So.", "response_2": "So."}
+    rows = [{**same, "order": order, "selected_response": 1} for order in ("1-2", "2-1")]
+    other = {"pair": "q2", "question": "Why?", "response_1": "So.", "response_2": "No.", "selected_response": 1}
+    said = take([*rows, other], "--dataset", "told")
+    assert "1 answer about 1 pair" in said
+    assert "not used: 2 rows: its pair has the same response twice: 2" in said
+
+
+def test_texts_alone_name_a_pair(project: Project, take: Callable[..., str]) -> None:
+    """A row without an id is about the pair with its three texts, whatever else the pair says of itself."""
+    project.write_pairs([{**pair, "content_type": "Story"} for pair in pairs()])
+    told = {name: pairs()[3][name] for name in ("question", "response_1", "response_2")}
+    turned = {**told, "response_1": told["response_2"], "response_2": told["response_1"]}
+    take([{**told, "selected_response": 1}, {**turned, "selected_response": 1}])
+    assert [row["pair"] for row in answers(project)] == ["p03", "p03"]
+
+
+def test_what_is_printed_can_be_run(project: Project, take: Callable[..., str]) -> None:
+    """The command at the end names the folders and the configuration that the import was given."""
+    said = take(log(), "--into", "my recordings")
+    (command,) = (line for line in said.splitlines() if line.startswith("then: pytest "))
+    assert '--judge-cassettes="my recordings"' in command
+    arguments = shlex.split(command.removeprefix("then: pytest "))
+    ran = project.run(*arguments)
+    assert ran.ret == 0, ran.said
+    odd = project.path / "x,y"
+    odd.mkdir()
+    (odd / "judges.toml").write_text("")
+    said = take(log(n=2), "--config", "x,y/judges.toml", "--pairs", "pairs.jsonl")
+    assert f"add to {odd / 'judges.toml'}:" in said
+    assert "--judge-config=x,y/judges.toml" in said
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, -1, 1.5, True])
+def test_a_repeat_that_is_none_is_told(value: object, take: Callable[..., str]) -> None:
+    """A repeat is a number that somebody counted to."""
+    said = take(log(n=1, orders=("1-2",), repeat=value), code=2)
+    assert "repeat must be a whole number of at least 0" in said
+    assert len(said) < 400
+
+
+def test_a_name_that_no_file_has_is_told(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name longer than the system takes is a file that does not exist."""
+    for name in ("x" * 300, "x" * 300 + ".json"):
+        assert main(["import", name, "--judge", "mine", "--dataset", "own"]) == 2
+        assert "does not exist" in capsys.readouterr().err
+    project.write("log.jsonl", json_lines(log(n=1)))
+    assert main(["import", "log.jsonl", "--judge", "mine", "--dataset", "own", "--into", "x" * 300]) == 2
+    assert "File name too long" in capsys.readouterr().err
+
+
+def test_a_column_that_a_row_lacks_is_told(take: Callable[..., str]) -> None:
+    """Where the answer is said to stand in a column, a row without it is no invalid answer."""
+    rows = [
+        {"pair": "p00", "raw": '{"selected_response": 1, "reason": "So."}'},
+        {"pair": "p01", "selected_response": 1},
+    ]
+    said = take(rows, "--columns", "answer=raw", code=2)
+    assert "answers.jsonl:2: 'raw' is missing" in said
+
+
+def test_what_differs_in_a_pair_is_named(take: Callable[..., str]) -> None:
+    """A row that lacks what another says of the same pair is told by that field's name."""
+    row = {"pair": "q1", "question": "Why?", "response_1": "So.", "response_2": "No.", "selected_response": 1}
+    said = take([{**row, "category": "x"}, {**row, "order": "2-1"}], "--dataset", "told", code=2)
+    assert "pair 'q1' has another category than in a row before" in said
+
+
+def test_what_was_moved_by_hand_is_no_other_judges(project: Project, take: Callable[..., str]) -> None:
+    """Answers say whose they are and what they are about: a copied folder is an ERROR of its own items alone."""
+    take(log())
+    shutil.copytree(project.cassettes / "mine", project.cassettes / "other")
+    ran = project.run("-k", "accuracy", "--judge", "mine", "--judge", "other", "--judge-report", "report")
+    assert ran.ret == 10
+    assert "imported.jsonl holds answers of mine about own: it was moved, or copied, by hand" in ran.said
+    assert {row["judge"] for row in ran.report["accuracy"]} == {"mine"}
+
+
+def test_a_damaged_file_concerns_its_own_dataset_alone(project: Project, take: Callable[..., str]) -> None:
+    """What is damaged of one dataset keeps no other from being measured."""
+    take(log())
+    take(log(), "--pairs", "pairs.jsonl", "--dataset", "second")
+    (project.cassettes / "mine" / "second" / "imported.jsonl").write_text("junk\n")
+    assert run(project, "-k", "accuracy", "--judge-dataset", "own").ret == 0
+
+
+def test_an_identity_has_every_log(project: Project) -> None:
+    """Two logs of one name are two."""
+    for folder, order in (("a", "1-2"), ("b", "2-1")):
+        (project.path / folder).mkdir()
+        project.write(f"{folder}/log.jsonl", json_lines(log(orders=(order,))))
+    assert main(["import", "a/log.jsonl", "b/log.jsonl", "--judge", "mine", "--dataset", "own"]) == 0
+    assert len(set(Imports(project.cassettes).identity("mine")["answers"]["own"])) == 2
 
 
 def test_an_answer_that_stands_twice_is_told(project: Project, take: Callable[..., str]) -> None:

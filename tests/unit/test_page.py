@@ -8,7 +8,7 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -251,6 +251,47 @@ def test_an_error_without_numbers_is_listed(run: Any) -> None:
     assert "nothing is recorded" in "".join(text for _, text in shown.texts)
 
 
+def result(name: str, status: str, **more: Any) -> dict[str, Any]:
+    """What an item found, as report.json has it."""
+    return {"judge": "j", "baseline": None, "dataset": f"d-{name}", "check": "accuracy", "name": name, "status": status,
+            "waived": False, "text": f"text of {name}", "message": f"why {name}", **more}  # fmt: skip
+
+
+def test_accuracy_that_failed_is_listed_as_measured() -> None:
+    """Every accuracy that did not pass stands there; what was not measured is counted, and none of it is left out."""
+    found = [result("a", "FAIL"), result("b", "FAIL"), result("c", "INCONCLUSIVE"), result("d", "PASS"),
+             result("e", "ERROR", text=""), result("f", "ERROR", text="")]  # fmt: skip
+    parsed = Parsed(page({"status": "FAIL", "judges": {"j": {}}, "results": found}, [], []))
+    said = " ".join(text for _, text in parsed.texts)
+    for each in found:
+        shown = (each["text"] or each["message"]).capitalize()
+        assert (shown in said) == (each["status"] != "PASS")
+    assert "2 checks of this judge could not be measured" in said
+
+
+def test_a_swap_says_what_came_of_the_judge_itself(run: Any) -> None:
+    """A candidate that may take the place and fails a gate of its own is told so before anything else."""
+    contrasts = [{**row, "movable": None} for row in run.report["contrasts"]]
+    swap = {**run.report, "contrasts": contrasts, "results": [result("a", "FAIL", judge="candidate")]}
+    parsed = Parsed(page(swap, [], []))
+    leads = [text for stack, text in parsed.texts if "header" in stack]
+    assert any("candidate" in text and "1 failed" in text for text in leads)
+
+
+def test_a_margin_is_drawn_on_the_side_where_it_is() -> None:
+    """Accuracy may fall by its margin, everything else rise by it."""
+    part = {"name": "recency", "role": "primary", "status": "PASS", "value": 0.0, "low": -0.4, "high": 0.4, "n": 100,
+            "margin": 0.1, "confidence": 0.9}  # fmt: skip
+    decision = {"judge": "j", "baseline": "b", "status": "APPROVE", "reasons": [],
+                "components": [{**part, "kind": "abs-vsr"}, {**part, "kind": "accuracy"}]}  # fmt: skip
+    (swap,) = view_of({"decisions": [decision], "decision": {"status": "APPROVE"}}).swaps
+    shift, accuracy = (line.strip.band for line in swap.parts if line.strip is not None)
+    assert shift[0] == 0
+    assert shift[1] < 100
+    assert accuracy[0] > 0
+    assert accuracy[1] == 100
+
+
 def test_a_waiver_names_its_owner_and_its_end(run: Any) -> None:
     """A result that somebody answers for is listed with who, until when and why."""
     waived = {"owner": "search-team", "reason": "known", "expires": "2027-01-31"}
@@ -313,10 +354,10 @@ REPORT = {"decisions": [{"judge": "j", "baseline": "b", "status": "REJECT"}],
                          "y": "old", "outcome": "chose-first", "status": "FAIL"}]}  # fmt: skip
 
 
-def flags(judgments: list[dict[str, Any]], *, close: bool = False, **change: Any) -> int:
+def flags(judgments: list[dict[str, Any]], *, close: Sequence[str] = (), **change: Any) -> int:
     """What the only case of a contrast can be filtered by."""
     report = {**REPORT, "contrasts": [{**REPORT["contrasts"][0], **change}]}
-    cases = cases_of(report, judgments, [{**PAIR, "close_for": ["j"] if close else []}])["cases"]
+    cases = cases_of(report, judgments, [{**PAIR, "close_for": list(close)}])["cases"]
     return next(cases[at + 2] for at in range(0, len(cases), 3) if cases[at] == 0)
 
 
@@ -335,12 +376,29 @@ def flags(judgments: list[dict[str, Any]], *, close: bool = False, **change: Any
         ([said("j", "x", 1), said("j", "y", 1, acknowledgment="mentioned")], {}, 0),
         ([said("j", "x", 1), said("j", "y", 1), said("b", "y", 2)], {}, DIFFERS),
         ([said("j", "x", 1), said("j", "y", 1), said("b", "x", 1), said("b", "y", 1)], {}, 0),
-        ([said("j", "x", 1), said("j", "y", 1)], {"close": True}, CLOSE),
+        ([said("j", "x", 1), said("j", "y", 1)], {"close": ["j"]}, CLOSE),
+        ([said("j", "x", 1), said("j", "y", 1)], {"close": ["b"]}, 0),
     ],
 )
 def test_a_case_is_found_by_what_is_true_of_it(judgments: Any, change: dict[str, Any], expected: int) -> None:
     """Moved, admitted, close, invalid, differing: by the report where it says so, else by the verdicts."""
     assert flags(judgments, **change) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "others", "turned"),
+    [
+        ("no-cue-21", [], True),  # the control asks this order, and a log may have it alone
+        ("no-cue", [], False),
+        ("recency-new-old-21", ["recency-new-old"], True),
+        ("age-20-21", [], False),  # labels that are numbers
+    ],
+)
+def test_a_choice_is_told_of_the_pair_s_own_response(condition: str, others: list[str], turned: bool) -> None:
+    """An arm that shows response 2 first is known by its condition, whether or not a contrast is about the order."""
+    data = cases_of({}, [said("j", name, 1) for name in (condition, *others)], [PAIR])
+    arms = {data["strings"][arm["condition"]]: arm["turned"] for arm in data["arms"]}
+    assert arms == {condition: turned, **dict.fromkeys(others, False)}
 
 
 def test_a_judge_s_answer_stands_beside_the_pair_that_it_saw() -> None:

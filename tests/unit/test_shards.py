@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +19,7 @@ from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row
 from judgefixtures.report.comparison import Changes, compared
 from judgefixtures.report.record import About, Record
-from judgefixtures.statistics import Status, paired_difference
+from judgefixtures.statistics import Status, paired_difference, proportion
 
 REPOSITORY = Path(__file__).parents[2]
 JUDGES = ["--judge", "simulated-candid", "--judge", "simulated-gpt-4o"]
@@ -79,7 +82,13 @@ def found(status: Status = Status.PASS, moved: int = 0, n: int = 100, judge: str
 
 def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> Record:
     """Return what a run of one item leaves behind."""
-    result = {"item": item, "findings": [each.to_json() for each in findings], "judges": judges or {}, "failed": False}
+    result = {
+        "item": item,
+        "id": item,
+        "findings": [each.to_json() for each in findings],
+        "judges": judges or {},
+        "failed": False,
+    }
     return Record.of(About("1", "2026-01-01", lost=lost), [result], [], [], [])
 
 
@@ -97,6 +106,7 @@ def written(folder: Path, left: Record) -> Path:
         (record(found(moved=9)), "the result of i is not the same"),
         (record(found(), judges={"mine": {"model": "b"}}, item="j"), "the judge 'mine' is not the same"),
         (Record.of(About("2", "2026-01-01"), [], [], [], []), "the version of judgefixtures is not the same"),
+        (Record.of(About("1", "2026-01-01", ("--judge-pairs=2",)), [], [], [], []), "--judge-pairs or --judge-repeats"),
     ],
 )
 def test_what_is_no_part_of_the_run_is_refused(
@@ -148,6 +158,88 @@ def test_a_folder_that_is_no_report_is_refused(
     assert str(folder) in said
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head: head["digests"].pop("judgments.jsonl"),  # what another version may write, whole as it is
+        lambda head: head.update(shared=None),
+        lambda head: head.update(digests=head["digests"].popitem()),
+    ],
+)
+def test_a_report_of_another_form_is_refused(
+    change: Callable[[dict[str, Any]], object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of today's format that lacks what this version needs is one sentence as well."""
+    folder = written(tmp_path / "one", record(found()))
+    head, _, items = (folder / "results.jsonl").read_text().partition("\n")
+    fields = json.loads(head)
+    change(fields)
+    (folder / "results.jsonl").write_text(f"{json.dumps(fields)}\n{items}")
+    assert main(["report", "merge", str(folder), "--into", str(tmp_path / "m")]) == 2
+    assert "is not what a run with --judge-report" in capsys.readouterr().err
+
+
+def passed(item: str, judge: str = "mine") -> Record:
+    """Return what a run of one item leaves behind that passed."""
+    return record(Finding("accuracy", judge, "qa", "accuracy", Status.PASS), item=item)
+
+
+def test_paths_may_differ_from_part_to_part(tmp_path: Path) -> None:
+    """Where a machine had its recordings is its own affair."""
+    shards = [written(tmp_path / name, replace(part, about=replace(part.about, options=(f"--judge-cassettes={name}",))))
+              for name, part in (("a", passed("i")), ("b", passed("j")))]  # fmt: skip
+    assert main(["report", "merge", *map(str, shards), "--into", str(tmp_path / "m")]) == 0
+
+
+def test_prices_are_in_one_order(tmp_path: Path) -> None:
+    """In whatever order parts are named, the files are the same: of judges of several parts, too."""
+    parts = {"a": passed("i", "z"), "b": passed("j", "b")}
+    shards = [written(tmp_path / name, replace(part, about=replace(part.about, prices={judge: {}})))
+              for (name, part), judge in zip(parts.items(), "zb", strict=True)]  # fmt: skip
+    for into, order in (("m", shards), ("n", shards[::-1])):
+        assert main(["report", "merge", *map(str, order), "--into", str(tmp_path / into)]) == 0
+    assert files(tmp_path / "m") == files(tmp_path / "n")
+
+
+def test_a_part_that_was_stopped_is_no_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a stopped run did not come to is an ERROR of the whole, unless another part has it."""
+    one = passed("i")
+    cut = written(tmp_path / "a", replace(one, about=replace(one.about, unfinished=("j",))))
+    assert main(["report", "merge", str(cut), "--into", str(tmp_path / "m")]) == 1
+    assert "a run was stopped before its end: 1 item did not run, j first" in capsys.readouterr().out
+    assert json.loads((tmp_path / "m" / "report.json").read_text())["status"] == "ERROR"
+    rest = written(tmp_path / "b", passed("j"))
+    assert main(["report", "merge", str(cut), str(rest), "--into", str(tmp_path / "n")]) == 0
+
+
+@pytest.mark.whole
+def test_a_run_that_x_ended_is_no_whole(tmp_path: Path) -> None:
+    """-x leaves items out: alone they are an ERROR, and with a run of the others the parts are whole."""
+    selection = ("-k", "recency", "--judge", "simulated-gpt-4o")
+    assert ran(tmp_path / "cut", *selection, "-x") == 1
+    report = json.loads((tmp_path / "cut" / "report.json").read_text())
+    assert report["status"] == "FAIL"
+    assert any("a run was stopped before its end: 1 item did not run" in warning for warning in report["warnings"])
+    assert main(["report", "merge", str(tmp_path / "cut"), "--into", str(tmp_path / "m")]) == 1
+    assert json.loads((tmp_path / "m" / "report.json").read_text())["status"] == "ERROR"
+    assert ran(tmp_path / "whole", *selection) == 1
+    parts = [str(tmp_path / name) for name in ("cut", "whole")]
+    assert main(["report", "merge", *parts, "--into", str(tmp_path / "n")]) == 1
+    assert json.loads((tmp_path / "n" / "report.json").read_text())["status"] == "FAIL"
+
+
+def test_a_reader_that_has_enough_ends_no_command_in_a_traceback(tmp_path: Path) -> None:
+    """`report compare ... | head` says what was read and nothing else."""
+    for name in ("a", "b"):
+        written(tmp_path / name, record(found()))
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "judgefixtures", "report", "compare", str(tmp_path / "a"), str(tmp_path / "b")]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
     """What one of the machines lost is lost to the whole: status ERROR, exit code 1 where others passed."""
     passed = Finding("accuracy", "mine", "qa", "accuracy", Status.PASS)
@@ -196,7 +288,7 @@ def test_related_pairs_are_not_taken_for_many() -> None:
     def beyond(cluster: int) -> bool:
         pairs = [{"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
                  for number in range(100)]  # fmt: skip
-        old, new = ({"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
+        old, new = ({"item": "i", "id": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
                     for moved in (0, 20))  # fmt: skip
         return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
 
@@ -212,7 +304,43 @@ def test_the_same_rate_of_other_pairs_is_no_change_of_the_rate() -> None:
 def test_other_pairs_are_compared_as_independent() -> None:
     """A report about a different number of pairs is compared with a wider interval, and the line says so."""
     apart = changes(found(moved=10), found(moved=20, n=80))
-    assert "others" in "\n".join(apart.lines)
+    assert "  others  " in apart.lines[3]
+
+
+def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
+    """An interval of .90 and one of .99 are compared at .99, in either order."""
+
+    def at(confidence: float, moved: int, n: int) -> Record:
+        wide = estimate_row(paired_difference(moved, 0, n, confidence=confidence))
+        return record(replace(found(), rows={"contrasts": ({"judge": "mine", "dataset": "qa", "car": None, "vsr": wide,
+                                                            "contrast": "recency-new-old"},)}))  # fmt: skip
+
+    one, other = at(0.9, 10, 60), at(0.99, 20, 100)
+    there, back = (re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compared(*pair).lines))
+                   for pair in ((one, other), (other, one)))  # fmt: skip
+    assert there is not None
+    assert back is not None
+    assert [float(limit) for limit in there.groups()] == [-float(limit) for limit in back.groups()[::-1]]
+
+
+def test_admissions_are_not_said_to_be_of_other_pairs() -> None:
+    """CAR has no score of a pair: it is compared as independent, and no pairs are said to be others."""
+    rows = [{"judge": "mine", "dataset": "qa", "contrast": "recency-new-old", "vsr": estimate_row(proportion(20, 60)),
+             "car": estimate_row(proportion(admitted, 20))} for admitted in (16, 4)]  # fmt: skip
+    old, new = (record(replace(found(), rows={"contrasts": (row,)})) for row in rows)
+    (line,) = (line for line in compared(old, new).lines if "CAR of recency-new-old" in line)
+    assert line.split()[-5] == "-"
+    assert "yes, p =" in line
+
+
+def test_what_was_imported_elsewhere_is_no_other_judge() -> None:
+    """A second dataset that was imported makes no other judge of the first one's; another log of that does."""
+
+    def by(**answers: list[str]) -> Record:
+        return record(found(), judges={"mine": {"provider": "imported", "answers": answers}})
+
+    assert not any("another judge" in line for line in compared(by(qa=["a 1"]), by(qa=["a 1"], b=["b 2"])).lines)
+    assert any("another judge" in line for line in compared(by(qa=["a 1"]), by(qa=["a 2"])).lines)
 
 
 def test_another_status_judge_or_version_is_told() -> None:

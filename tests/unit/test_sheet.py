@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from judgefixtures.checks.overview import headlines
 from judgefixtures.findings import Finding, Waived
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.report import build_report, report_of, sheet_of
@@ -47,7 +48,7 @@ def passed(**more: Any) -> Finding:
 
 def record(*findings: Finding, failed: bool = False, lost: str = "") -> Record:
     """Return what a run leaves behind."""
-    results = [{"item": f"t.py::t[{number}]", "findings": [each.to_json()], "judges": {}, "failed": failed}
+    results = [{"item": f"t.py::t[{number}]", "id": "", "findings": [each.to_json()], "judges": {}, "failed": failed}
                for number, each in enumerate(findings)]  # fmt: skip
     return Record.of(About("1", "2026-01-01", lost=lost), results, [], [], [])
 
@@ -95,6 +96,61 @@ def test_a_sheet_says_what_came_of_each_judge() -> None:
     assert lines[0] == "# Judge gate: FAIL"
     assert any("mine passed its one check" in line for line in lines)
     assert any("other: of 1 check 1 failed" in line for line in lines)
+
+
+def test_of_several_results_the_worst_comes_first() -> None:
+    """One FAIL among ten PASSes is the result, and the counts stand worst first."""
+    report = build_report([passed(name="a", status=Status.FAIL), passed(name="b", status=Status.ERROR),
+                           *(passed(name=f"c{number}") for number in range(8))])  # fmt: skip
+    assert headlines(report) == ["ERROR: mine: of 10 checks 1 failed, 1 could not be measured, 8 passed: "
+                                 "at least one limit was demonstrably broken"]  # fmt: skip
+
+
+def test_what_cannot_be_told_is_not_said_to_want_pairs() -> None:
+    """A result that is undecided for another reason than too few pairs is not promised a number of them."""
+    (line,) = headlines(build_report([passed(status=Status.INCONCLUSIVE)]))
+    assert line.endswith("1 undecided: these answers cannot tell; each says why, and what would")
+
+
+@pytest.mark.parametrize(("movable", "said"), [((0.0, 0.01), True), ((0.0, 0.5), False)])
+def test_a_pass_says_how_far_it_reaches(movable: tuple[float, ...], said: bool) -> None:
+    """Where hardly a pair was a close call in any contrast the headline says so, and elsewhere it does not."""
+    report = build_report([passed()])
+    rows = [{"judge": "mine", "sentences": {"x": "a"}, "movable": {"value": value}} for value in movable]
+    (line,) = headlines({**report, "contrasts": rows})
+    assert line.endswith("hardly any pair was a close call for it") == said
+
+
+def test_an_expired_waiver_is_no_broken_limit() -> None:
+    """What failed because nobody answers for it any more says so, and its limit is not said to be broken."""
+    lapsed = passed().no_longer_waived("the waiver of recency-new-old by us expired on 2026-01-31")
+    report = build_report([lapsed, passed(name="other")])
+    assert headlines(report) == ["FAIL: mine: of 2 checks 1 failed, 1 passed: "
+                                 "what was waived is answered for no longer: a waiver has expired"]  # fmt: skip
+    assert "nothing moved; the waiver of recency-new-old by us expired on 2026-01-31" in rendered(sheet(report))
+    (note,) = notes([dict(result("x") | {"findings": [lapsed.to_json()]})], {"GITHUB_ACTIONS": "true"})
+    assert "expired on 2026-01-31" in note
+    broken = build_report([lapsed, passed(name="other", status=Status.FAIL)])
+    assert headlines(broken)[0].endswith("at least one limit was demonstrably broken")
+
+
+def test_a_margin_stands_beside_what_was_measured() -> None:
+    """A part of a decision has its difference and interval in one column each, and what is allowed in another."""
+    part = {"kind": "abs-vsr", "name": "recency", "role": "primary", "status": "PASS", "n": 90, "value": 0.02,
+            "low": -0.01, "high": 0.05, "margin": 0.15, "message": ""}  # fmt: skip
+    decision = {"judge": "new", "baseline": "old", "status": "APPROVE", "reasons": [], "components": [part],
+                "guard_margin": None}  # fmt: skip
+    report = {**build_report([passed()]), "decision": decision, "decisions": [decision]}
+    (row,) = (line for line in rendered(sheet(report)).splitlines() if "| PASS | 90 |" in line)
+    assert row.split(" | ")[2:] == ["90", "+0.02", "-.010 to .050", "worse by .15 |"]
+
+
+def test_accuracy_that_failed_is_told() -> None:
+    """What is no contrast and did not pass has a sentence of its own on the page."""
+    failed = passed(check="accuracy", name="accuracy", status=Status.FAIL, plain="mine is right on 3 of 9 pairs")
+    report = build_report([failed, passed()])
+    assert "- FAIL: mine is right on 3 of 9 pairs (accuracy on qa)" in rendered(sheet(report)).splitlines()
+    assert "What else" not in sheet(build_report([passed()]))
 
 
 def test_what_is_waived_is_not_said_to_keep_to_limits() -> None:

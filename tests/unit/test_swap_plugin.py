@@ -25,6 +25,7 @@ from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.simulator.behaviour import PUBLISHED
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.statistics import bare
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.whole
@@ -527,6 +528,8 @@ def test_min_accuracy_is_gated(clear: Project, least: float, status: str) -> Non
     exact = binomtest(row["correct"], row["n"]).proportion_ci(0.9, "exact")
     assert status == ("PASS" if exact.low > least else "FAIL" if exact.high < least else "INCONCLUSIVE")
     assert run.ret == (0 if status == "PASS" else 1)
+    said = rf"^{status}: \S+ is right on 91 of 100 pairs of .* \(\.91, more than {bare(least)} asked; 90% CI"
+    assert re.search(said, run.said, re.MULTILINE)
     if status != "PASS":
         assert re.search(rf"accuracy 91/100 = \.91, 90% CI \[.*\], min_accuracy \.\d\d: {status}", run.said)
         assert status == "FAIL" or not re.search(r"\bFAIL\b", run.said)
