@@ -314,7 +314,7 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "call" and OUTCOME in item.stash:
         # A fixture of the user's may have made the judge or the pairs: not every text came in where we look.
-        outcome = {**item.stash[OUTCOME].to_json(), "item": key_of(item), "id": item.nodeid}
+        outcome = {**item.stash[OUTCOME].to_json(), "item": key_of(item)}
         report.judgefixtures = travelling(outcome)  # type: ignore[attr-defined]
         crash = getattr(report.longrepr, "reprcrash", None)
         if crash is not None:

@@ -134,6 +134,11 @@ def key_of(node: Any) -> str:
     return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
+def keys_of(nodes: Iterable[Any]) -> dict[str, str]:
+    """Return by its id what names each judge test in the report."""
+    return {node.nodeid: key_of(node) for node in nodes if subject_of(node) is not None}
+
+
 def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:
     """Yield each dataset with the checks that are about it, in the order in which they name the datasets."""
     of_check = [(check, _datasets(mark, setup, check.family)) for check in checks]

@@ -11,7 +11,7 @@ import pytest
 
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plugin.github import append_summary, notes
-from judgefixtures.plugin.items import selected
+from judgefixtures.plugin.items import keys_of, selected
 from judgefixtures.plugin.setup import SETUP, setup_of
 from judgefixtures.secrets import masked, presentable
 
@@ -80,6 +80,7 @@ class Results:
         """Decide and write; a run whose report could not be written does not end as if it were there."""
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["judgefixtures_notes"] = list(map(masked, self._notes()))
+            self._config.workeroutput["judgefixtures_items"] = keys_of(session.items)
             return
         self._lost = self._lost_items(session)
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
@@ -160,7 +161,8 @@ class Results:
             return ""
         lost = self._unreported(self._collected or [name for name, _ in selected(session.items)])
         if stopped:
-            self._unfinished = sorted(set(lost))
+            keys = keys_of(session.items) | {name: key for each in self._outputs("items") for name, key in each.items()}
+            self._unfinished = sorted({keys.get(name, name) for name in lost} - self._results.keys())
         if stopped or not lost:
             return ""
         return (
@@ -203,6 +205,11 @@ class Results:
         for line in notes(self._results[name] for name in sorted(self._results)):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
 
+    def _outputs(self, what: str) -> Iterator[Any]:
+        """Yield what each of xdist's workers left of something at its end."""
+        for worker in self._workers:
+            yield from filter(None, [getattr(worker, "workeroutput", {}).get(f"judgefixtures_{what}")])
+
     def _of(self, kind: str) -> Iterator[Row]:
         for result in self._results.values():
             yield from result[kind]
@@ -210,8 +217,7 @@ class Results:
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
-        kept = [*kept, *(note for worker in self._workers
-                         for note in getattr(worker, "workeroutput", {}).get("judgefixtures_notes", ()))]  # fmt: skip
+        kept = [*kept, *(note for notes in self._outputs("notes") for note in notes)]
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:

@@ -24,7 +24,7 @@ PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
 DIGITS = 12  # significant ones that are written: those behind depend on the version of scipy
 JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
 PLAN_KEY = ("judge", "dataset", "pair")
-OF_ITEM = ("item", "id", "findings", "judges", "failed")  # what results.jsonl has of an item
+OF_ITEM = ("item", "findings", "judges", "failed")  # what results.jsonl has of an item
 SHARED = ("served", "warnings")  # evidence that is no item's own
 
 
@@ -35,8 +35,8 @@ class About:
     `families` are the ids of all contrasts of the families that it looked at: which of them a command has to name.
     `sources` say by judge of which days its answers are and how many were asked now, `prices` are by judge.
     `shared` is evidence of no item in particular, by its kind: what several need is asked for by whichever comes first.
-    `lost` says which items came to no result although they ran, `unfinished` are the ids of
-    those that a stopped run left out.
+    `lost` says which items came to no result although they ran, `unfinished` are those that
+    a stopped run left out.
     """
 
     version: str

@@ -34,12 +34,12 @@ def together(records: Mapping[Path, Record]) -> Record:
     items = {row["item"]: row for row in every}
     judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
                                for name in ("judgments", "pairs", "plans"))  # fmt: skip
-    about = _about(list(abouts.values()), {row["id"] for row in every})
+    about = _about(list(abouts.values()), items.keys())
     return Record.of(about, items.values(), judgments, pairs, plans)
 
 
 def _about(parts: Sequence[About], ran: Collection[str]) -> About:
-    """Return when and with what the parts were made, in which items of these ids ran."""
+    """Return when and with what the parts were made, in which these items ran."""
     left = sorted({name for part in parts for name in part.unfinished}.difference(ran))
     lost = "; ".join(dict.fromkeys(filter(None, [*(part.lost for part in parts), stopped(left)])))
     families = {name: ids for part in parts for name, ids in part.families.items()}

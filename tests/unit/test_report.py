@@ -282,7 +282,7 @@ def record(
     rows: Sequence[Row] = (), judgments: Sequence[Row] = (), judges: Mapping[str, Row] = MappingProxyType({})
 ) -> Record:
     """Return what a run leaves behind in which each row was an item's."""
-    found = [{"item": f"{row['judge']} {row['dataset']}", "id": "", "findings": [holding([row]).to_json()],
+    found = [{"item": f"{row['judge']} {row['dataset']}", "findings": [holding([row]).to_json()],
               "failed": False, "judges": dict(sorted(judges.items()))} for row in rows]  # fmt: skip
     return Record.of(About("0", "2026-11-22"), found, judgments, [], [])
 

@@ -84,7 +84,6 @@ def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None
     """Return what a run of one item leaves behind."""
     result = {
         "item": item,
-        "id": item,
         "findings": [each.to_json() for each in findings],
         "judges": judges or {},
         "failed": False,
@@ -213,10 +212,11 @@ def test_a_part_that_was_stopped_is_no_whole(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.whole
-def test_a_run_that_x_ended_is_no_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("-n", "1")])
+def test_a_run_that_x_ended_is_no_whole(tmp_path: Path, options: tuple[str, ...]) -> None:
     """-x leaves items out: alone they are an ERROR, and with a run of the others the parts are whole."""
     selection = ("-k", "recency", "--judge", "simulated-gpt-4o")
-    assert ran(tmp_path / "cut", *selection, "-x") == 1
+    assert ran(tmp_path / "cut", *selection, "-x", *options) == (2 if options else 1)  # xdist is interrupted by itself
     report = json.loads((tmp_path / "cut" / "report.json").read_text())
     assert report["status"] == "FAIL"
     assert any("a run was stopped before its end: 1 item did not run" in warning for warning in report["warnings"])
@@ -288,7 +288,7 @@ def test_related_pairs_are_not_taken_for_many() -> None:
     def beyond(cluster: int) -> bool:
         pairs = [{"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
                  for number in range(100)]  # fmt: skip
-        old, new = ({"item": "i", "id": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
+        old, new = ({"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
                     for moved in (0, 20))  # fmt: skip
         return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
 

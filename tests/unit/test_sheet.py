@@ -48,7 +48,7 @@ def passed(**more: Any) -> Finding:
 
 def record(*findings: Finding, failed: bool = False, lost: str = "") -> Record:
     """Return what a run leaves behind."""
-    results = [{"item": f"t.py::t[{number}]", "id": "", "findings": [each.to_json()], "judges": {}, "failed": failed}
+    results = [{"item": f"t.py::t[{number}]", "findings": [each.to_json()], "judges": {}, "failed": failed}
                for number, each in enumerate(findings)]  # fmt: skip
     return Record.of(About("1", "2026-01-01", lost=lost), results, [], [], [])
 
