@@ -383,7 +383,7 @@ def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
     plugins = ("-p", "no:cacheprovider", "-p", "xdist.plugin", "-p", "judgefixtures.plugin")  # others take long to load
     command = [sys.executable, "-m", "pytest", *plugins, "--judge-config", "judges.toml", *BATCH]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    most = max(KILLS // len(SDKS), 2)
+    most = max(-(-KILLS // len(SDKS)), 2)
     chance = random.Random(f"kills of {sdk}")
     kills = 0
     while kills < most:

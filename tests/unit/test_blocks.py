@@ -51,7 +51,8 @@ SHOWN = {
 # Python that is no program of its own: a test below runs it in what it belongs to.
 PARTS = {"docs/python-judges.md"}
 
-COMMANDS = [(block, command) for block in of_language(PAGES, "console") for command in block.commands]
+RUN = [block for block in of_language(PAGES, "console") if {each.bare for each in block.commands} - {*NOT_RUN}]
+COMMANDS = [command for block in of_language(PAGES, "console") for command in block.commands]
 OWN = {page: [command for block in of_language([page], "sh") for command in block.commands] for page in PAGES}
 PYTHON = [block for block in of_language(PAGES, "python") if block.page not in PARTS]
 TOML = of_language(PAGES, "toml")
@@ -74,7 +75,7 @@ def test_every_block_names_its_language(page: Path) -> None:
 
 def test_what_is_not_run_is_there() -> None:
     """The lists of exceptions name nothing that has left the docs."""
-    written = [command.bare for _, command in COMMANDS] + [each.bare for own in OWN.values() for each in own]
+    written = [command.bare for command in COMMANDS] + [each.bare for own in OWN.values() for each in own]
     assert set(NOT_RUN) <= set(written)
     shown = [block.text for block in of_language(PAGES, "text")]
     assert all(any(text.startswith(beginning) for text in shown) for beginning in SHOWN)
@@ -101,18 +102,22 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize(
-    ("block", "command"),
-    [each for each in COMMANDS if each[1].bare not in NOT_RUN],
-    ids=[f"{block}-{command.bare}" for block, command in COMMANDS if command.bare not in NOT_RUN],
-)
-def test_a_command_in_a_clone(block: Block, command: Command, copy: Path) -> None:
-    """It ends with the code that the page gives, and prints what the page shows; `...` stands for what is left out."""
-    done = run(command.line, copy)
-    assert_done(command, done)
-    printed = iter(done.stdout.splitlines())
+@pytest.mark.parametrize("block", RUN, ids=str)
+def test_the_commands_of_a_block_in_a_clone(block: Block, copy: Path) -> None:
+    """Run one after the other, each ends with the code that the page gives; what the page shows is printed.
+
+    `...` stands for what is left out.
+    """
+    printed: list[str] = []
+    for command in block.commands:
+        if command.bare in NOT_RUN:
+            continue
+        done = run(command.line, copy)
+        assert_done(command, done)
+        printed += done.stdout.splitlines()
+    lines = iter(printed)
     shown = [line for line in block.output.splitlines() if line.strip() not in ("", "...")]
-    assert [line for line in shown if line not in printed] == []  # each is looked for behind the one before
+    assert [line for line in shown if line not in lines] == []  # each is looked for behind the one before
 
 
 @pytest.fixture(scope="module")
