@@ -73,6 +73,17 @@ def _thinking_level(value: str) -> str:
     return value
 
 
+def _address(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        if parts.hostname and (parts.port is None or parts.port > 0):
+            return value
+        why = "it has no host" if not parts.hostname else "its port is 0"
+    except ValueError as error:
+        why = str(error)
+    raise ValueError(f"it is no address of a server: {why}")
+
+
 THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 # The tiers that providers document; servers of one's own (base_url) have their own names for theirs.
 SERVICE_TIERS = {
@@ -85,6 +96,7 @@ FLEX = "flex"  # half the price, for whoever can wait
 FLEX_TIMEOUT = 900.0  # seconds for an attempt, as OpenAI advises for its flex tier
 Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Address = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$"), AfterValidator(_address)]
 Table = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -107,7 +119,7 @@ class ConnectionTable(_Table):
     The name of Azure's deployment is the exception, where it is another one than the model's: it decides who answers.
     """
 
-    endpoint: str | None = Field(None, pattern=r"^https?://[^\s?#]+$")
+    endpoint: Address | None = None
     deployment: str | None = Field(None, pattern=r"^[^\s/?#%]+$")
     api_version: str | None = Field(None, pattern=r"^[\w.-]+$")
     project: str | None = Field(None, pattern=r"^[\w.:-]+$")
@@ -120,7 +132,7 @@ class JudgeTable(_Table):
     provider: Literal["openai", "azure", "google", "anthropic", "python", "imported"]
     model: str | None = Field(None, min_length=1)
     target: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
-    base_url: str | None = Field(None, pattern=r"^https?://[^\s?#]+$")
+    base_url: Address | None = None
     connection: ConnectionTable | None = None
     api_key_env: str | None = Field(None, min_length=1)
     timeout: float = Field(60.0, gt=0, allow_inf_nan=False)
@@ -242,6 +254,9 @@ class JudgeTable(_Table):
             for key in ("endpoint", "api_version"):
                 if connection is None or getattr(connection, key) is None:
                     raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
+            if connection is not None and "/openai" in urlsplit(connection.endpoint or "").path:
+                raise ValueError("connection.endpoint is the resource's address alone: leave out /openai and what "
+                                 "follows it, which the SDK puts behind it")  # fmt: skip
         if connection is None:
             return self
         meant = CONNECTIONS.get(self.provider)

@@ -381,11 +381,12 @@ def _stated(value: _Object, form: Form) -> Stated:
 
 def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
     """Return the different (key, value) pairs that `name` could mean: two of them are one too many."""
-    pairs = [(key, item) for key, item in value.pairs if _folded(key) == _folded(name)]
+    pairs = [(key, item) for key, item in value.pairs if folded(key) == folded(name)]
     return list({(key, _compact(item)): (key, item) for key, item in pairs}.values())
 
 
-def _folded(key: str) -> str:
+def folded(key: str) -> str:
+    """Return a key without case, underscores and spaces: models write it in several ways."""
     return "".join(key.lower().replace("_", " ").split())
 
 

@@ -319,7 +319,6 @@ def _skipped(only_httpx2: bool) -> tuple[str, ...]:
 def _routing() -> Any:
     """Return the subclass of vcrpy's Cassette; made when used, because importing vcrpy takes 0.3 s."""
     from vcr.cassette import Cassette
-    from vcr.filters import decode_response
 
     class RoutingCassette(Cassette):  # type: ignore[misc]
         """Plays and records through the call in progress; holds no recordings itself."""
@@ -387,7 +386,7 @@ def _routing() -> Any:
             status = response["status"]["code"]
             if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
                 return
-            received = decode_response(response)["body"].get("string") or b""
+            received = _decoded(response)
             # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
             body = scrubbed(received if call.eager else thinned(unsigned(received)))
             plain = _plain_digest(call, request)
@@ -427,6 +426,21 @@ def _header(response: Any, wanted: str) -> str:
             value = as_text(values)
             return JSON if value.partition(";")[0].strip() == JSON else value
     return JSON if wanted == "content-type" else ""
+
+
+def _decoded(response: Any) -> bytes:
+    """Return a body as the judge reads it: by the client that the SDKs use, in whichever way it was compressed."""
+    import httpx2
+
+    body = response["body"].get("string") or b""
+    told = [values for name, values in response["headers"].items() if name.lower() == "content-encoding"]
+    headers = [
+        ("content-encoding", each) for values in told for each in ([values] if isinstance(values, str) else values)
+    ]
+    try:
+        return httpx2.Response(response["status"]["code"], headers=headers, content=body).content
+    except httpx2.DecodingError:  # what nobody can read is no answer
+        return body
 
 
 def _location(response: Any) -> str:

@@ -79,7 +79,7 @@ def unsigned(body: bytes) -> bytes:
 def tool_inputs(body: bytes | str) -> dict[int, Any]:
     """Return what tools are called with in an answer of Claude's, by the place of the block.
 
-    A member that stands there more than once has the list of its values: a JSON reader would take the last.
+    A member that stands there with several values has the list of them: a JSON reader would take the last.
 
     >>> tool_inputs('{"content": [{"type": "tool_use", "input": {"selected_response": 1, "selected_response": 2}}]}')
     {0: {'selected_response': [1, 2]}}
@@ -95,7 +95,8 @@ def _all_values(members: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, list[Any]] = {}
     for name, value in members:
         found.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    return {name: values[0] if len({repr(value) for value in values}) == 1 else values
+            for name, values in found.items()}  # fmt: skip
 
 
 def unspelled(body: bytes) -> bytes:

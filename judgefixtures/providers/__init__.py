@@ -161,7 +161,8 @@ _SENT_AS = {
     **{name.replace("_", ""): frozenset(LIMITS) for name in LIMITS},
     **{name.replace("_", ""): LOGPROBS for name in LOGPROBS},
     # What Anthropic's API calls them, in a path of fields.
-    **dict.fromkeys(("outputconfig", "outputconfig.format", "outputformat"), frozenset({"response_format"})),
+    "outputconfig": frozenset({"response_format", "reasoning_effort"}),
+    **dict.fromkeys(("outputconfig.format", "outputformat"), frozenset({"response_format"})),
     **dict.fromkeys(("outputconfig.effort", "effort"), frozenset({"reasoning_effort"})),
     **dict.fromkeys(("toolchoice", "tools"), frozenset({TOOL})),
     "thinking": frozenset({"thinking_config"}),

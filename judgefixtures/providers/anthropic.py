@@ -33,7 +33,7 @@ from judgefixtures.providers.wire import (
     without_switches,
 )
 from judgefixtures.secrets import redacted
-from judgefixtures.verdicts import InvalidKind
+from judgefixtures.verdicts import InvalidKind, folded
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -60,6 +60,7 @@ STATUS_OF = {  # of an error that comes in a 200, by its type
     "not_found_error": 404, "conflict_error": 409, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
     "timeout_error": 504, "overloaded_error": 529,
 }  # fmt: skip
+STATING = frozenset(map(folded, ("selected_response", "score")))
 CALLED = "the model called a tool instead of answering"
 
 
@@ -269,7 +270,7 @@ def _said(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
 def _stated(wire: Wire) -> Iterator[str]:
     """Yield the inputs of called tools that state a verdict or a score, as JSON."""
     for given in tool_inputs(wire.body.removeprefix("\ufeff")).values():
-        if isinstance(given, dict) and given.keys() & {"selected_response", "score"}:
+        if isinstance(given, dict) and {folded(key) for key in given} & STATING:
             yield json.dumps(given)
 
 

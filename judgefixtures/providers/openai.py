@@ -61,6 +61,8 @@ FINISH: dict[str, InvalidKind] = {
     "tool_calls": "no-answer",
     "function_call": "no-answer",
 }
+# How servers say that the model had nothing to add.
+ENDED = frozenset({None, "", "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "complete", "completed"})
 ENVELOPE = frozenset({"choices", "model", "usage"})
 BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "network_error"})
 HINTS: dict[InvalidKind, str] = {
@@ -236,7 +238,12 @@ def _fault(finish: Any, message: dict[str, Any], text: str, reasoning: str) -> t
         kind = FINISH[finish]
         return kind, HINTS[kind]
     if text.strip():
-        return None, ""
+        return (
+            None,
+            ""
+            if finish in ENDED
+            else f"the finish reason {str(finish)[:60]} is not known; the answer was read as it is",
+        )
     if message.get("tool_calls") or message.get("function_call"):
         return "no-answer", HINTS["no-answer"]
     if reasoning.strip():

@@ -28,6 +28,7 @@ from judgefixtures.cassettes.replay import is_this_machine, was_played
 from judgefixtures.config import UNSET
 from judgefixtures.probabilities import UNTOLD, Token, token_bytes
 from judgefixtures.providers import (
+    LIMITS,
     LOGPROBS,
     TOOL,
     Answer,
@@ -71,7 +72,7 @@ class Wire:
                 raise FatalJudgeError(
                     "the server answered with an HTML page: is it a proxy or sign-in page, or does base_url lack /v1?"
                 ) from None
-            if start.startswith(("data:", "event:", "id:", ":")):
+            if start.startswith(("data:", "event:", "id:", "retry:", ":")):
                 raise FatalJudgeError(
                     "the server answered with an event stream although none was asked for: base_url points at a "
                     "gateway that forces streaming; use one that does not."
@@ -157,12 +158,18 @@ async def exchange(call: Awaitable[Any], base_url: str | None) -> Wire:
 
 
 def understood(read: Callable[[Wire, str], Answer], wire: Wire, model: str) -> Answer:
-    """Return what a reader makes of a response; one of an unexpected form counts as no answer and is asked again."""
+    """Return what a reader makes of a response; one of an unexpected form is asked again.
+
+    It counts as no answer where it stands in place of one; an error that nobody can read is an outage.
+    """
     try:
         answer = read(wire, model)
-        return answer if was_played() else replace(answer, quotas=quotas(wire.headers, answer.usage))
-    except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        if wire.status >= 400:
+            said = f"HTTP {wire.status} with an error of an unexpected form ({error})"
+            raise RetryableError(said, status=wire.status, outage=True) from None
         raise RetryableError(f"an answer of an unexpected form ({error})", invalid="no-answer") from None
+    return answer if was_played() else replace(answer, quotas=quotas(wire.headers, answer.usage))
 
 
 def as_table(value: Any) -> Mapping[str, Any]:
@@ -379,6 +386,9 @@ def error_object(wire: Wire) -> Mapping[str, Any]:
     return error if named is None or error.get("code") is not None else {**error, "code": named}
 
 
+LONGEST_MESSAGE = 5_000  # characters of an error that are looked through for what it means
+
+
 def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str], model: str) -> Answer:
     """Classify an error by status and content: one item's fault, a passing fault, or a fatal one."""
     message = str(error.get("message") or error.get("detail") or "").strip()
@@ -386,6 +396,7 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
         message = f"{message}: {raw}"
     # Whole: a secret that is cut in two is not known any more.
     said = f"HTTP {status}: {masked(message)[:400]}" if message else f"HTTP {status}"
+    message = message[:LONGEST_MESSAGE]
     if kind := _item_fault(status, error, message):
         return Answer("", kind, said)
     if status in (400, 403, 422, 501) and (refusal := refused_logprobs(error, message, said)) is not None:
@@ -394,11 +405,7 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
         raise FatalJudgeError(f"{said} -- {remedy}")
     if status in (400, 422):
         parameter = rejected_parameter(error, message)
-        raise UnsupportedError(
-            f"{said} -- the server rejects {parameter or 'the request'}: {_without(parameter)} in the judge's table, "
-            "or set drop_unsupported = true to leave out what this model does not take.",
-            parameter,
-        )
+        raise UnsupportedError(f"{said} -- {_unsupported(parameter)}", parameter)
     if status in RETRIED or status >= 500:
         raise RetryableError(said, retry_after=retry_after(headers, error, message), status=status)
     raise FatalJudgeError(f"{said} -- the request cannot succeed as it is.")
@@ -410,11 +417,19 @@ _KEYS = {"thinking": "thinking_budget", "output_config": "response_format", "out
          "tools": "response_format"}  # fmt: skip
 
 
-def _without(parameter: str) -> str:
-    """Return how a table leaves a parameter out: one with a default is sent unless it is unset."""
-    if parameter in ("temperature", "seed"):
-        return f'set {parameter} = "{UNSET}"'
-    return f"change or remove {_KEYS.get(parameter, 'it')}"
+def _unsupported(parameter: str) -> str:
+    """Return what to do about a parameter that a server rejects; one with a default is sent unless it is unset."""
+    if not parameter:
+        return ("the server rejects the request and does not say what of it: compare the judge's table (model, "
+                "parameters, response_format) with what this model takes.")  # fmt: skip
+    if parameter in LIMITS or parameter == "max_output_tokens":
+        how = "change max_output_tokens"
+    elif parameter in ("temperature", "seed"):
+        how = f'set {parameter} = "{UNSET}"'
+    else:
+        how = f"change or remove {_KEYS.get(parameter, 'it')}"
+    return (f"the server rejects {parameter}: {how} in the judge's table, or set drop_unsupported = true to leave out "
+            "what this model does not take.")  # fmt: skip
 
 
 _TOO_MANY = re.compile(
@@ -492,6 +507,8 @@ def _number(text: str) -> int:
     return int(digits) if digits else 0
 
 
+ADDRESS_REMEDY = "there is nothing at this address: check base_url (does it lack /v1, or have it twice?)."
+UNKNOWN_MODEL = "the server does not know the model"
 KEY_REMEDY = "the API key is not accepted: check the variable that api_key_env names."
 
 
@@ -506,24 +523,24 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
         "billing" in code
         or code == "organization_on_hold"
         or status == 402
-        or (status in (400, 403) and "billing" in lower)
+        or (status in (400, 403) and ("billing" in lower or _SWITCHED_OFF.search(message)))
     ):
         return "the account has to be paid or topped up, or activated, first."
     if "insufficient_quota" in (code, error.get("type")) or "spend_limit" in code or _NO_MONEY.search(message):
         return "the quota of this account is used up: raise it, then run again with --judge-record missing."
-    if status == 429 and ("PerDay" in details or re.search(r"per[- ]day|\(rpd\)", lower)):
+    if status == 429 and ("PerDay" in details or _DAILY.search(message)):
         return "a daily limit is used up: run again with --judge-record missing when it is reset."
     if status == 429 and re.search(r"limit:? 0(?![.,]?\d)\b", lower):
         return f"this account may not use {model!r} at all: use another model or another plan."
     if "user location" in lower or "country, region" in lower or "unsupported_country" in code:
         return "the provider does not serve this region: run from another one, or use another provider."
     if _NO_ENDPOINT.search(message) or (status in (404, 410) and not no_model and "model" not in lower):
-        return "there is nothing at this address: check base_url (does it lack /v1, or have it twice?)."
+        return ADDRESS_REMEDY
     if _PLAIN_HTTP.search(message):
         return "the server speaks TLS: write https:// instead of http:// in base_url."
     if status in (404, 410) or code in _MODEL_CODES or (status in (400, 403, 422) and no_model):
-        return (f"the server does not know the model {model!r} (retired, renamed, another API version, or not "
-                "open to this key): ask it for its list of models.")  # fmt: skip
+        return (f"{UNKNOWN_MODEL} {model!r} (retired, renamed, another API version, or not open to this key): ask it "
+                "for its list of models.")  # fmt: skip
     if status == 403:
         return "access is denied: check the key's permissions, the project and the region."
     if status in (405, 501):
@@ -584,7 +601,7 @@ _FORCED = re.compile(r"tool_choice (?:that )?forces", re.IGNORECASE)  # a call c
 
 # Anthropic's API begins with the field: "thinking.enabled.budget_tokens: ...", "`temperature` is ...".
 _FIRST = re.compile(
-    r"[`'\"]?([a-z_]+(?:\.[a-z_]+)*)[`'\"]?(?::| (?:is|are|may|must|cannot|can|and|does|requires?)\b)", re.IGNORECASE
+    r"[`'\"]?([a-z_]+(?:\.[a-z_0-9]+)*)[`'\"]?(?::| (?:is|are|may|must|cannot|can|and|does|requires?)\b)", re.IGNORECASE
 )  # fmt: skip
 
 
@@ -616,6 +633,10 @@ _NO_MONEY = re.compile(
     r"|budget(?: has been|_) ?exceeded|exceeded your monthly"
     r"|your (?:specified )?(?:workspace )?api usage limits?", re.IGNORECASE | re.DOTALL
 )  # fmt: skip
+_DAILY = re.compile(r"per[- ]day|\(rpd\)|\bdaily (?:\w+ ){0,2}(?:limit|quota)", re.IGNORECASE)
+_SWITCHED_OFF = re.compile(
+    r"(?:organization|account|workspace) (?:has been|is|was) (?:disabled|deactivated|suspended)", re.IGNORECASE
+)
 _NO_ENDPOINT = re.compile(r"unexpected endpoint or method", re.IGNORECASE)
 _PLAIN_HTTP = re.compile(r"plain http|http request to an https server", re.IGNORECASE)
 
@@ -642,15 +663,16 @@ def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: s
         try:
             seconds = float(value.partition(",")[0]) * scale  # a proxy may add its own
         except ValueError:
-            moment = email.utils.parsedate_tz(value)
+            moment = _date(value)
             if moment is None:
                 continue
-            seconds = email.utils.mktime_tz(moment) - time.time()
+            seconds = moment - time.time()
         return max(seconds, 0.0) if seconds == seconds else None
     for name in ("retry_after", "estimated_time"):
-        if isinstance(error.get(name), int | float):
-            return max(float(error[name]), 0.0)
-    for detail in error.get("details") or ():
+        if (seconds_told := _amount(str(error.get(name)))) is not None:
+            return seconds_told
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
         if isinstance(detail, dict) and isinstance(detail.get("retryDelay"), str):
             return _seconds(detail["retryDelay"])
     if found := _TRY_AGAIN.search(message):
@@ -659,6 +681,7 @@ def retry_after(headers: Mapping[str, str], error: Mapping[str, Any], message: s
     return max(used_up, default=None)
 
 
+LONGEST_SPAN = 100  # characters
 LONGEST_RESET = 120.0  # a limit by the hour or day: its reset is not waited for, whatever else may be left
 
 
@@ -699,8 +722,21 @@ def quotas(headers: Mapping[str, str], usage: Usage) -> tuple[Quota, ...]:
 
 def _server_time(headers: Mapping[str, str]) -> float:
     """Return the time by the server's clock: a moment that it names is one of that clock."""
-    said = email.utils.parsedate_tz(headers.get("date", ""))
-    return time.time() if said is None else email.utils.mktime_tz(said)
+    said = _date(headers.get("date", ""))
+    return time.time() if said is None else said
+
+
+def _date(text: str) -> float | None:
+    """Return a date as mails and HTTP write it as seconds since 1970; None for what is none, or of no calendar.
+
+    >>> _date("Thu, 01 Jan 1970 00:01:00 GMT"), _date("Wed, 21 Oct 99999 07:28:00 GMT")
+    (60, None)
+    """
+    try:
+        found = email.utils.parsedate_tz(text)
+        return None if found is None else email.utils.mktime_tz(found)
+    except (ArithmeticError, LookupError, ValueError):
+        return None
 
 
 def _amount(text: str) -> float | None:
@@ -729,12 +765,12 @@ def _moment(text: str) -> float | None:
     """
     try:
         found = datetime.datetime.fromisoformat(text.strip())
-    except ValueError:
+        return None if found.tzinfo is None else found.timestamp()
+    except (ArithmeticError, ValueError):
         return None
-    return None if found.tzinfo is None else found.timestamp()
 
 
 def _seconds(span: str) -> float | None:
     scales = [(float(number), next(scale for start, scale in _SECONDS.items() if unit.lower().startswith(start)))
-              for number, unit in _SPAN.findall(span)]  # fmt: skip
+              for number, unit in _SPAN.findall(span[:LONGEST_SPAN])]  # fmt: skip
     return sum(number * scale for number, scale in scales) if scales else None

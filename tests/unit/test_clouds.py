@@ -164,12 +164,14 @@ def test_a_deployment_of_the_model_s_name_is_not_told_twice() -> None:
         ),
         (
             wire({"error": {"code": "DeploymentNotFound", "message": "The API deployment does not exist."}}, 404),
-            "list of",
+            "the deployment asked for is 'prod': check deployment",
         ),
+        (wire({"error": {"code": "404", "message": "Resource not found"}}, 404), "check endpoint, deployment and"),
+        (wire({"error": {"code": "BadRequest", "message": "API version not supported"}}, 400), "check api_version"),
         (wire(problem("Wait.", code="429"), 429, retry_after="600"), "600 s"),
         (wire(chat(SECOND, model="gpt-4.1-2025-04-14")), "reroutes"),
     ],
-    ids=["key", "deployment", "wait", "rerouted"],
+    ids=["key", "deployment", "address", "version", "wait", "rerouted"],
 )
 def test_what_ends_a_run_on_azure(answer: Answer, words: str) -> None:
     """Azure's errors are classed as OpenAI's are, and another model than the one asked for is told."""
@@ -385,6 +387,11 @@ def test_a_cloud_s_calendar_is_not_taken_for_the_provider_s(monkeypatch: pytest.
         ),
         (azure("https://a.openai.azure.com", base_url="https://b.example"), "takes no base_url"),
         (azure("ftp://a.openai.azure.com"), "connection.endpoint"),
+        (azure("https://[::1"), "connection.endpoint: it is no address of a server"),
+        (azure("https://a.openai.azure.com/openai/v1"), "leave out /openai"),
+        ({"provider": "openai", "model": "m", "base_url": "http://[x]:80"}, "base_url: it is no address of a server"),
+        ({"provider": "google", "model": "m", "base_url": "http://a:99999999"}, "base_url: it is no address of a"),
+        ({"provider": "anthropic", "model": "m", "base_url": "http://:80"}, "base_url: it is no address of a server"),
         (azure("https://a.openai.azure.com", deployment="a/b"), "connection.deployment"),
         (azure("https://me:secret-word@a.example?key=secret-word"), "connection.endpoint"),
         (vertex(None) | {"connection": {"project": "p"}}, "needs project and location"),
