@@ -7,7 +7,7 @@ model" turns 8 of the close and 3 of the clear ones, 18%, as the judges of W4 in
 package's own: `drift.evidence` and `drift.total`.
 
 Exit code 1 where more than 1% of the histories without a change have an alarm, or less than 90% of those with a new
-model have one within 10 runs at 2% noise.
+model have one within 10 runs: at up to 2% noise, and at 5% but where one answer was recorded and the change came first.
 """
 
 from __future__ import annotations
@@ -141,11 +141,11 @@ def main() -> int:
     show("\nfound within 10 runs, and runs until the alarm: median / 90%")
     show("| change | noise | " + " | ".join(name for name, _, _ in columns) + " |\n|" + "---|" * (2 + len(columns)))
     for change in CHANGES:
-        for noise in (0.0, 0.02, 0.10):
+        for noise in (0.0, 0.02, 0.05, 0.10):
             cells = [delays(noise, change, after, options.changes, recorded) for _, after, recorded in columns]
             show(f"| {change.name} | {noise:.0%} | " + " | ".join(map(cell, cells)) + " |")
-            if change is CHANGES[0] and noise <= 0.02:
-                holds &= all(within(found) >= 0.9 for found in cells)
+            if change is CHANGES[0] and noise <= 0.05:  # one recorded answer tells little of a judge that varies
+                holds &= all(within(found) >= 0.9 for found in (cells if noise <= 0.02 else cells[1:]))
     return 0 if holds else 1
 
 

@@ -178,14 +178,14 @@ def _amount(text: str) -> float:
 
 def _canary(options: argparse.Namespace) -> int:
     """Run the canary once, and say what it found."""
-    from judgefixtures.canary.watching import Request, outlook, watch
-    from judgefixtures.canary.words import exit_code, said, said_before
-
-    request = Request(options.judge, options.config, options.cassettes, options.max_cost, options.restart)
-    if options.dry_run:
-        sys.stdout.write("\n".join([*said_before(outlook(request)), ""]))
-        return 0
     try:
+        from judgefixtures.canary.watching import Request, outlook, watch
+        from judgefixtures.canary.words import exit_code, said, said_before
+
+        request = Request(options.judge, options.config, options.cassettes, options.max_cost, options.restart)
+        if options.dry_run:
+            sys.stdout.write("\n".join([*said_before(outlook(request)), ""]))
+            return 0
         found = watch(request)
     except KeyboardInterrupt:
         sys.stderr.write("stopped: this run is not in the log.\n")

@@ -27,6 +27,10 @@ Result = Literal["quiet", "drift", "model", "not-measured"]
 Answered = Mapping[str, Mapping[str, str]]  # by dataset and pair: a character per answer
 
 
+# What reading a line raises that we cannot have written.
+UNREADABLE = (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError)
+
+
 class LogError(JudgeFixturesError):
     """A log that cannot be read or written; the message names the file, the line and the remedy."""
 
@@ -62,7 +66,7 @@ class Entry:
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
-        """Return the entry of a line; ValueError, KeyError or TypeError where we cannot have written it."""
+        """Return the entry of a line; one of UNREADABLE where we cannot have written it."""
         found = json.loads(line)
         if found.pop("judgefixtures-canary") != FORMAT:
             raise ValueError("of another format")
@@ -101,20 +105,20 @@ class Log:
         except OSError as error:
             raise LogError(f"the canary's log {path} cannot be read: {error.strerror}.") from None
         refuse_merge_marks(path, content)
-        whole = content[: content.rfind(b"\n") + 1]  # a torn last line is a run that was killed
+        whole = content[: _whole(content)]  # a torn last line is a run that was killed
         return cls(path, tuple(_entry(path, number, line) for number, line in enumerate(whole.split(b"\n"), 1)
                                if line.strip()))  # fmt: skip
 
     def series(self, reference: str, *, restart: bool = False) -> int:
         """Return which series a run that is compared with `reference` belongs to: the last one, or a new one."""
-        if not self.entries:
-            return 1
-        last = self.entries[-1]
-        return last.series if last.reference == reference and not restart else last.series + 1
+        if self.entries and self.entries[-1].reference == reference and not restart:
+            return self.entries[-1].series
+        return max((entry.series for entry in self.entries), default=0) + 1  # joined branches may be in any order
 
-    def measured(self, series: int) -> Sequence[Entry]:
-        """Return the runs of a series that brought answers."""
-        return [entry for entry in self.entries if entry.series == series and entry.is_measured]
+    def measured(self, series: int, reference: str) -> Sequence[Entry]:
+        """Return the runs of a series that brought answers; another branch may have begun one of the same number."""
+        return [entry for entry in self.entries
+                if (entry.series, entry.reference) == (series, reference) and entry.is_measured]  # fmt: skip
 
     def append(self, entry: Entry) -> None:
         """Write an entry behind all others, in one piece and to the disk."""
@@ -143,22 +147,34 @@ class Log:
 def _entry(path: Path, number: int, line: bytes) -> Entry:
     try:
         return Entry.parse(line)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except UNREADABLE:
         raise LogError(
             f"{path}:{number} is not a run of the canary. Restore the line, or delete it: the others stay good."
         ) from None
 
 
 def _cut_torn(descriptor: int) -> None:
-    """Cut off what a killed run left of a line: the next one must start clean."""
+    """Cut off what a killed run left of a line, or end a line that lost its end: the next one must start clean."""
     size = os.fstat(descriptor).st_size
     os.lseek(descriptor, 0, os.SEEK_SET)
     content = b""
     while len(content) < size and (part := os.read(descriptor, size - len(content))):
         content += part
-    whole = content.rfind(b"\n") + 1
+    whole = _whole(content)
     if whole < size:
         os.ftruncate(descriptor, whole)
+    if content[:whole] and not content[:whole].endswith(b"\n"):
+        _write(descriptor, b"\n")
+
+
+def _whole(content: bytes) -> int:
+    """Return how many bytes are whole lines: the last one is, too, where an editor took its line end alone."""
+    ended = content.rfind(b"\n") + 1
+    try:
+        Entry.parse(content[ended:])
+    except UNREADABLE:
+        return ended
+    return len(content)
 
 
 def _write(descriptor: int, line: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +35,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the canary's answers are compared with: recorded prompts, and who answered them."""
+    """What the canary's answers are compared with: recorded prompts, and who answered them.
+
+    `again` is the command that records a second answer to each; empty where that would tell nothing.
+    """
 
     judge: str
     identity: Mapping[str, Any]
@@ -42,6 +46,7 @@ class Reference:
     served: frozenset[str]
     fingerprints: frozenset[str]
     notes: tuple[str, ...] = ()
+    again: str = ""
 
     @property
     def digest(self) -> str:
@@ -86,14 +91,40 @@ def reference(run: Run, judge: Judge) -> Reference:
         if len(chosen) < wanted:
             notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and no others are asked")
     if not prompts:
-        datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
-        raise JudgeFixturesError(
-            f"nothing is recorded of judge {judge.name!r} on {datasets}, and a canary compares with "
-            f"recordings. Record them: {run.options.command} --judge {judge.name} --judge-record missing; or name "
-            "datasets that are recorded as close_dataset and clear_dataset in [canary]."
-        )
+        raise JudgeFixturesError(_nothing(run, judge))
+    again = f"{_command(run, judge)} -k repeat --judge-repeats 2 --judge-record missing"
     return Reference(judge.name, judge.identity, tuple(prompts), frozenset(served), frozenset(fingerprints),
-                     tuple(notes))  # fmt: skip
+                     tuple(notes), again if judge.planner is None else "")  # fmt: skip
+
+
+def _command(run: Run, judge: Judge) -> str:
+    """Return how a command begins that is about the canary's datasets."""
+    datasets = "".join(f" --judge-dataset {shlex.quote(dataset)}" for dataset, _ in run.config.canary.groups)
+    return f"{run.options.command} --judge {shlex.quote(judge.name)}{datasets}"
+
+
+def _nothing(run: Run, judge: Judge) -> str:
+    """Return why there is nothing to compare with, and what to do."""
+    for dataset, wanted in run.config.canary.groups:
+        condition = _condition(run, judge, dataset, wanted)
+        recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
+        pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
+        if pairs:
+            return (f"judge {judge.name!r} is recorded on {dataset}, but the recordings do not replay: "
+                    f"{_fault(run, judge, dataset, pairs[:1], condition)}")  # fmt: skip
+    datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
+    of_functions = " (of a function, what it asks over HTTP)" if judge.table.provider == "python" else ""
+    return (f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
+            f"recordings. Record them: {_command(run, judge)} --judge-record missing; or name "
+            "datasets that are recorded as close_dataset and clear_dataset in [canary].")  # fmt: skip
+
+
+def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], condition: Condition) -> str:
+    try:
+        run.answers(judge, dataset, pairs, [(condition, 0)])
+    except JudgeFixturesError as error:
+        return str(error)
+    return "they are of other prompts."
 
 
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import shlex
 import tempfile
 from collections import Counter
@@ -58,12 +59,14 @@ class Move:
 class Series:
     """The measured runs that are compared with one reference, and the evidence of a change that they come to.
 
-    `log_total` and `log_alarm` are natural logarithms: the evidence, and what it has to reach.
+    `log_total` and `log_alarm` are natural logarithms: the evidence, and what it has to reach. `former` is the series
+    that this one takes the place of, because its reference is another one.
     """
 
     number: int
     runs: tuple[Entry, ...]
     log_alarm: float
+    former: Series | None = None
 
     @property
     def log_total(self) -> float:
@@ -257,7 +260,11 @@ def _most(judge: Judge, known: Reference, table: CanaryTable) -> Cost:
 
 def _series(run: Run, log: Log, known: Reference, request: Request) -> Series:
     number = log.series(known.digest, restart=request.restart)
-    return Series(number, tuple(log.measured(number)), -math.log(run.config.canary.false_alarms))
+    alarm = -math.log(run.config.canary.false_alarms)
+    former = None
+    if log.entries and (last := log.entries[-1]).reference != known.digest:
+        former = Series(last.series, tuple(log.measured(last.series, last.reference)), alarm)
+    return Series(number, tuple(log.measured(number, known.digest)), alarm, former)
 
 
 def _opened(request: Request) -> Run:
@@ -270,7 +277,7 @@ def _opened(request: Request) -> Run:
 
 
 def _name(run: Run, request: Request) -> str:
-    name = request.judge or run.config.judge
+    name = run.config.judge if request.judge is None else request.judge
     if name is None:
         raise JudgeFixturesError('no judge is named: give --judge NAME, or set judge = "NAME" in the configuration.')
     return name
@@ -306,7 +313,8 @@ def _why(error: Exception, request: Request) -> str:
     """Return why nothing was measured, in the words of this command."""
     if isinstance(error, BudgetError):
         return f"the next call could cost more than --max-cost {request.max_cost:g} leaves: raise the limit"
-    return presentable(str(error))
+    text = str(error).replace("What was recorded is kept: ", "")
+    return presentable(re.sub(r"run again(| later) with --judge-record missing", r"run the same command again\1", text))
 
 
 def _now() -> str:

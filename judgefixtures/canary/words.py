@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+from judgefixtures.canary.reference import Reference
 from judgefixtures.canary.watching import Move, Outlook, Series, Watched
 from judgefixtures.costs import money
 from judgefixtures.report.outcome import NOT_MEASURED
@@ -51,7 +52,7 @@ def said_before(found: Outlook) -> list[str]:
         f"  would ask {several(len(known.prompts), 'prompt')} ({prompts}): {listed}",
         f"  at most {found.cost}",
         f"  log: {found.path}, {several(len(series.runs), 'run')} since these recordings; {_evidence(series)}",
-        *(f"  {note}" for note in known.notes),
+        *(f"  {note}" for note in (*_former(series), *_alone(known), *known.notes)),
     ]
     return [presentable(line) for line in lines]
 
@@ -81,11 +82,32 @@ def _test(found: Watched) -> list[str]:
     cost = f"{several(found.cost.calls, 'call')}, {money(found.cost.usd)}"
     if not entry.is_measured:
         before = [f"{several(len(series.runs), 'run')} before it: {_evidence(series)}"] if series.runs else []
-        return [f"nothing was compared: {cost}", *before]
+        stands = ["the alarm of an earlier run stands"] if series.is_over else []
+        return [f"nothing was compared: {cost}", *before, *stands, *_former(series)]
     invalid = sum(answer.count("x") for pairs in entry.answers.values() for answer in pairs.values())
     without = f", {invalid} of them no verdict" if invalid else ""
     return [f"run {len(series.runs)} since these recordings: {several(answers, 'answer')}{without}; {cost}",
-            _evidence(series)]  # fmt: skip
+            _evidence(series), *_former(series),
+            *(_alone(found.reference) if len(series.runs) == 1 else ())]  # fmt: skip
+
+
+def _former(series: Series) -> list[str]:
+    """Return what is said of runs that are compared with nothing any more."""
+    if series.former is None or not series.former.runs:
+        return []
+    alarm = " and an alarm" if series.former.is_over else ""
+    return [f"a new series: the recordings, the judge's table or the prompts are others than in the run before; the "
+            f"{several(len(series.former.runs), 'run')} until then, with evidence {_number(series.former.log_total)}"
+            f"{alarm}, no longer count"]  # fmt: skip
+
+
+def _alone(known: Reference) -> list[str]:
+    """Return what is said where most prompts have one recorded answer, which cannot be told from noise."""
+    alone = sum(len(each.recorded) == 1 for each in known.prompts)
+    if not known.again or 2 * alone <= len(known.prompts):
+        return []
+    return [f"{several(alone, 'prompt')} with one recorded answer: a change from before the first run, of a judge that "
+            f"varies, is then hardly found; a second answer each: {known.again}"]  # fmt: skip
 
 
 def _evidence(series: Series) -> str:
@@ -117,13 +139,13 @@ def _counted(answers: str) -> str:
 
 
 def _next(found: Watched) -> list[str]:
-    if found.entry.result not in ("drift", "model"):
-        return []
-    return [
-        f"measure the judge as it is now with the whole gate: {found.gate}",
-        "the alarm stays until the recordings are new ones, with which a new series begins; --restart begins one with "
-        "the same recordings",
-    ]
+    measure = f"measure the judge as it is now with the whole gate: {found.gate}"
+    stays = {
+        "drift": "the alarm stays until the recordings are new ones, with which a new series begins; --restart begins "
+                 "one with the same recordings",
+        "model": "the alarm stays as long as that model answers, or until its answers are the recorded ones",
+    }  # fmt: skip
+    return [measure, stays[found.entry.result]] if found.entry.result in stays else []
 
 
 def _listed(names: Iterable[str]) -> str:

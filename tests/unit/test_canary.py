@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import math
 import random
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -472,8 +474,77 @@ def test_nothing_recorded_is_a_mistake(project: Project) -> None:
     code, said = project.canary()
     assert code == MISTAKE
     assert "nothing is recorded of judge 'mine' on own" in said
-    assert "--judge mine --judge-record missing" in said
+    assert "--judge mine --judge-dataset own --judge-record missing" in said
     assert not project.log.exists()
+
+
+def test_one_recorded_answer_is_told_with_the_remedy(project: Project) -> None:
+    """The first run says that one recorded answer hides a change, and gives the command that records another."""
+    project.record()
+    said = project.canary()[1]
+    assert f"{PAIRS} prompts with one recorded answer" in said
+    assert "--judge mine --judge-dataset own -k repeat --judge-repeats 2 --judge-record missing" in said
+    assert "one recorded answer" not in project.canary()[1]
+    project.record(repeats=2)
+    assert "one recorded answer" not in project.canary("--dry-run")[1]
+
+
+def test_runs_that_no_longer_count_are_told(project: Project) -> None:
+    """When what is compared with changes, the run says that earlier runs, and an alarm, count no more."""
+    project.record(repeats=3)
+    project.model.turned = frozenset(range(15))
+    assert [project.canary()[0] for _ in range(3)][-1] == DRIFT
+    project.configure(canary=f"clear_pairs = {PAIRS - 1}")
+    for options in (("--dry-run",), ()):
+        said = project.canary(*options)[1]
+        assert "a new series: the recordings, the judge's table or the prompts are others" in said
+        assert "the 3 runs until then, with evidence" in said
+        assert "and an alarm, no longer count" in said
+    assert "no longer count" not in project.canary()[1]
+
+
+def test_an_alarm_stands_where_nothing_is_measured(project: Project) -> None:
+    """A run without answers says that the alarm of the runs before it stands, and names no option of pytest's."""
+    project.record(repeats=3)
+    project.model.turned = frozenset(range(15))
+    assert [project.canary()[0] for _ in range(3)][-1] == DRIFT
+    project.model.broken = wire(problem("Check your plan.", code="insufficient_quota"), 429)
+    code, said = project.canary()
+    assert code == NOT_MEASURED
+    assert "the alarm of an earlier run stands" in said
+    assert "run the same command again" in said
+    assert "--judge-record missing" not in said
+
+
+FUNCTION = """\
+import urllib.request
+def judge(prompt):
+    asked = urllib.request.Request({url!r}, json.dumps({{"prompt": prompt}}).encode())
+    return urllib.request.urlopen(asked).read().decode()
+"""
+
+
+def test_recordings_that_do_not_replay_are_not_called_missing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a judge's own code fails, the canary says what it raised, and not that nothing is recorded."""
+    monkeypatch.chdir(project.folder)
+    monkeypatch.syspath_prepend(project.folder)
+    module = project.folder / "a_function_of_mine.py"
+    module.write_text("import json\n" + FUNCTION.format(url=f"{project.server.url}/mine"))
+    project.configure()
+    file = project.folder / "judge.toml"
+    table = 'provider = "python"\ntarget = "a_function_of_mine:judge"\nresponse_format = "none"\n'
+    file.write_text(CONFIG.format(judge=table, canary=f"clear_pairs = {PAIRS}"))
+    project.record()
+    assert project.canary()[0] == QUIET
+    module.write_text("def judge(prompt):\n    raise ZeroDivisionError('boom')\n")
+    monkeypatch.delitem(sys.modules, "a_function_of_mine")
+    importlib.invalidate_caches()
+    code, said = project.canary()
+    assert code == MISTAKE
+    assert "is recorded on own, but the recordings do not replay" in said
+    assert "boom" in said
 
 
 def test_another_judge_than_the_recorded_one_is_a_mistake(project: Project) -> None:
@@ -542,6 +613,24 @@ def entry(at: str = "2026-11-22T16:00:00Z", **more: Any) -> Entry:
                     "answers": {"own": {"p1": "12"}}} | more)  # fmt: skip
 
 
+def test_a_last_line_without_its_end_is_a_run(tmp_path: Path) -> None:
+    """An editor that takes the last line end away takes no run with it."""
+    path = tmp_path / "canary.jsonl"
+    first, second = entry(), entry("2026-11-23T16:00:00Z")
+    path.write_bytes(first.line().rstrip())
+    assert Log.read(path).entries == (first,)
+    Log.read(path).append(second)
+    assert path.read_bytes() == first.line() + second.line()
+
+
+def test_series_of_two_branches_are_not_mixed() -> None:
+    """Where two branches each began a series, runs are compared with their own reference, and a new one is new."""
+    ours, theirs = (entry(series=2, reference=name) for name in ("ours", "theirs"))
+    log = Log(Path("canary.jsonl"), (entry(), ours, theirs, entry("2026-11-24T16:00:00Z", series=2, reference="ours")))
+    assert (log.series("ours"), len(log.measured(2, "ours")), len(log.measured(2, "theirs"))) == (2, 2, 1)
+    assert log.series("theirs") == log.series("a third") == 3
+
+
 def test_a_log_reads_what_it_wrote(tmp_path: Path) -> None:
     """What is appended is read again, in its order; a file that is not there is empty."""
     path = tmp_path / "judge" / "canary.jsonl"
@@ -558,7 +647,7 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
     path = tmp_path / "canary.jsonl"
     first, second = entry(), entry("2026-11-23T16:00:00Z")
     whole = first.line() + second.line()
-    for cut in range(len(first.line()), len(whole)):
+    for cut in range(len(first.line()), len(whole) - 1):
         path.write_bytes(whole[:cut])
         assert Log.read(path).entries == (first,)
         Log.read(path).append(second)
@@ -572,6 +661,7 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
          {"at": "yesterday"}, {"series": 0}, {"series": "1"}, {"result": "fine"}, {"log_e": "1"}, {"log_e": True},
          {"answers": {"own": {"p1": "3"}}}, {"answers": {"own": ["1"]}}, {"answers": [1]}, {"more": 1},
          {"served": {"m": 1.5}}, {"usd": float("nan")}, {"log_e": 1e999},
+         {"usd": 10**400},
      ))],
 )  # fmt: skip
 def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
