@@ -949,6 +949,15 @@ def test_an_unknown_finish_reason_is_noted(more: dict[str, Any]) -> None:
     assert "A_REASON_TO_COME" in reply.detail
 
 
+def test_openais_format_has_finish_reasons_of_its_own_servers() -> None:
+    """A finish reason that nobody knows is told with the verdict; how servers say that all is well is not."""
+    for finish, words in (("a_reason_to_come", "a_reason_to_come"), ("eos_token", ""), (None, "")):
+        with serving(wire(chat(SECOND, finish))) as server:
+            reply = ask(a_judge("openai", server.url))
+        assert reply.verdict.selected_response == 2
+        assert (words in reply.detail) if words else not reply.detail
+
+
 @pytest.mark.parametrize(
     ("base", "asked"),
     [
@@ -1495,6 +1504,33 @@ def test_verdicts_and_invalid_answers_are_all_there_is(sdk: str, tmp_path: Path)
     assert len(rows(tmp_path)) == 60
     replayed = run(a_judge(sdk, server.url), tmp_path, pairs, mode="none")
     assert [judgment.verdict for judgment in replayed] == [judgment.verdict for judgment in judgments]
+
+
+ONE_WAY: dict[str, Callable[[bytes], bytes]] = {
+    "GZIP": gzip.compress, "gzip, gzip": lambda body: gzip.compress(gzip.compress(body)),
+    "identity, gzip": gzip.compress, "Deflate": zlib.compress, "gzip": lambda body: gzip.compress(body)[:-8],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("coding", ONE_WAY)
+@pytest.mark.parametrize("sdk", ALL_SDKS)
+def test_what_was_compressed_is_recorded_as_it_was_read(
+    sdk: str, coding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However a server calls its compression, the recording holds the text, cleaned of secrets, and replays."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    text = json.dumps({"selected_response": 2, "reason": f"It knows {KEY}."})
+    answer = wire(ONE_WAY[coding](json.dumps(SAYING[sdk](text)).encode()), content_encoding=coding)
+    pairs = some_pairs(1)
+    with serving(answer) as server:
+        judge = a_judge(sdk, server.url, api_key_env="MY_KEY")
+        (live,) = run(judge, tmp_path, pairs)
+    (row,) = rows(tmp_path)
+    assert KEY not in json.dumps(row)
+    assert "selected_response" in json.dumps(row)
+    (again,) = run(judge, tmp_path, pairs, mode="none")
+    assert live.verdict.selected_response == again.verdict.selected_response == 2
+    assert live.verdict == again.verdict
 
 
 @pytest.mark.parametrize("sdk", ALL_SDKS)
