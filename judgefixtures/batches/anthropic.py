@@ -77,12 +77,14 @@ class AnthropicBatches:
                 made = moment(batch.get("created_at"))
                 if made is None or made < since - SKEW or _total(batch) != len(ids):
                     continue
+                if _id(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
+                    continue
                 state = _state(batch)
                 if not state.ended:
                     running = True
                     continue
                 results = await self.fetch(_id(batch), state)
-                if _id(batch) not in taken and ids & (results.answers.keys() | results.failed.keys()):
+                if ids & (results.answers.keys() | results.failed.keys()):
                     return _id(batch)
             times = [moment(batch.get("created_at")) for batch in batches]
             old = all(made is not None and made < since - SKEW for made in times)

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from judgefixtures.config import judge_table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plans import PLANNING_MARK
 from judgefixtures.providers import PROVIDERS, FatalJudgeError
-from judgefixtures.simulator.batches import DAY, Faults
+from judgefixtures.simulator.batches import DAY, Faults, Reply
 from judgefixtures.simulator.server import serving
 
 pytest_plugins = ["pytester"]
@@ -342,6 +342,38 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
     assert office.desk.batches == {}
     office.desk.batches.update(lost)
     project.sent().assert_outcomes(passed=1)
+
+
+# --- states and downloads that mislead -------------------------------------------------------------------------
+
+
+def lying(office: PostOffice, lie: Callable[[str, Reply], Reply | None]) -> None:
+    """Let something change the post office's replies about batches and files, by the path that was asked for."""
+    handle = office.desk.handle
+
+    def lied(method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+        reply = handle(method, path, headers, raw, url)
+        return reply if reply is None or method != "GET" else lie(path, reply)
+
+    office.desk.handle = lied  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("shown", [{"id": "batch_1", "status": "queued"}, {"object": "list"}, {"status": 7}])
+def test_a_state_that_nobody_knows_is_no_end(
+    shown: dict[str, Any], office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """A word that is new, or none at all, ends no batch: nothing of it is sent again, and its answers are collected."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+    lying(office, lambda _path, _reply: Reply(200, json.dumps(shown).encode(), {"content-type": "application/json"}))
+    ran = project.sent()
+    assert ("on its way: ours: 39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
+    assert project.events == ["intent", "sent"]
+    office.desk.handle = handle  # type: ignore[method-assign]
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 1
 
 
 # --- kills -----------------------------------------------------------------------------------------------------
@@ -713,6 +745,24 @@ def test_every_wire_format_sends_finds_looks_and_fetches(sdk: str, office: PostO
             assert answer["echo"][1] == json.loads(line.body)
 
     during(batches_of(sdk, office.url), use)
+
+
+def test_a_batch_that_is_known_to_be_anothers_is_not_waited_for(office: PostOffice) -> None:
+    """Of Anthropic's batches, which have no names, one that an intent led to is neither this one's nor downloaded."""
+    since, ids = datetime.datetime.now(datetime.UTC), frozenset(line.id for line in lines_of("anthropic", 3))
+
+    async def use(batches: BatchProvider) -> None:
+        office.desk.seconds = 3600
+        other = await batches.send("other", lines_of("anthropic", 3, "f"))
+        with pytest.raises(UncertainError):
+            await batches.find("mine", since, ids, frozenset())
+        assert await batches.find("mine", since, ids, frozenset([other])) is None
+        office.desk.ahead = 3700
+        before = len(office.asked)
+        assert await batches.find("mine", since, ids, frozenset([other])) is None
+        assert len(office.asked) == before + 1  # the list alone
+
+    during(batches_of("anthropic", office.url), use)
 
 
 @pytest.mark.parametrize("sdk", WIRES)
