@@ -19,6 +19,8 @@ from typing import Any, Literal, TypeVar
 
 from judgefixtures.asking import Asker
 from judgefixtures.batches import (
+    ATTEMPTS,
+    FIRST_WAIT,
     BatchProvider,
     Limits,
     Line,
@@ -41,7 +43,7 @@ from judgefixtures.secrets import masked
 T = TypeVar("T")
 
 SETTLE = 5.0  # seconds after which a batch is in a provider's list, if it was made
-LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # after which an answer that cannot be downloaded is none
+LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # from the first that was not whole: what still lacks then is no answer
 OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
 
@@ -148,11 +150,9 @@ class Mail:
             self.words.append(f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
                               f"{sent.time:%Y-%m-%d %H:%M} UTC")  # fmt: skip
             return
-        results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+        results = await self._fetched(sent, provider, state)
         reasons: Counter[str] = Counter()
         lacking = 0
-        # What a provider counts and does not give out is not waited for until it is deleted.
-        results.whole = results.whole or datetime.datetime.now(datetime.UTC) - sent.time > LONGEST_DOWNLOAD
         for place, name in sent.ids:
             key = (place, digest_of(name), is_parity(name))
             if name in results.answers:
@@ -167,6 +167,27 @@ class Mail:
                 self.waiting.add(key)
         self._ended.append((sent, state, results))
         self._tell(sent, state, results, reasons, lacking)
+
+    async def _fetched(self, sent: Sent, provider: BatchProvider, state: State) -> Results:
+        """Return what a batch has to say; `whole` where what it lacks is not waited for any longer.
+
+        What a provider counts and does not give out is given up some days after that was first seen, and not before
+        it was downloaded several times more: what is lacking is paid for, and will be once more.
+        """
+        batch, found = str(sent.batch), Results(whole=False)
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(FIRST_WAIT * 2.0**attempt)
+            results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+            found = max(found, results, key=lambda each: (each.whole, len(each.answers)))
+            if results.whole:
+                return results
+            if sent.partial is None:
+                self.manifest.note("partial", sent)
+            if sent.partial is None or datetime.datetime.now(datetime.UTC) - sent.partial <= LONGEST_DOWNLOAD:
+                return results
+        found.whole = True
+        return found
 
     def _tell(self, sent: Sent, state: State, results: Results, reasons: Counter[str], lacking: int) -> None:
         """Say what a batch that has ended brought."""

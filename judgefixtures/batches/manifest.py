@@ -33,6 +33,7 @@ class Sent:
     time: datetime.datetime
     batch: str | None = None
     closed: bool = False  # it never was made, or all that it had to say is recorded
+    partial: datetime.datetime | None = None  # when a download of its answers first lacked some
 
     @property
     def ids(self) -> Iterator[tuple[str, str]]:
@@ -84,7 +85,7 @@ class Manifest:
         return self.sent[-1]
 
     def note(self, event: str, sent: Sent, **more: Any) -> None:
-        """Note what became of it: `sent` with the batch's id, `void` (there is none), `ended`, `parity`."""
+        """Note what became of it: `sent` with the batch's id, `void` (there is none), `partial`, `ended`, `parity`."""
         self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
 
     def tries(self, place: str, digest: str) -> int:
@@ -152,6 +153,8 @@ class Manifest:
                 found.batch = str(event["batch"])
             elif kind in ("void", "ended"):
                 found.closed = True
+            elif kind == "partial" and found.partial is None:
+                found.partial = datetime.datetime.fromisoformat(event["time"])
         self.events.append({key: value for key, value in event.items() if key != "asked"})
 
 

@@ -117,11 +117,8 @@ class OpenAIBatches:
         return results
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
-        async def content() -> tuple[list[dict[str, Any]], bool]:
-            call = self._connected().files.with_raw_response.content(file, timeout=TRANSFER)
-            return lines_of(await exchange(call, self._table.base_url), self._model)
-
-        return await patiently(content)
+        call = self._connected().files.with_raw_response.content(file, timeout=TRANSFER)
+        return lines_of(await exchange(call, self._table.base_url), self._model)
 
     async def close(self) -> None:
         """Close the connections."""

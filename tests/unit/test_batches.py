@@ -29,6 +29,7 @@ from support.project import Project, Ran, read_rows, suite
 from support.server import NOWHERE, Asked, base_url
 
 import judgefixtures.batches.google as google_batches
+import judgefixtures.batches.mail as mail
 import judgefixtures.batches.openai as openai_batches
 from judgefixtures.batches import BatchProvider, Limits, Line, UncertainError, load_batches
 from judgefixtures.batches.manifest import Manifest
@@ -267,7 +268,7 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     assert project.recorded() == expected
     assert set(office.paid.values()) == {1}
     assert office.paid.total() + office.at_once.total() == 40 + 40  # those of the run that asked everything at once
-    assert set(project.events) <= {"intent", "sent", "parity", "ended"}
+    assert set(project.events) <= {"intent", "sent", "partial", "parity", "ended"}
     assert project.events.count("intent") == len(office.desk.batches) == project.events.count("ended")
     told = {"duplicates": "answered twice: ours: 5", "unknown": "not asked: ours: 5 lines", "expired": "expired",
             "failing": "which are asked again: HTTP 500", "found to be invalid": "0 of 40 answers"}  # fmt: skip
@@ -374,6 +375,88 @@ def test_a_state_that_nobody_knows_is_no_end(
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
     assert len(office.desk.batches) == 1
+
+
+def aged(project: Posted, days: int, event: str = "") -> None:
+    """Set the list's times back, or those of one kind of event."""
+    file = project.cassettes / "batches.jsonl"
+    time = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)).isoformat()
+    rows = [row | ({"time": time} if event in ("", row["event"]) else {}) for row in read_rows(file)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def shorter(path: str, reply: Reply) -> Reply | None:
+    """Download a file of answers without its last two."""
+    return Reply(200, b"".join(reply.body.splitlines(keepends=True)[:-2])) if path.endswith("/content") else reply
+
+
+def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """What a download lacks is waited for from the day of that download on, however long ago the batch was sent."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    aged(project, days=5)
+    office.desk.faults = Faults(torn=1)
+    assert "not whole: ours" in project.sent().said
+    assert project.events == ["intent", "sent", "partial"]
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 1
+    assert project.events[-1] == "ended"
+
+
+def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads(
+    office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Days after a download lacked something, another one that is torn is made again; what all of them lack is lost."""
+    monkeypatch.setattr(mail, "FIRST_WAIT", 0.01)
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+    lying(office, shorter)
+    assert "2 stay where they are" in project.sent().said
+    assert project.events == ["intent", "sent", "partial"]
+    aged(project, days=4)
+    cassettes = project.path / "kept"
+    shutil.copytree(project.cassettes, cassettes)
+    assert "2 questions of batch_1, which are asked again" in project.sent().said
+    assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 1]  # the first one was asked at once
+    shutil.rmtree(project.cassettes)
+    cassettes.rename(project.cassettes)
+    office.desk.handle = handle  # type: ignore[method-assign]
+    office.desk.faults = Faults(torn=2)
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 2
+
+
+@each_sdk
+def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte that is not UTF-8 costs the line that it stands in: it is waited for, and the other answers recorded."""
+    monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+    downloads = []
+
+    def garbled(path: str, reply: Reply) -> Reply:
+        if not any(end in path for end in ("/content", "/results", ":download")):
+            return reply
+        downloads.append(path)
+        return Reply(200, reply.body.replace(b"It is", b"It \xff is", 1), reply.headers)
+
+    lying(office, garbled)
+    ran = project.sent()
+    assert ran.ret == 0
+    assert len(downloads) == 1
+    assert "collected: ours: 38 of 39 answers" in ran.said
+    assert "1 stay where they are" in ran.said
+    assert sum(map(len, project.recorded().values())) == 39  # and the first one, which was asked at once
+    office.desk.handle = handle  # type: ignore[method-assign]
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
 
 
 # --- kills -----------------------------------------------------------------------------------------------------
