@@ -745,6 +745,54 @@ def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path) -
         Manifest.of(tmp_path)
 
 
+INTENT = {"event": "intent", "intent": "i1", "provider": "openai", "judge": "ours",
+          "time": "2026-11-22T10:00:00.000+00:00", "asked": {"ours/own/no-cue": ["a" * 32 + "-0"]}}  # fmt: skip
+SENT = {"event": "sent", "intent": "i1", "time": "2026-11-22T10:00:01.000+00:00", "batch": "batch_1"}
+FOREIGN = {
+    "no zone": {**INTENT, "time": "2026-11-22T10:00:00"},
+    "no judge": {**INTENT, "judge": None},
+    "no provider": {**INTENT, "provider": ""},
+    "intent of no text": {**INTENT, "intent": ["x"]},
+    "a text for a list": {**INTENT, "asked": {"ours/own/no-cue": "a" * 32}},
+    "ids of no text": {**INTENT, "asked": {"ours/own/no-cue": [7]}},
+    "NUL": {**INTENT, "asked": {"a\0b": ["x-0"]}},
+    "outside": {**INTENT, "asked": {"../own/no-cue": ["x-0"]}},
+    "absolute": {**INTENT, "asked": {"/etc/passwd": ["x-0"]}},
+    "no place": {**INTENT, "asked": {"": ["x-0"]}},
+    "half a character": {**INTENT, "asked": {"a\ud800": ["x-0"]}},
+    "parity of nobody": {**INTENT, "intent": "i2", "parity": 3},
+    "another intent of its name": {**INTENT, "judge": "theirs"},
+    "unknown": {"event": "lost", "intent": "i1"},
+    "no event": {"event": None, "intent": "i1"},
+    "batch null": {**SENT, "batch": None},
+    "batch empty": {**SENT, "batch": ""},
+    "another batch": {**SENT, "batch": "batch_7"},
+    "partial without a time": {"event": "partial", "intent": "i1", "time": 7},
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_line_that_no_run_wrote_is_an_error_with_its_number(case: str, tmp_path: Path) -> None:
+    """What is misread would be lost or paid for again: a line of wrong types, places, times or names is damage."""
+    first = [] if FOREIGN[case]["event"] == "intent" and "another" not in case else [INTENT, SENT]
+    lines = [*first, FOREIGN[case]]
+    (tmp_path / "batches.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(DamagedError, match=rf"batches\.jsonl:{len(lines)} is not an event of a batch"):
+        Manifest.of(tmp_path)
+
+
+def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
+    """Two copies of a list that somebody put together say what one of them says."""
+    ended = {"event": "ended", "intent": "i1", "time": "2026-11-23T10:00:00.000+00:00", "state": "completed"}
+    once = "".join(json.dumps(line) + "\n" for line in (INTENT, SENT))
+    (tmp_path / "batches.jsonl").write_text(once + once)
+    (sent,) = Manifest.of(tmp_path).open
+    assert (sent.batch, len(sent)) == ("batch_1", 1)
+    assert Manifest.of(tmp_path).tries("ours/own/no-cue", "a" * 32) == 1
+    (tmp_path / "batches.jsonl").write_text(once + json.dumps(ended) + "\n" + once)
+    assert Manifest.of(tmp_path).open == []
+
+
 def test_a_row_says_how_it_was_asked_and_equals_one_that_was_asked_at_once() -> None:
     """`by` is a fact of a row, and no part of what is compared; anything else there is damage."""
     row = Row("a" * 32, "p1", 0, 200, b"{}", by="batch")
