@@ -35,7 +35,7 @@ from judgefixtures.batches import (
 from judgefixtures.batches.manifest import PARITY, Manifest, Sent, digest_of, is_parity
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.library import Cassette, held
-from judgefixtures.cassettes.replay import Delivered, Question
+from judgefixtures.cassettes.replay import Call, Delivered, Question
 from judgefixtures.costs import Cost, halved, money, most_of
 from judgefixtures.providers import FatalJudgeError, RetryableError
 from judgefixtures.secrets import masked
@@ -77,7 +77,10 @@ class Box:
 
     def take(self, digest: str) -> Delivered | None:
         """Return what a batch answered to a request, once."""
-        return self.mail.answers.pop((self.place, digest, self.parity), None)
+        delivered = self.mail.answers.pop((self.place, digest, self.parity), None)
+        if delivered is not None and not self.parity:
+            self.mail.taken[delivered.batch] += 1
+        return delivered
 
     def waits(self, digest: str) -> bool:
         """Tell whether a request is on its way in a batch, or was put into the next one."""
@@ -103,6 +106,7 @@ class Mail:
     parity: int = 20
     answers: dict[Key, Delivered] = field(default_factory=dict)
     waiting: set[Key] = field(default_factory=set)
+    taken: Counter[str] = field(default_factory=Counter)  # answers by their batch
     words: list[str] = field(default_factory=list)
     manifest: Manifest = field(init=False)
     _queue: dict[str, dict[Key, Letter]] = field(default_factory=dict)
@@ -115,6 +119,8 @@ class Mail:
     _failed: set[Key] = field(default_factory=set)
     _compared: list[Compared] = field(default_factory=list)
     _of: dict[Key, Sent] = field(default_factory=dict)
+    _unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # answers nobody can read: batch, and why
+    _given_up: set[Key] = field(default_factory=set)  # those of them whose questions go into no other batch
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -156,8 +162,8 @@ class Mail:
         for place, name in sent.ids:
             key = (place, digest_of(name), is_parity(name))
             if name in results.answers:
-                answer = replace(results.answers[name], tries=self._tries[key[:2]])
-                self.answers.setdefault(key, answer)
+                # A later batch asks what the earlier ones did not answer well: its answer is the one that counts.
+                self.answers[key] = replace(results.answers[name], tries=self._tries[key[:2]])
                 self._of[key] = sent
             elif name in results.failed or results.whole:
                 self._failed.add(key)
@@ -234,7 +240,7 @@ class Mail:
             await asyncio.sleep(min(1.0, SETTLE - age))
 
     def _wait(self, sent: Sent) -> None:
-        self.waiting.update((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+        self.waiting.update(_keys(sent))
 
     async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         try:
@@ -276,8 +282,8 @@ class Mail:
         return "" if asker.probed else "once"
 
     def waits(self, key: Key) -> bool:
-        """Tell whether a question is on its way in a batch, or was put into the next one."""
-        return key in self.waiting or any(key in queue for queue in self._queue.values())
+        """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
+        return key in self.waiting or key in self._given_up or any(key in queue for queue in self._queue.values())
 
     def put(
         self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
@@ -291,6 +297,16 @@ class Mail:
             key, repeat, question.body, halved(most_of(asker.table, [prompt])), _identity(asker)
         )
         return True
+
+    def asks_unread(self, asker: Asker[Any], cassette: Cassette, question: Question, call: Call) -> bool:
+        """Tell whether a question whose answer nobody can read is asked again: as often as max_attempts says."""
+        key = (self._place(cassette), question.digest, False)
+        if call.delivered is None or self.waits(key):
+            return True
+        self._unread.setdefault((call.delivered.batch, call.unread), []).append(key)
+        if call.delivered.tries >= asker.table.max_attempts:
+            self._given_up.add(key)
+        return key not in self._given_up
 
     def probed(self, asker: Asker[Any]) -> None:
         """Remember that an asker's first question went well, for others of its kind."""
@@ -313,6 +329,7 @@ class Mail:
 
     async def finish(self) -> None:
         """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
+        self._give_up()
         for judge, queue in self._queue.items():
             if all(letter.key[2] for letter in queue.values()):
                 queue.clear()  # all was asked at once: there is no other way to compare with
@@ -323,6 +340,17 @@ class Mail:
         self._tell_parity()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
+        self._tell_unread()
+
+    def _give_up(self) -> None:
+        """Take out of the next batch what a batch answered of which nothing can be read: another would be no better."""
+        for batch in {batch for batch, _ in self._unread}:
+            keys = [key for (each, _), found in self._unread.items() if each == batch for key in found]
+            if len(keys) >= self.taken[batch]:
+                self._given_up.update(keys)
+        for queue in self._queue.values():
+            for key in self._given_up & queue.keys():
+                del queue[key]
 
     async def _send(self, judge: str, letters: Sequence[Letter]) -> None:
         provider = self._providers[judge]
@@ -366,8 +394,8 @@ class Mail:
 
     def _close(self, sent: Sent, state: State, results: Results) -> None:
         """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
-        if not results.whole:
-            return
+        if not results.whole or not self._given_up.isdisjoint(_keys(sent)):
+            return  # what nobody can read is not asked again, as long as it stands there
         left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
         if left:
             self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
@@ -403,11 +431,34 @@ class Mail:
             self.words.append(said)
             self.words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
 
+    def _tell_unread(self) -> None:
+        """Say which answers nobody can read; raises FatalJudgeError where their questions are not asked again."""
+        given_up: list[str] = []
+        for (batch, why), keys in self._unread.items():
+            if last := [key for key in keys if key in self._given_up]:
+                given_up.append(_unread_of(batch, why, last))
+            if again := [key for key in keys if key not in self._given_up]:
+                self.words.append(f"{_unread_of(batch, why, again)} -- they are asked again")
+        if given_up:
+            raise FatalJudgeError(
+                f"{'; '.join(given_up)} -- another batch would bring no better, and none is sent for them. All else is "
+                "recorded. Mend what is wrong, or record these without --judge-batch."
+            )
+
     async def close(self) -> None:
         """Close the connections, and let others send."""
         for provider in self._providers.values():
             await provider.close()
         self._held.close()
+
+
+def _keys(sent: Sent) -> Iterator[Key]:
+    return ((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+
+
+def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:
+    names = f"{', '.join(digest for _, digest, _ in keys[:3])}{', ...' if len(keys) > 3 else ''}"
+    return f"not read: {len(keys)} answers of {batch} cannot be read (to {names}): {why}"
 
 
 def _identity(asker: Asker[Any]) -> str:

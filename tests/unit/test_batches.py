@@ -459,6 +459,80 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     assert set(office.paid.values()) == {1}
 
 
+UNREADABLE = {
+    "openai": {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}},
+    "google": {"error": {"code": 401, "message": "API key not valid", "status": "UNAUTHENTICATED"}},
+    "anthropic": {"choices": []},
+}
+
+
+def unreadable(office: PostOffice, sdk: str) -> Callable[[], None]:
+    """Let batches answer Question 3 with a body that ends a recording at once; return what mends that."""
+    office.desk.say = lambda path, body: ((200, UNREADABLE[sdk]) if "Question 3:" in json.dumps(body)
+                                          else office.say(path, body))  # fmt: skip
+    return lambda: setattr(office.desk, "say", office.say)
+
+
+@each_sdk
+def test_an_answer_that_nobody_can_read_ends_no_collection(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """The other answers are recorded; its question is asked in max_attempts batches, and then the run says so."""
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "max_attempts = 2", "batch_parity = 0")
+    mend = unreadable(office, sdk)
+    project.sent()
+    once = project.sent()
+    assert once.ret == 0
+    assert f"not read: 2 answers of {next(iter(office.desk.batches))} cannot be read" in once.said
+    assert sum(map(len, project.recorded().values())) == 38
+    for _ in range(2):
+        twice = project.sent()
+        assert twice.ret == pytest.ExitCode.USAGE_ERROR
+        assert "2 answers of" in twice.said
+        assert "or record these without --judge-batch" in twice.said
+        assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 2]
+    mend()
+    project.run("--judge-record", "missing").assert_outcomes(passed=1)
+    project.sent().assert_outcomes(passed=1)
+    assert project.events == ["intent", "sent", "intent", "sent", "ended", "ended"]
+    assert len(office.desk.batches) == 2
+
+
+def test_a_batch_of_which_nothing_can_be_read_is_not_sent_again(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """What spoils every answer would spoil those of the next batch: the run says so and pays for no other one."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "max_attempts = 5", "batch_parity = 2")
+    office.desk.say = lambda _path, _body: (200, UNREADABLE["openai"])
+    project.sent()
+    for _ in range(2):
+        ran = project.sent()
+        assert ran.ret == pytest.ExitCode.USAGE_ERROR
+        assert "not read: 38 answers of batch_1 cannot be read" in ran.said
+        assert "none is sent for them" in ran.said
+        assert len(office.desk.batches) == 1
+
+
+def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """While the earlier one holds answers of other items, too: what was asked again is not asked a third time."""
+    project = Posted(pytester, 20, "recency", "placebo")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    mend = unreadable(office, "openai")
+    project.sent()
+    mend()
+    project.sent("-k", "recency")
+    some = project.sent("-k", "recency")
+    some.assert_outcomes(passed=1, deselected=1)
+    assert "left: ours" in some.said
+    project.sent()
+    project.sent().assert_outcomes(passed=2)
+    first, second, third = ([name for name, _, _ in batch.asked] for batch in office.desk.batches.values())
+    assert (len(first), len(second), len(third)) == (79, 2, 2)
+    assert not set(second) & set(third)  # the third one asks the other item's, which the first did not answer, either
+
+
 # --- kills -----------------------------------------------------------------------------------------------------
 
 
