@@ -99,7 +99,7 @@ class OpenAIBatches:
         problems = as_table(found.get("errors")).get("data") or ()
         said = "; ".join(str(each.get("message") or "")[:200] for each in problems[:3] if isinstance(each, dict))
         counted = None if not counts else (tokens(counts.get("completed")) or 0) + (tokens(counts.get("failed")) or 0)
-        return State(word in ENDED, word, counted, said, found)
+        return State(word.lower() in ENDED, word, counted, said, found)
 
     async def fetch(self, batch: str, state: State) -> Results:
         """Return the lines of both files; those that either lacks are unanswered."""
