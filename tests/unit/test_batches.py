@@ -523,7 +523,12 @@ def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
     mend = unreadable(office, "openai")
     project.sent()
     mend()
-    project.sent("-k", "recency")
+    office.desk.seconds, office.desk.ahead = 3600, 3700
+    assert "not read: 2 answers of batch_1" in project.sent("-k", "recency").said
+    waiting = project.sent("-k", "recency")
+    assert "on its way: ours: 2 questions in batch_2" in waiting.said
+    assert "not read" not in waiting.said
+    office.desk.seconds = 0
     some = project.sent("-k", "recency")
     some.assert_outcomes(passed=1, deselected=1)
     assert "left: ours" in some.said
