@@ -14,7 +14,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from judgefixtures.cassettes.replay import drop_answer, keep_answer, posted, postpone, replaying, was_played
+from judgefixtures.cassettes.replay import (
+    drop_answer,
+    keep_answer,
+    leave_unread,
+    posted,
+    postpone,
+    replaying,
+    was_played,
+)
 from judgefixtures.cassettes.thinning import spells_secret
 from judgefixtures.config import FLEX, THINKERS, UNSET, JudgeTable
 from judgefixtures.contrasts import Condition
@@ -349,12 +357,14 @@ class Asker(ABC, Generic[R]):
                 if isinstance(error, RefusedError) and not self._answered:
                     raise FatalJudgeError(f"judge {self.name!r}: {failure}") from None
             except UnsupportedError as error:
+                leave_unread(self._said(error))
                 drop_answer()
                 raise UnsupportedError(self._said(error), error.parameter) from None
             except OtherModelError as error:
                 drop_answer()
                 raise OtherModelError(self._said(error), error.model) from None
             except FatalJudgeError as error:
+                leave_unread(self._said(error))
                 drop_answer()
                 raise FatalJudgeError(self._said(error)) from None
             else:

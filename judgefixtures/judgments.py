@@ -278,6 +278,9 @@ class _Run(Generic[R]):
             self.postponed = True
             return call, None
         question, delivered = call.question, call.delivered is not None
+        if call.unread and not self.mail.asks_unread(self.asker, self.cassettes[condition.name], question, call):
+            self.postponed = True
+            return call, None
         how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
         if not how:
             self.postponed = True

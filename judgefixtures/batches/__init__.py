@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 ATTEMPTS = 4  # of what may be asked again without paying again
 FIRST_WAIT = 0.5  # seconds before the second; doubles from there
+REPLACED = "\ufffd"  # what stands in a garbled text for every byte that is none
 
 
 class NotSentError(Exception):
@@ -225,12 +226,17 @@ def json_lines(content: bytes) -> tuple[list[dict[str, Any]], bool]:
 
 
 def lines_of(wire: Wire, model: str) -> tuple[list[dict[str, Any]], bool]:
-    """Return the objects in a downloaded file of JSON lines, and whether every line is one."""
+    """Return the objects in a downloaded file of JSON lines, and whether every line is one.
+
+    A line with a byte that is no text is none: what it answers is not known. The others are.
+    """
     if not 200 <= wire.status < 300:
         good(wire, model)
+    body = wire.body
     if wire.garbled:
-        raise RetryableError("a file that is not UTF-8")
-    return json_lines(wire.body.encode("utf-8", "surrogateescape"))
+        body = "\n".join(line for line in body.split("\n") if REPLACED not in line)
+    found, whole = json_lines(body.encode("utf-8", "surrogateescape"))
+    return found, whole and not wire.garbled
 
 
 def moment(text: Any) -> datetime.datetime | None:

@@ -20,7 +20,6 @@ from judgefixtures.batches import (
     good,
     lines_of,
     moment,
-    patiently,
 )
 from judgefixtures.config import JudgeTable
 from judgefixtures.providers import PLACEHOLDER_KEY, FatalJudgeError, RetryableError, api_key
@@ -77,12 +76,14 @@ class AnthropicBatches:
                 made = moment(batch.get("created_at"))
                 if made is None or made < since - SKEW or _total(batch) != len(ids):
                     continue
+                if _id(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
+                    continue
                 state = _state(batch)
                 if not state.ended:
                     running = True
                     continue
                 results = await self.fetch(_id(batch), state)
-                if _id(batch) not in taken and ids & (results.answers.keys() | results.failed.keys()):
+                if ids & (results.answers.keys() | results.failed.keys()):
                     return _id(batch)
             times = [moment(batch.get("created_at")) for batch in batches]
             old = all(made is not None and made < since - SKEW for made in times)
@@ -100,15 +101,11 @@ class AnthropicBatches:
 
     async def fetch(self, batch: str, state: State) -> Results:
         """Return the lines of answers."""
-
-        async def content() -> tuple[list[dict[str, Any]], bool]:
-            # `results` would ask where the answers are, and that was told.
-            call = self._connected().get(
-                f"/v1/messages/batches/{batch}/results", cast_to=object, options={"timeout": TRANSFER}
-            )
-            return lines_of(await exchange(call, self._table.base_url), self._model)
-
-        rows, whole = await patiently(content)
+        # `results` would ask where the answers are, and that was told.
+        call = self._connected().get(
+            f"/v1/messages/batches/{batch}/results", cast_to=object, options={"timeout": TRANSFER}
+        )
+        rows, whole = lines_of(await exchange(call, self._table.base_url), self._model)
         results = Results()
         for row in rows:
             _add(results, row, self._model, batch)

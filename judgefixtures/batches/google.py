@@ -137,12 +137,9 @@ class GoogleBatches:
         return results
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
-        async def content() -> tuple[list[dict[str, Any]], bool]:
-            config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
-            call = self._connected().aio.files.download(file=file, config=config)
-            return lines_of(await exchange(call, self._table.base_url), self._model)
-
-        return await patiently(content)
+        config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
+        call = self._connected().aio.files.download(file=file, config=config)
+        return lines_of(await exchange(call, self._table.base_url), self._model)
 
     async def close(self) -> None:
         """Close the connections."""

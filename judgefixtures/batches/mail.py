@@ -19,6 +19,8 @@ from typing import Any, Literal, TypeVar
 
 from judgefixtures.asking import Asker
 from judgefixtures.batches import (
+    ATTEMPTS,
+    FIRST_WAIT,
     BatchProvider,
     Limits,
     Line,
@@ -33,7 +35,7 @@ from judgefixtures.batches import (
 from judgefixtures.batches.manifest import PARITY, Manifest, Sent, digest_of, is_parity
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.library import Cassette, held
-from judgefixtures.cassettes.replay import Delivered, Question
+from judgefixtures.cassettes.replay import Call, Delivered, Question
 from judgefixtures.costs import Cost, halved, money, most_of
 from judgefixtures.providers import FatalJudgeError, RetryableError
 from judgefixtures.secrets import masked
@@ -41,7 +43,7 @@ from judgefixtures.secrets import masked
 T = TypeVar("T")
 
 SETTLE = 5.0  # seconds after which a batch is in a provider's list, if it was made
-LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # after which an answer that cannot be downloaded is none
+LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # from the first that was not whole: what still lacks then is no answer
 OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
 
@@ -75,7 +77,10 @@ class Box:
 
     def take(self, digest: str) -> Delivered | None:
         """Return what a batch answered to a request, once."""
-        return self.mail.answers.pop((self.place, digest, self.parity), None)
+        delivered = self.mail.answers.pop((self.place, digest, self.parity), None)
+        if delivered is not None and not self.parity:
+            self.mail.taken[delivered.batch] += 1
+        return delivered
 
     def waits(self, digest: str) -> bool:
         """Tell whether a request is on its way in a batch, or was put into the next one."""
@@ -101,6 +106,7 @@ class Mail:
     parity: int = 20
     answers: dict[Key, Delivered] = field(default_factory=dict)
     waiting: set[Key] = field(default_factory=set)
+    taken: Counter[str] = field(default_factory=Counter)  # answers by their batch
     words: list[str] = field(default_factory=list)
     manifest: Manifest = field(init=False)
     _queue: dict[str, dict[Key, Letter]] = field(default_factory=dict)
@@ -113,6 +119,8 @@ class Mail:
     _failed: set[Key] = field(default_factory=set)
     _compared: list[Compared] = field(default_factory=list)
     _of: dict[Key, Sent] = field(default_factory=dict)
+    _unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # answers nobody can read: batch, and why
+    _given_up: set[Key] = field(default_factory=set)  # those of them whose questions go into no other batch
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -148,16 +156,14 @@ class Mail:
             self.words.append(f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
                               f"{sent.time:%Y-%m-%d %H:%M} UTC")  # fmt: skip
             return
-        results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+        results = await self._fetched(sent, provider, state)
         reasons: Counter[str] = Counter()
         lacking = 0
-        # What a provider counts and does not give out is not waited for until it is deleted.
-        results.whole = results.whole or datetime.datetime.now(datetime.UTC) - sent.time > LONGEST_DOWNLOAD
         for place, name in sent.ids:
             key = (place, digest_of(name), is_parity(name))
             if name in results.answers:
-                answer = replace(results.answers[name], tries=self._tries[key[:2]])
-                self.answers.setdefault(key, answer)
+                # A later batch asks what the earlier ones did not answer well: its answer is the one that counts.
+                self.answers[key] = replace(results.answers[name], tries=self._tries[key[:2]])
                 self._of[key] = sent
             elif name in results.failed or results.whole:
                 self._failed.add(key)
@@ -167,6 +173,27 @@ class Mail:
                 self.waiting.add(key)
         self._ended.append((sent, state, results))
         self._tell(sent, state, results, reasons, lacking)
+
+    async def _fetched(self, sent: Sent, provider: BatchProvider, state: State) -> Results:
+        """Return what a batch has to say; `whole` where what it lacks is not waited for any longer.
+
+        What a provider counts and does not give out is given up some days after that was first seen, and not before
+        it was downloaded several times more: what is lacking is paid for, and will be once more.
+        """
+        batch, found = str(sent.batch), Results(whole=False)
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(FIRST_WAIT * 2.0**attempt)
+            results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+            found = max(found, results, key=lambda each: (each.whole, len(each.answers)))
+            if results.whole:
+                return results
+            if sent.partial is None:
+                self.manifest.note("partial", sent)
+            if sent.partial is None or datetime.datetime.now(datetime.UTC) - sent.partial <= LONGEST_DOWNLOAD:
+                return results
+        found.whole = True
+        return found
 
     def _tell(self, sent: Sent, state: State, results: Results, reasons: Counter[str], lacking: int) -> None:
         """Say what a batch that has ended brought."""
@@ -213,7 +240,7 @@ class Mail:
             await asyncio.sleep(min(1.0, SETTLE - age))
 
     def _wait(self, sent: Sent) -> None:
-        self.waiting.update((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+        self.waiting.update(_keys(sent))
 
     async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         try:
@@ -255,8 +282,8 @@ class Mail:
         return "" if asker.probed else "once"
 
     def waits(self, key: Key) -> bool:
-        """Tell whether a question is on its way in a batch, or was put into the next one."""
-        return key in self.waiting or any(key in queue for queue in self._queue.values())
+        """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
+        return key in self.waiting or key in self._given_up or any(key in queue for queue in self._queue.values())
 
     def put(
         self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
@@ -270,6 +297,16 @@ class Mail:
             key, repeat, question.body, halved(most_of(asker.table, [prompt])), _identity(asker)
         )
         return True
+
+    def asks_unread(self, asker: Asker[Any], cassette: Cassette, question: Question, call: Call) -> bool:
+        """Tell whether a question whose answer nobody can read is asked again: as often as max_attempts says."""
+        key = (self._place(cassette), question.digest, False)
+        if call.delivered is None or self.waits(key):
+            return True
+        self._unread.setdefault((call.delivered.batch, call.unread), []).append(key)
+        if call.delivered.tries >= asker.table.max_attempts:
+            self._given_up.add(key)
+        return key not in self._given_up
 
     def probed(self, asker: Asker[Any]) -> None:
         """Remember that an asker's first question went well, for others of its kind."""
@@ -292,6 +329,7 @@ class Mail:
 
     async def finish(self) -> None:
         """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
+        self._give_up()
         for judge, queue in self._queue.items():
             if all(letter.key[2] for letter in queue.values()):
                 queue.clear()  # all was asked at once: there is no other way to compare with
@@ -302,6 +340,17 @@ class Mail:
         self._tell_parity()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
+        self._tell_unread()
+
+    def _give_up(self) -> None:
+        """Take out of the next batch what a batch answered of which nothing can be read: another would be no better."""
+        for batch in {batch for batch, _ in self._unread}:
+            keys = [key for (each, _), found in self._unread.items() if each == batch for key in found]
+            if len(keys) >= self.taken[batch]:
+                self._given_up.update(keys)
+        for queue in self._queue.values():
+            for key in self._given_up & queue.keys():
+                del queue[key]
 
     async def _send(self, judge: str, letters: Sequence[Letter]) -> None:
         provider = self._providers[judge]
@@ -345,8 +394,8 @@ class Mail:
 
     def _close(self, sent: Sent, state: State, results: Results) -> None:
         """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
-        if not results.whole:
-            return
+        if not results.whole or not self._given_up.isdisjoint(_keys(sent)):
+            return  # what nobody can read is not asked again, as long as it stands there
         left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
         if left:
             self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
@@ -382,11 +431,34 @@ class Mail:
             self.words.append(said)
             self.words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
 
+    def _tell_unread(self) -> None:
+        """Say which answers nobody can read; raises FatalJudgeError where their questions are not asked again."""
+        given_up: list[str] = []
+        for (batch, why), keys in self._unread.items():
+            if last := [key for key in keys if key in self._given_up]:
+                given_up.append(_unread_of(batch, why, last))
+            if again := [key for key in keys if key not in self._given_up]:
+                self.words.append(f"{_unread_of(batch, why, again)} -- they are asked again")
+        if given_up:
+            raise FatalJudgeError(
+                f"{'; '.join(given_up)} -- another batch would bring no better, and none is sent for them. All else is "
+                "recorded. Mend what is wrong, or record these without --judge-batch."
+            )
+
     async def close(self) -> None:
         """Close the connections, and let others send."""
         for provider in self._providers.values():
             await provider.close()
         self._held.close()
+
+
+def _keys(sent: Sent) -> Iterator[Key]:
+    return ((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+
+
+def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:
+    names = f"{', '.join(digest for _, digest, _ in keys[:3])}{', ...' if len(keys) > 3 else ''}"
+    return f"not read: {len(keys)} answers of {batch} cannot be read (to {names}): {why}"
 
 
 def _identity(asker: Asker[Any]) -> str:

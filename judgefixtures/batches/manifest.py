@@ -11,12 +11,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from judgefixtures.cassettes.files import BINARY, CassetteWriteError, DamagedError, dump, refuse_merge_marks
 
 FILE = "batches.jsonl"
+KINDS = frozenset({"intent", "sent", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
 Asked = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that they belong to
@@ -33,6 +34,7 @@ class Sent:
     time: datetime.datetime
     batch: str | None = None
     closed: bool = False  # it never was made, or all that it had to say is recorded
+    partial: datetime.datetime | None = None  # when a download of its answers first lacked some
 
     @property
     def ids(self) -> Iterator[tuple[str, str]]:
@@ -84,7 +86,7 @@ class Manifest:
         return self.sent[-1]
 
     def note(self, event: str, sent: Sent, **more: Any) -> None:
-        """Note what became of it: `sent` with the batch's id, `void` (there is none), `ended`, `parity`."""
+        """Note what became of it: `sent` with the batch's id, `void` (there is none), `partial`, `ended`, `parity`."""
         self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
 
     def tries(self, place: str, digest: str) -> int:
@@ -138,21 +140,68 @@ class Manifest:
                 raise DamagedError(f"the list of batches {self.path} cannot be mended: {error.strerror}.") from None
 
     def _take(self, event: dict[str, Any]) -> None:
-        """Take note of an event."""
-        kind, intent = event["event"], event["intent"]
+        """Take note of an event; raises one of many errors where it is none that could have been written here."""
+        kind, intent = _text(event["event"]), _text(event["intent"])
+        if kind not in KINDS:
+            raise ValueError("an event that does not exist")
+        found = next((each for each in reversed(self.sent) if each.intent == intent), None)
         if kind == "intent":
-            asked = {str(place): tuple(map(str, names)) for place, names in event["asked"].items()}
-            time = datetime.datetime.fromisoformat(event["time"])
-            self.sent.append(Sent(intent, str(event["provider"]), str(event["judge"]), asked, time))
-        else:
-            found = next((each for each in reversed(self.sent) if each.intent == intent), None)
+            meant = _meant(event)
             if found is None:
-                raise ValueError("an event of nothing that was intended")
-            if kind == "sent":
-                found.batch = str(event["batch"])
-            elif kind in ("void", "ended"):
-                found.closed = True
+                self.sent.append(meant)
+            elif (found.provider, found.judge, found.asked, found.time) == (meant.provider, meant.judge, meant.asked,
+                                                                            meant.time):  # fmt: skip
+                return  # the same line twice, as two copies of a list that were put together have it
+            else:
+                raise ValueError("two intents of one name")
+        elif found is None:
+            raise ValueError("an event of nothing that was intended")
+        elif kind == "sent":
+            batch = _text(event["batch"])
+            if found.batch not in (None, batch):
+                raise ValueError("two batches of one intent")
+            found.batch = batch
+        elif kind in ("void", "ended"):
+            found.closed = True
+        elif kind == "partial":
+            found.partial = found.partial or _time(event)
         self.events.append({key: value for key, value in event.items() if key != "asked"})
+
+
+def _meant(event: Mapping[str, Any]) -> Sent:
+    """Return what an intent says; raises one of many errors for what is none."""
+    asked = {_place(place): tuple(map(_text, _list(names))) for place, names in event["asked"].items()}
+    if event.get("parity"):
+        _text(event["identity"])
+    return Sent(_text(event["intent"]), _text(event["provider"]), _text(event["judge"]), asked, _time(event))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("not a text, or an empty one")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value
+
+
+def _place(value: Any) -> str:
+    """Return the name of a cassette; raises ValueError for one that names no file of the folder."""
+    place = PurePosixPath(_text(value))
+    if place.is_absolute() or ".." in place.parts or b"\0" in str(place).encode():
+        raise ValueError("not the name of a cassette")
+    return str(value)
+
+
+def _time(event: Mapping[str, Any]) -> datetime.datetime:
+    """Return when an event was: which moment that is, a time without its zone does not say."""
+    time = datetime.datetime.fromisoformat(event["time"])
+    if time.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return time
 
 
 def _now() -> str:

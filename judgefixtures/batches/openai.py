@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 MARK = "judgefixtures"  # the key of a batch's metadata under which its intent stands
-RUNNING = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
+# Any other word is of a batch that may still answer: none that is new is taken for an end.
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 TRANSFER = 600.0  # seconds for a file of questions or answers
 SKEW = datetime.timedelta(hours=1)  # by which clocks may differ
 
@@ -92,11 +93,13 @@ class OpenAIBatches:
         """Return where a batch stands."""
         call = self._connected().batches.with_raw_response.retrieve(batch)
         found = good(await exchange(call, self._table.base_url), self._model)
-        word, counts = str(found.get("status")), as_table(found.get("request_counts"))
+        if (word := text_or_none(found.get("status"))) is None:
+            raise RetryableError("a batch without a status")
+        counts = as_table(found.get("request_counts"))
         problems = as_table(found.get("errors")).get("data") or ()
         said = "; ".join(str(each.get("message") or "")[:200] for each in problems[:3] if isinstance(each, dict))
         counted = None if not counts else (tokens(counts.get("completed")) or 0) + (tokens(counts.get("failed")) or 0)
-        return State(word not in RUNNING, word, counted, said, found)
+        return State(word.lower() in ENDED, word, counted, said, found)
 
     async def fetch(self, batch: str, state: State) -> Results:
         """Return the lines of both files; those that either lacks are unanswered."""
@@ -114,11 +117,8 @@ class OpenAIBatches:
         return results
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
-        async def content() -> tuple[list[dict[str, Any]], bool]:
-            call = self._connected().files.with_raw_response.content(file, timeout=TRANSFER)
-            return lines_of(await exchange(call, self._table.base_url), self._model)
-
-        return await patiently(content)
+        call = self._connected().files.with_raw_response.content(file, timeout=TRANSFER)
+        return lines_of(await exchange(call, self._table.base_url), self._model)
 
     async def close(self) -> None:
         """Close the connections."""

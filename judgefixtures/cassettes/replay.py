@@ -28,8 +28,8 @@ from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_r
 
 __all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "Delivered", "NetworkBlockedError",
            "Postbox", "PostponedError", "Question", "check_call", "drop_answer", "find_at", "find_with", "is_recorded",
-           "is_this_machine", "keep_answer", "posted", "postpone", "recording", "replaying", "request_digest",
-           "was_played"]  # fmt: skip
+           "is_this_machine", "keep_answer", "leave_unread", "posted", "postpone", "recording", "replaying",
+           "request_digest", "was_played"]  # fmt: skip
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
@@ -110,6 +110,7 @@ class Call:
     post: Postbox | None = None  # nothing goes to the network
     question: Question | None = None  # what is to be asked in a batch, and is not on its way in one
     delivered: Delivered | None = None  # the latest answer is of a batch
+    unread: str = ""  # why nobody can read that one
 
 
 CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)
@@ -204,6 +205,18 @@ def postpone(*, unless_asked: int = 0) -> None:
         return
     drop_answer()
     raise PostponedError
+
+
+def leave_unread(why: str) -> None:
+    """Raise PostponedError where the call in progress got an answer in a batch that nobody can read.
+
+    At once such an answer ends the recording, before more of the kind are paid for. Those of a batch are paid for, and
+    the others are as good as they were.
+    """
+    call = CALL.get()
+    if call is not None and call.delivered is not None:
+        call.unread = why
+        postpone()
 
 
 def replaying() -> bool:

@@ -18,8 +18,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from support.project import Project, Ran, read_rows, suite
 from support.server import NOWHERE, Asked, base_url
 
 import judgefixtures.batches.google as google_batches
+import judgefixtures.batches.mail as mail
 import judgefixtures.batches.openai as openai_batches
 from judgefixtures.batches import BatchProvider, Limits, Line, UncertainError, load_batches
 from judgefixtures.batches.manifest import Manifest
@@ -37,7 +38,7 @@ from judgefixtures.config import judge_table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plans import PLANNING_MARK
 from judgefixtures.providers import PROVIDERS, FatalJudgeError
-from judgefixtures.simulator.batches import DAY, Faults
+from judgefixtures.simulator.batches import DAY, Faults, Reply
 from judgefixtures.simulator.server import serving
 
 pytest_plugins = ["pytester"]
@@ -267,7 +268,7 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     assert project.recorded() == expected
     assert set(office.paid.values()) == {1}
     assert office.paid.total() + office.at_once.total() == 40 + 40  # those of the run that asked everything at once
-    assert set(project.events) <= {"intent", "sent", "parity", "ended"}
+    assert set(project.events) <= {"intent", "sent", "partial", "parity", "ended"}
     assert project.events.count("intent") == len(office.desk.batches) == project.events.count("ended")
     told = {"duplicates": "answered twice: ours: 5", "unknown": "not asked: ours: 5 lines", "expired": "expired",
             "failing": "which are asked again: HTTP 500", "found to be invalid": "0 of 40 answers"}  # fmt: skip
@@ -342,6 +343,200 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
     assert office.desk.batches == {}
     office.desk.batches.update(lost)
     project.sent().assert_outcomes(passed=1)
+
+
+# --- states and downloads that mislead -------------------------------------------------------------------------
+
+
+def lying(office: PostOffice, lie: Callable[[str, Reply], Reply | None]) -> None:
+    """Let something change the post office's replies about batches and files, by the path that was asked for."""
+    handle = office.desk.handle
+
+    def lied(method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+        reply = handle(method, path, headers, raw, url)
+        return reply if reply is None or method != "GET" else lie(path, reply)
+
+    office.desk.handle = lied  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("shown", [{"id": "batch_1", "status": "queued"}, {"object": "list"}, {"status": 7}])
+def test_a_state_that_nobody_knows_is_no_end(
+    shown: dict[str, Any], office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """A word that is new, or none at all, ends no batch: nothing is sent again, and its answers are collected later."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+    lying(office, lambda _path, _reply: Reply(200, json.dumps(shown).encode(), {"content-type": "application/json"}))
+    ran = project.sent()
+    assert ("on its way: ours: 39 questions in batch_1 (queued)" if "id" in shown else "without a status") in ran.said
+    assert project.events == ["intent", "sent"]
+    office.desk.handle = handle  # type: ignore[method-assign]
+    lying(office, lambda _path, reply: replace(reply, body=reply.body.replace(b'"completed",', b'"COMPLETED",')))
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 1
+
+
+def aged(project: Posted, days: int, event: str = "") -> None:
+    """Set the list's times back, or those of one kind of event."""
+    file = project.cassettes / "batches.jsonl"
+    time = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)).isoformat()
+    rows = [row | ({"time": time} if event in ("", row["event"]) else {}) for row in read_rows(file)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def shorter(path: str, reply: Reply) -> Reply | None:
+    """Download a file of answers without its last two."""
+    return Reply(200, b"".join(reply.body.splitlines(keepends=True)[:-2])) if path.endswith("/content") else reply
+
+
+def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """What a download lacks is waited for from the day of that download on, however long ago the batch was sent."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    aged(project, days=5)
+    office.desk.faults = Faults(torn=1)
+    assert "not whole: ours" in project.sent().said
+    assert project.events == ["intent", "sent", "partial"]
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 1
+    assert project.events[-1] == "ended"
+
+
+def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads(
+    office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Days after a download lacked something, another one that is torn is made again; what all of them lack is lost."""
+    monkeypatch.setattr(mail, "FIRST_WAIT", 0.01)
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+    lying(office, shorter)
+    assert "2 stay where they are" in project.sent().said
+    assert project.events == ["intent", "sent", "partial"]
+    aged(project, days=4)
+    cassettes = project.path / "kept"
+    shutil.copytree(project.cassettes, cassettes)
+    assert "2 questions of batch_1, which are asked again" in project.sent().said
+    assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 1]  # the first one was asked at once
+    shutil.rmtree(project.cassettes)
+    cassettes.rename(project.cassettes)
+    office.desk.handle = handle  # type: ignore[method-assign]
+    office.desk.faults = Faults(torn=2)
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 2
+
+
+@each_sdk
+def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte that is not UTF-8 costs the line that it stands in: it is waited for, and the other answers recorded."""
+    monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+    downloads = []
+
+    def garbled(path: str, reply: Reply) -> Reply:
+        if not any(end in path for end in ("/content", "/results", ":download")):
+            return reply
+        downloads.append(path)
+        return Reply(200, reply.body.replace(b"It is", b"It \xff is", 1), reply.headers)
+
+    lying(office, garbled)
+    ran = project.sent()
+    assert ran.ret == 0
+    assert len(downloads) == 1
+    assert "collected: ours: 38 of 39 answers" in ran.said
+    assert "1 stay where they are" in ran.said
+    assert sum(map(len, project.recorded().values())) == 39  # and the first one, which was asked at once
+    office.desk.handle = handle  # type: ignore[method-assign]
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+
+
+UNREADABLE = {
+    "openai": {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}},
+    "google": {"error": {"code": 401, "message": "API key not valid", "status": "UNAUTHENTICATED"}},
+    "anthropic": {"choices": []},
+}
+
+
+def unreadable(office: PostOffice, sdk: str) -> Callable[[], None]:
+    """Let batches answer Question 3 with a body that ends a recording at once; return what mends that."""
+    office.desk.say = lambda path, body: ((200, UNREADABLE[sdk]) if "Question 3:" in json.dumps(body)
+                                          else office.say(path, body))  # fmt: skip
+    return lambda: setattr(office.desk, "say", office.say)
+
+
+@each_sdk
+def test_an_answer_that_nobody_can_read_ends_no_collection(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """The other answers are recorded; its question is asked in max_attempts batches, and then the run says so."""
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "max_attempts = 2", "batch_parity = 0")
+    mend = unreadable(office, sdk)
+    project.sent()
+    once = project.sent()
+    assert once.ret == 0
+    assert f"not read: 2 answers of {next(iter(office.desk.batches))} cannot be read" in once.said
+    assert sum(map(len, project.recorded().values())) == 38
+    for _ in range(2):
+        twice = project.sent()
+        assert twice.ret == pytest.ExitCode.USAGE_ERROR
+        assert "2 answers of" in twice.said
+        assert "or record these without --judge-batch" in twice.said
+        assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 2]
+    mend()
+    project.run("--judge-record", "missing").assert_outcomes(passed=1)
+    project.sent().assert_outcomes(passed=1)
+    assert project.events == ["intent", "sent", "intent", "sent", "ended", "ended"]
+    assert len(office.desk.batches) == 2
+
+
+def test_a_batch_of_which_nothing_can_be_read_is_not_sent_again(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """What spoils every answer would spoil those of the next batch: the run says so and pays for no other one."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "max_attempts = 5", "batch_parity = 2")
+    office.desk.say = lambda _path, _body: (200, UNREADABLE["openai"])
+    project.sent()
+    for _ in range(2):
+        ran = project.sent()
+        assert ran.ret == pytest.ExitCode.USAGE_ERROR
+        assert "not read: 38 answers of batch_1 cannot be read" in ran.said
+        assert "none is sent for them" in ran.said
+        assert len(office.desk.batches) == 1
+
+
+def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """While the earlier one holds answers of other items, too: what was asked again is not asked a third time."""
+    project = Posted(pytester, 20, "recency", "placebo")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    mend = unreadable(office, "openai")
+    project.sent()
+    mend()
+    office.desk.seconds, office.desk.ahead = 3600, 3700
+    assert "not read: 2 answers of batch_1" in project.sent("-k", "recency").said
+    waiting = project.sent("-k", "recency")
+    assert "on its way: ours: 2 questions in batch_2" in waiting.said
+    assert "not read" not in waiting.said
+    office.desk.seconds = 0
+    some = project.sent("-k", "recency")
+    some.assert_outcomes(passed=1, deselected=1)
+    assert "left: ours" in some.said
+    project.sent()
+    project.sent().assert_outcomes(passed=2)
+    first, second, third = ([name for name, _, _ in batch.asked] for batch in office.desk.batches.values())
+    assert (len(first), len(second), len(third)) == (79, 2, 2)
+    assert not set(second) & set(third)  # the third one asks the other item's, which the first did not answer, either
 
 
 # --- kills -----------------------------------------------------------------------------------------------------
@@ -630,6 +825,54 @@ def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path) -
         Manifest.of(tmp_path)
 
 
+INTENT = {"event": "intent", "intent": "i1", "provider": "openai", "judge": "ours",
+          "time": "2026-11-22T10:00:00.000+00:00", "asked": {"ours/own/no-cue": ["a" * 32 + "-0"]}}  # fmt: skip
+SENT = {"event": "sent", "intent": "i1", "time": "2026-11-22T10:00:01.000+00:00", "batch": "batch_1"}
+FOREIGN = {
+    "no zone": {**INTENT, "time": "2026-11-22T10:00:00"},
+    "no judge": {**INTENT, "judge": None},
+    "no provider": {**INTENT, "provider": ""},
+    "intent of no text": {**INTENT, "intent": ["x"]},
+    "a text for a list": {**INTENT, "asked": {"ours/own/no-cue": "a" * 32}},
+    "ids of no text": {**INTENT, "asked": {"ours/own/no-cue": [7]}},
+    "NUL": {**INTENT, "asked": {"a\0b": ["x-0"]}},
+    "outside": {**INTENT, "asked": {"../own/no-cue": ["x-0"]}},
+    "absolute": {**INTENT, "asked": {"/etc/passwd": ["x-0"]}},
+    "no place": {**INTENT, "asked": {"": ["x-0"]}},
+    "half a character": {**INTENT, "asked": {"a\ud800": ["x-0"]}},
+    "parity of nobody": {**INTENT, "intent": "i2", "parity": 3},
+    "another intent of its name": {**INTENT, "judge": "theirs"},
+    "unknown": {"event": "lost", "intent": "i1"},
+    "no event": {"event": None, "intent": "i1"},
+    "batch null": {**SENT, "batch": None},
+    "batch empty": {**SENT, "batch": ""},
+    "another batch": {**SENT, "batch": "batch_7"},
+    "partial without a time": {"event": "partial", "intent": "i1", "time": 7},
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_line_that_no_run_wrote_is_an_error_with_its_number(case: str, tmp_path: Path) -> None:
+    """What is misread would be lost or paid for again: a line of wrong types, places, times or names is damage."""
+    first = [] if FOREIGN[case]["event"] == "intent" and "another" not in case else [INTENT, SENT]
+    lines = [*first, FOREIGN[case]]
+    (tmp_path / "batches.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(DamagedError, match=rf"batches\.jsonl:{len(lines)} is not an event of a batch"):
+        Manifest.of(tmp_path)
+
+
+def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
+    """Two copies of a list that somebody put together say what one of them says."""
+    ended = {"event": "ended", "intent": "i1", "time": "2026-11-23T10:00:00.000+00:00", "state": "completed"}
+    once = "".join(json.dumps(line) + "\n" for line in (INTENT, SENT))
+    (tmp_path / "batches.jsonl").write_text(once + once)
+    (sent,) = Manifest.of(tmp_path).open
+    assert (sent.batch, len(sent)) == ("batch_1", 1)
+    assert Manifest.of(tmp_path).tries("ours/own/no-cue", "a" * 32) == 1
+    (tmp_path / "batches.jsonl").write_text(once + json.dumps(ended) + "\n" + once)
+    assert Manifest.of(tmp_path).open == []
+
+
 def test_a_row_says_how_it_was_asked_and_equals_one_that_was_asked_at_once() -> None:
     """`by` is a fact of a row, and no part of what is compared; anything else there is damage."""
     row = Row("a" * 32, "p1", 0, 200, b"{}", by="batch")
@@ -713,6 +956,24 @@ def test_every_wire_format_sends_finds_looks_and_fetches(sdk: str, office: PostO
             assert answer["echo"][1] == json.loads(line.body)
 
     during(batches_of(sdk, office.url), use)
+
+
+def test_a_batch_that_is_known_to_be_anothers_is_not_waited_for(office: PostOffice) -> None:
+    """Of Anthropic's batches, which have no names, one that an intent led to is neither this one's nor downloaded."""
+    since, ids = datetime.datetime.now(datetime.UTC), frozenset(line.id for line in lines_of("anthropic", 3))
+
+    async def use(batches: BatchProvider) -> None:
+        office.desk.seconds = 3600
+        other = await batches.send("other", lines_of("anthropic", 3, "f"))
+        with pytest.raises(UncertainError):
+            await batches.find("mine", since, ids, frozenset())
+        assert await batches.find("mine", since, ids, frozenset([other])) is None
+        office.desk.ahead = 3700
+        before = len(office.asked)
+        assert await batches.find("mine", since, ids, frozenset([other])) is None
+        assert len(office.asked) == before + 1  # the list alone
+
+    during(batches_of("anthropic", office.url), use)
 
 
 @pytest.mark.parametrize("sdk", WIRES)
