@@ -46,6 +46,7 @@ OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
 
 Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
+Reasons = Counter[tuple[str, bool]]  # why questions were not answered, and whether they were asked at once as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ class Mail:
     _probed: set[tuple[str, str]] = field(default_factory=set)
     _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _left: dict[str, int] = field(default_factory=dict)  # questions of a judge that are still asked both ways
+    _measured: set[tuple[str, str]] = field(default_factory=set)  # judges, with identity, that are or will be compared
+    _again: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, never compared
     _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
     _failed: set[Key] = field(default_factory=set)
     _compared: list[Compared] = field(default_factory=list)
@@ -139,6 +142,23 @@ class Mail:
         for sent in self.manifest.open:
             if sent.judge == asker.name and (sent.batch is not None or await self._adopted(sent, provider)):
                 await self._collect(sent, provider)
+        self._recall_parity(asker.name)
+
+    def _recall_parity(self, judge: str) -> None:
+        """Take note of which identities of a judge are or will be compared, and of what was asked for that in vain."""
+        identities = {event["intent"]: str(event.get("identity")) for event in self.manifest.events
+                      if event["event"] == "intent" and event.get("parity")}  # fmt: skip
+        compared = {event["intent"] for event in self.manifest.events if event["event"] == "parity"}
+        for sent in self.manifest.sent:
+            if sent.judge != judge or sent.intent not in identities:
+                continue
+            kind = (judge, identities[sent.intent])
+            keys = {(place, digest_of(name), True) for place, name in sent.ids if is_parity(name)}
+            coming = not sent.closed and any(key in self.answers or key in self.waiting for key in keys)
+            if sent.intent in compared or coming:
+                self._measured.add(kind)
+            else:
+                self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
 
     async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
         batch = str(sent.batch)
@@ -149,7 +169,7 @@ class Mail:
                               f"{sent.time:%Y-%m-%d %H:%M} UTC")  # fmt: skip
             return
         results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
-        reasons: Counter[str] = Counter()
+        reasons: Reasons = Counter()
         lacking = 0
         # What a provider counts and does not give out is not waited for until it is deleted.
         results.whole = results.whole or datetime.datetime.now(datetime.UTC) - sent.time > LONGEST_DOWNLOAD
@@ -161,21 +181,22 @@ class Mail:
                 self._of[key] = sent
             elif name in results.failed or results.whole:
                 self._failed.add(key)
-                reasons[results.failed.get(name, state.said or f"no answer in a batch that is {state.word}")] += 1
+                reasons[_why(name, state, results), key[2]] += 1
             else:
                 lacking += 1
                 self.waiting.add(key)
         self._ended.append((sent, state, results))
         self._tell(sent, state, results, reasons, lacking)
 
-    def _tell(self, sent: Sent, state: State, results: Results, reasons: Counter[str], lacking: int) -> None:
+    def _tell(self, sent: Sent, state: State, results: Results, reasons: Reasons, lacking: int) -> None:
         """Say what a batch that has ended brought."""
         known = {name for _, name in sent.ids}
         batch = str(sent.batch)
         answered = len(results.answers.keys() & known)
         self.words.append(f"collected: {sent.judge}: {answered} of {len(sent)} answers of {batch} ({state.word})")
-        self.words += [f"not answered: {sent.judge}: {count} questions of {batch}, which are asked again: {why}"
-                       for why, count in reasons.most_common(5)]  # fmt: skip
+        self.words += [f"not answered: {sent.judge}: {count} questions of {batch}, "
+                       f"{'whose answers at once are recorded' if parity else 'which are asked again'}: {why}"
+                       for (why, parity), count in reasons.most_common(5)]  # fmt: skip
         if lacking:
             self.words.append(f"not whole: {sent.judge}: the answers of {batch} could not all be downloaded: {lacking} "
                               "stay where they are. Run the same command again")  # fmt: skip
@@ -246,13 +267,33 @@ class Mail:
         The first finds bad keys, unknown models and rejected parameters for the price of one call.
         """
         if comparable and asker.name not in self._left:
-            known = any(event.get("parity") and event["judge"] == asker.name and event["identity"] == _identity(asker)
-                        for event in self.manifest.events if event["event"] == "intent")  # fmt: skip
-            self._left[asker.name] = 0 if known else self.parity
+            self._count_left(asker)
         if comparable and self._left[asker.name] > 0:
             self._left[asker.name] -= 1
             return "both"
         return "" if asker.probed else "once"
+
+    def _count_left(self, asker: Asker[Any]) -> None:
+        self._left[asker.name] = 0 if (asker.name, _identity(asker)) in self._measured else self.parity
+
+    def compares(self, asker: Asker[Any], box: Box, digest: str) -> bool:
+        """Tell whether a recorded answer is to be compared: a batch answered the question too, or it is asked again.
+
+        It is where an earlier batch was to answer it and none of its questions could be compared: what was paid for at
+        once is not paid for again.
+        """
+        if (box.place, digest, True) in self.answers:
+            return True
+        again = self._again.get((asker.name, _identity(asker)), set()) if self._again else set()
+        if (box.place, digest) not in again:
+            return False
+        if asker.name not in self._left:
+            self._count_left(asker)
+        if self._left[asker.name] <= 0:
+            return False
+        again.remove((box.place, digest))
+        self._left[asker.name] -= 1
+        return True
 
     def waits(self, key: Key) -> bool:
         """Tell whether a question is on its way in a batch, or was put into the next one."""
@@ -352,6 +393,7 @@ class Mail:
             self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
                               "does not ask. The command that sent them collects them")  # fmt: skip
             return
+        self._tell_uncompared(sent, state, results)
         known = {name for _, name in sent.ids}
         answered = len(results.answers.keys() & known)
         self.manifest.note("ended", sent, state=state.word, answered=answered, failed=len(sent) - answered)
@@ -382,6 +424,16 @@ class Mail:
             self.words.append(said)
             self.words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
 
+    def _tell_uncompared(self, sent: Sent, state: State, results: Results) -> None:
+        """Say why nothing was compared, where questions were asked both ways for that."""
+        both = [name for _, name in sent.ids if is_parity(name)]
+        if not both or any(each.sent is sent for each in self._compared):
+            return
+        whys = Counter(_why(name, state, results) for name in both if name not in results.answers)
+        why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
+        self.words.append(f"parity: {sent.judge}: {len(both)} pairs could not be compared: {why}. The next batch asks "
+                          "them again")  # fmt: skip
+
     async def close(self) -> None:
         """Close the connections, and let others send."""
         for provider in self._providers.values():
@@ -391,6 +443,10 @@ class Mail:
 
 def _identity(asker: Asker[Any]) -> str:
     return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _why(name: str, state: State, results: Results) -> str:
+    return results.failed.get(name, state.said or f"no answer in a batch that is {state.word}")
 
 
 def _first(letters: Any, limits: Limits) -> Iterator[Letter]:

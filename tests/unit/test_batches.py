@@ -524,6 +524,43 @@ def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.P
     assert office.at_once.total() == 4  # a probe
 
 
+NEVER_MADE = {"refused": Faults(refused=1), "expired": Faults(expired=1.0), "found to be invalid": Faults(invalid=1)}
+
+
+@pytest.mark.parametrize("fault", NEVER_MADE)
+def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
+    fault: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Where the batch answered nothing, the next one asks the same pairs: none is asked at once again."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 3")
+    office.desk.faults = NEVER_MADE[fault]
+    project.sent()
+    day_later(office)
+    said = ""
+    if fault != "refused":
+        said = project.sent().said
+        assert "parity: ours: 3 pairs could not be compared: " in said
+        assert "9 questions of batch_1, which are asked again" in said
+        assert "3 questions of batch_1, whose answers at once are recorded" in said
+    office.desk.faults = Faults()
+    day_later(office)
+    for _ in range(4):
+        ran = project.sent()
+        said += ran.said
+        day_later(office)
+        if "questions wait" not in ran.said:
+            break
+    assert "parity: ours: 3 of 3 pairs got the same verdict" in said
+    ran.assert_outcomes(passed=1)
+    assert project.events.count("parity") == 1
+    assert set(office.at_once.values()) == {1}
+    assert office.at_once.total() <= 3 + 2  # a probe in each run that sends
+    asked = len(office.asked)
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.asked) == asked
+
+
 def test_a_bad_key_or_parameter_costs_one_call_and_no_batch(pytester: pytest.Pytester, office: PostOffice) -> None:
     """The first question is asked at once: what would fail everything fails there."""
     project = Posted(pytester, 6)
