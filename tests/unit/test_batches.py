@@ -607,6 +607,30 @@ def test_the_preflight_prices_both_ways(office: PostOffice, pytester: pytest.Pyt
     assert by_batch == pytest.approx(at_most / 2, abs=1e-4)
 
 
+@pytest.mark.parametrize("record", ["missing", "all"])
+def test_a_recording_without_batches_says_what_is_on_its_way(
+    record: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Before its first question and at its end a run that asks at once names the batch; a torn list stays as it is."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    office.desk.seconds = 3600
+    project.sent()
+    path = project.cassettes / "batches.jsonl"
+    torn = path.read_bytes() + b'{"event":"ended","in'
+    path.write_bytes(torn)
+    said = "ours: 11 questions are on their way in batch_1, and paid for: --judge-record missing --judge-batch collects"
+    assert said in project.run("--judge-preflight").said
+    assert office.at_once.total() == 1
+    ran = project.run("--judge-record", record)
+    ran.assert_outcomes(passed=1)
+    assert said in ran.said.partition("test_ours.py")[0]
+    assert ran.said.count(said) == 2
+    assert path.read_bytes() == torn
+    assert "on their way" not in project.run().said
+    assert "on their way" not in project.run("--judge-record", "missing").said
+
+
 REFUSED = {
     "all": (("--judge-record", "all"), "it needs --judge-record missing"),
     "none": ((), "it needs --judge-record missing"),
