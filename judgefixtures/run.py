@@ -920,7 +920,7 @@ class Run:
         if self.options.shared is not None:
             asked.pace.share(self.options.shared, asked.name, concurrency)
         if self.options.batch and self.mail is None:
-            self.mail = Mail(self.library.root, self.config.batch_parity)
+            self.mail = Mail(self.library.root, self.config.batch_parity, frozenset(self.config.judges))
         stop = None if offline or self._stop is None else self._stop()
         urgency = None if stop is None else lambda: stop.urgency
         meter, retries = Meter(asked.table, self.budget), asked.retries

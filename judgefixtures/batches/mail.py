@@ -96,10 +96,14 @@ class Compared:
 
 @dataclass(slots=True)
 class Mail:
-    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none."""
+    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none.
+
+    `judges` are the names of those that are configured.
+    """
 
     root: Path
     parity: int = 20
+    judges: frozenset[str] = frozenset()
     answers: dict[Key, Delivered] = field(default_factory=dict)
     waiting: set[Key] = field(default_factory=set)
     words: list[str] = field(default_factory=list)
@@ -343,6 +347,17 @@ class Mail:
         self._tell_parity()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
+        self._tell_unattended()
+
+    def _tell_unattended(self) -> None:
+        """Name the batches of judges that this run asks nothing: nobody else does, where a judge was renamed."""
+        for sent in self.manifest.open:
+            if sent.judge in self._providers:
+                continue
+            why = ("this run asks that judge nothing" if sent.judge in self.judges else
+                   "no judge of that name is configured any more. One of that name collects them")  # fmt: skip
+            where = sent.batch or "a batch whose id is not known"
+            self.words.append(f"not collected: {sent.judge}: {len(sent)} questions in {where}: {why}")
 
     async def _send(self, judge: str, letters: Sequence[Letter]) -> None:
         provider = self._providers[judge]

@@ -480,6 +480,24 @@ def test_answers_to_other_questions_wait_for_the_command_that_asked_them(
     assert project.events.count("ended") == len(office.desk.batches) == 1
 
 
+def test_batches_of_judges_that_are_not_asked_are_named(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """A batch of a judge that was renamed, or is no part of the run, is named in every run, and stays."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    whole = (project.path / "judges.toml").read_text()
+    renamed = whole.replace("ours", "theirs")
+    other = whole.partition("[judges.ours]")[2].partition("[datasets")[0]
+    for text, why in ((renamed, "no judge of that name is configured any more"),
+                      (f"{renamed}\n[judges.ours]{other}", "this run asks that judge nothing")):  # fmt: skip
+        (project.path / "judges.toml").write_text(text)
+        assert f"not collected: ours: 11 questions in batch_1: {why}" in project.sent().said
+    (project.path / "judges.toml").write_text(whole)
+    collected = project.sent()
+    collected.assert_outcomes(passed=1)
+    assert "not collected" not in collected.said
+
+
 def test_two_conditions_that_ask_the_same_are_both_asked(office: PostOffice, pytester: pytest.Pytester) -> None:
     """Repeats and equal prompts of several conditions have an answer each: none stands for another's noise."""
     project = Posted(pytester, 5, "placebo", "repeat")
