@@ -278,6 +278,7 @@ class _Run(Generic[R]):
             self.postponed = True
             return call, None
         question, delivered = call.question, call.delivered is not None
+        self.mail.need(self.cassettes[condition.name], question.digest)
         how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
         if not how:
             self.postponed = True

@@ -49,6 +49,10 @@ Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was a
 Reasons = Counter[tuple[str, bool]]  # why questions were not answered, and whether they were asked at once as well
 
 
+class LostError(FatalJudgeError):
+    """A batch is not known where it is asked for, or what it answered is not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A question that is to go into a batch."""
@@ -118,6 +122,8 @@ class Mail:
     _again: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, never compared
     _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
     _failed: set[Key] = field(default_factory=set)
+    _lost: list[Sent] = field(default_factory=list)
+    _missed: dict[Key, LostError] = field(default_factory=dict)  # what only a lost batch can answer
     _compared: list[Compared] = field(default_factory=list)
     _of: dict[Key, Sent] = field(default_factory=dict)
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -145,7 +151,11 @@ class Mail:
         self._models[asker.name] = asker.table.model or ""
         for sent in self.manifest.open:
             if sent.judge == asker.name and (sent.batch is not None or await self._adopted(sent, provider)):
-                await self._collect(sent, provider)
+                try:
+                    await self._collect(sent, provider)
+                except LostError as error:  # of no matter, unless the run needs its answers
+                    self._lost.append(sent)
+                    self._missed.update(dict.fromkeys(_keys(sent), error))
         self._recall_parity(asker.name)
 
     def _recall_parity(self, judge: str) -> None:
@@ -157,8 +167,10 @@ class Mail:
             if sent.judge != judge or sent.intent not in identities:
                 continue
             kind = (judge, identities[sent.intent])
-            keys = {(place, digest_of(name), True) for place, name in sent.ids if is_parity(name)}
-            coming = not sent.closed and any(key in self.answers or key in self.waiting for key in keys)
+            keys = {key for key in _keys(sent) if key[2]}
+            coming = not sent.closed and any(
+                key in where for key in keys for where in (self.answers, self.waiting, self._missed)
+            )
             if sent.intent in compared or coming:
                 self._measured.add(kind)
             else:
@@ -238,13 +250,13 @@ class Mail:
             await asyncio.sleep(min(1.0, SETTLE - age))
 
     def _wait(self, sent: Sent) -> None:
-        self.waiting.update((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+        self.waiting.update(_keys(sent))
 
     async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         try:
             return await patiently(ask)
         except NotFoundError as error:
-            raise FatalJudgeError(
+            raise LostError(
                 f"judge {judge!r}: {what} is not known where it is asked for ({masked(str(error))}). Was it sent with "
                 "another key, project or base_url? Ask with those. If it is lost, delete its lines from "
                 f"{self.manifest.path}: what it was asked is then asked, and paid for, again."
@@ -303,6 +315,11 @@ class Mail:
         """Tell whether a question is on its way in a batch, or was put into the next one."""
         return key in self.waiting or any(key in queue for queue in self._queue.values())
 
+    def need(self, cassette: Cassette, digest: str) -> None:
+        """Raise FatalJudgeError where a question was sent in a batch that is not known: it may be answered there."""
+        if (error := self._missed.get((self._place(cassette), digest, False))) is not None:
+            raise error
+
     def put(
         self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
         parity: bool = False,
@@ -347,6 +364,9 @@ class Mail:
         self._tell_parity()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
+        self.words += [f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
+                       f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
+                       for sent in self._lost]  # fmt: skip
         self._tell_unattended()
 
     def _tell_unattended(self) -> None:
@@ -406,7 +426,9 @@ class Mail:
         left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
         if left:
             self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
-                              "does not ask. The command that sent them collects them")  # fmt: skip
+                              "does not ask. The command that asks them collects them. Those of pairs or prompts that "
+                              "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
+                              f"delete the batch's lines from {self.manifest.path}")  # fmt: skip
             return
         self._tell_uncompared(sent, state, results)
         known = {name for _, name in sent.ids}
@@ -458,6 +480,10 @@ class Mail:
 
 def _identity(asker: Asker[Any]) -> str:
     return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _keys(sent: Sent) -> Iterator[Key]:
+    return ((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
 
 
 def _why(name: str, state: State, results: Results) -> str:

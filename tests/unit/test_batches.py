@@ -344,6 +344,40 @@ def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
     project.sent().assert_outcomes(passed=1)
 
 
+def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Answers about a pair as it was stay with the provider; when it deletes them, what is missing goes on being sent.
+
+    The batch is named, and stays in the list: it may be another key's. Where a pair is as it was, that is an error.
+    """
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 2")
+    project.sent()
+    rows = rows_of(6)
+    project.write_pairs([*rows[:5], {**rows[5], "response_1": "Edited."}])
+    project.sent()
+    second = project.sent()
+    second.assert_outcomes(passed=1)
+    assert "left: ours: 2 answers of batch_1" in second.said
+    assert "Those of pairs or prompts that were edited since" in second.said
+    assert "delete the batch's lines from " in second.said
+    office.desk.batches["deleted"] = office.desk.batches.pop("batch_1")
+    shorter = project.sent()
+    shorter.assert_outcomes(passed=1)
+    assert "not known: ours: batch_1 is not known where it is asked for" in shorter.said
+    assert "this run needs none of its 12 answers" in shorter.said
+    project.write_pairs([*rows[:4], {**rows[4], "response_1": "Edited, too."}, rows[5]])
+    ran = project.sent()
+    assert ran.ret not in (0, 1)
+    assert "batch_1 is not known where it is asked for" in ran.said
+    assert len(office.desk.batches) == 2
+    project.write_pairs([*rows[:4], *({**row, "response_1": "Edited, too."} for row in rows[4:])])
+    assert "sent: ours: " in project.sent().said
+    assert project.sent().parseoutcomes() == {"passed": 1}
+    assert set(office.paid.values()) == {1}
+
+
 # --- kills -----------------------------------------------------------------------------------------------------
 
 
