@@ -713,6 +713,25 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
     assert "judge 'ours': there are no batches here of provider = \"python\"" in ran.said
 
 
+@pytest.mark.parametrize("loaded", ["as installed", "by its module"])
+def test_a_run_that_sends_batches_starts_no_workers(
+    loaded: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-n 2` starts none, however pytest-xdist was loaded: the items of one process are sent in one batch."""
+    project = Posted(pytester, 6, "recency", "placebo")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    plugins = ["-p", "no:cacheprovider"]
+    if loaded == "by its module":
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        plugins += ["-p", "xdist.plugin", "-p", "judgefixtures.plugin"]
+    command = [sys.executable, "-m", "pytest", *plugins, "--judge-config", "judges.toml", *BATCH, "-n", "2"]
+    ran = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0
+    assert "workers [" not in ran.stdout
+    assert "sent: ours: " in ran.stdout
+    assert len(office.desk.batches) == 1
+
+
 def test_a_run_that_is_stopped_sends_nothing(office: PostOffice, pytester: pytest.Pytester) -> None:
     """-x after a failure leaves unknown what else is missing: nothing is sent, and nothing stands in the list."""
     project = Posted(pytester, 6)
