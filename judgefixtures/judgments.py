@@ -259,11 +259,12 @@ class _Run(Generic[R]):
         cassette.used_by(call)
         self.replies[condition.name, repeat, pair.id] = reply
         self.answered(reply)
-        if self.mail is not None and call.played:
+        if self.mail is not None and call.played and not call.played[-1].by:
             await self._compare(job, prompt, reply, call.played[-1].digest)
         if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             now = reply.served_model or reply.fingerprint or ""
+            mixture += "" if self.mail is None else self.mail.way_out(self.asker)
             raise OtherModelError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 

@@ -79,12 +79,17 @@ class Box:
     parity: bool = False
 
     def take(self, digest: str) -> Delivered | None:
-        """Return what a batch answered to a request, once."""
-        return self.mail.answers.pop((self.place, digest, self.parity), None)
+        """Return what a batch answered to a request, once.
+
+        Of what was asked both ways the answer at once is the recorded one. Where that is gone, the batch's is paid for.
+        """
+        answers = self.mail.answers
+        found = answers.pop((self.place, digest, self.parity), None)
+        return answers.pop((self.place, digest, True), None) if found is None else found
 
     def waits(self, digest: str) -> bool:
         """Tell whether a request is on its way in a batch, or was put into the next one."""
-        return self.mail.waits((self.place, digest, self.parity))
+        return self.mail.waits((self.place, digest, self.parity)) or (self.place, digest, True) in self.mail.waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +285,17 @@ class Mail:
     def asks_at_once(self, asker: Asker[Any], *, comparable: bool) -> Literal["", "once", "both"]:
         """Tell whether a question is to be asked at once: the first of all, and some that are asked both ways.
 
-        The first finds bad keys, unknown models and rejected parameters for the price of one call.
+        The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
+        model is pinned needs none where a batch answered: at once another model may answer.
         """
         if comparable and asker.name not in self._left:
             self._count_left(asker)
         if comparable and self._left[asker.name] > 0:
             self._left[asker.name] -= 1
             return "both"
-        return "" if asker.probed else "once"
+        pinned = asker.table.accept_served_model is not None
+        answered = pinned and any(sent.judge == asker.name for sent in self._of.values())
+        return "" if asker.probed or answered else "once"
 
     def _count_left(self, asker: Asker[Any]) -> None:
         self._left[asker.name] = 0 if (asker.name, _identity(asker)) in self._measured else self.parity
@@ -319,6 +327,17 @@ class Mail:
         """Raise FatalJudgeError where a question was sent in a batch that is not known: it may be answered there."""
         if (error := self._missed.get((self._place(cassette), digest, False))) is not None:
             raise error
+
+    def way_out(self, asker: Asker[Any]) -> str:
+        """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was collected."""
+        if not any(sent.judge == asker.name for sent in self._of.values()):
+            return ""
+        return (
+            " Where it is batches that are answered by one and calls at once by the other, the batches' answers can be "
+            "recorded: set batch_parity = 0 at the top of the configuration, delete the lines that begin with "
+            f'{{"digest" and have no "by":"batch" from the files in {self.root / asker.name}, and run the same command '
+            "again."
+        )
 
     def put(
         self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
@@ -464,7 +483,7 @@ class Mail:
     def _tell_uncompared(self, sent: Sent, state: State, results: Results) -> None:
         """Say why nothing was compared, where questions were asked both ways for that."""
         both = [name for _, name in sent.ids if is_parity(name)]
-        if not both or any(each.sent is sent for each in self._compared):
+        if not both or not self.parity or any(each.sent is sent for each in self._compared):
             return
         whys = Counter(_why(name, state, results) for name in both if name not in results.answers)
         why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"

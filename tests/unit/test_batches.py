@@ -565,6 +565,49 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytes
         assert "parity: " not in project.sent().said
 
 
+@pytest.mark.parametrize("parity", [0, 2])
+@each_sdk
+def test_answers_of_another_model_than_at_once_can_be_recorded(
+    sdk: str, parity: int, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Where batches are answered by another model, the error of the pinned judge says what records their answers.
+
+    None is paid for again, by batch or at once.
+    """
+    by_batch = office.desk.say
+
+    def other(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        status, answer = by_batch(path, body)
+        return status, {**answer, "modelVersion" if sdk == "google" else "model": "m-other"}
+
+    office.desk.say = other
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "", f"batch_parity = {parity}")
+    project.sent()
+    at_once = office.at_once.total()
+    assert "or set accept_served_model = 'm-other' in [judges.ours]" in project.sent().said
+    project.configure(sdk, office.url, 'accept_served_model = "m-other"', f"batch_parity = {parity}")
+    mixed = project.sent().said
+    assert "its answers are a mixture of two" in mixed
+    assert "take the pin out" not in mixed  # it would be the first error again
+    assert "the batches' answers can be recorded: set batch_parity = 0" in mixed
+    assert f'have no "by":"batch" from the files in {project.cassettes / "ours"}' in mixed
+    project.configure(sdk, office.url, 'accept_served_model = "m-other"', "batch_parity = 0")
+    for file in project.cassettes.glob("ours/own/*.jsonl"):
+        lines = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(b"".join(
+            line for line in lines if not line.startswith(b'{"digest"') or b'"by":"batch"' in line))  # fmt: skip
+    ran = project.sent()
+    if parity == 0:  # the first question was asked at once alone
+        assert "sent: ours: 1 questions" in ran.said
+        ran = project.sent()
+    ran.assert_outcomes(passed=1)
+    project.run().assert_outcomes(passed=1)
+    assert office.at_once.total() == at_once
+    assert set(office.paid.values()) == {1}
+    assert Manifest.of(project.cassettes).open == []
+
+
 def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.Pytester) -> None:
     """What a judge was asked both ways before is not asked so again, unless the judge is another one now."""
     project = Posted(pytester, 6)
