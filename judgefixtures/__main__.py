@@ -199,9 +199,9 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     merge = commands.add_parser(
         "merge",
         help="join what two branches recorded, after a merge that left its marks",
-        description="Join both versions in recordings, pairs.jsonl, sample.json and closest.json in which git left its "
-        "marks: every answer that either branch paid for stays; where both asked the same question, the first one "
-        "(ours) stays.",
+        description="Join both versions in recordings, pairs.jsonl, sample.json, closest.json and batches.jsonl in "
+        "which git left its marks: every answer that either branch paid for stays; where both asked the same "
+        "question, the first one (ours) stays.",
         epilog="As git's merge driver, so that no marks appear: see docs/cassettes.md.",
     )
     merge.add_argument("paths", nargs="*", type=Path, default=[Path("cassettes")], metavar="PATH",

@@ -192,10 +192,17 @@ class Asker(ABC, Generic[R]):
                 return (
                     f"judge {self.name!r}: the {kind} {now!r} answered where {first[kind]!r} did before, and {pin} pins"
                     " the judge: its answers are a mixture of two. What was recorded is kept: record anew with "
-                    "--judge-record all when the provider serves one alone, or take the pin out of "
-                    f"[judges.{self.name}], and the change is a warning."
+                    f"--judge-record all when the provider serves one alone{self._unpinned(reply, first)}."
                 )
         return None
+
+    def _unpinned(self, reply: R, first: Mapping[str, str]) -> str:
+        """Say what takes the pin off, where the judge's name would take both models without it."""
+        model = (self.table.model or "").removeprefix("models/")
+        names = [name for name in (reply.served_model, first.get("model")) if name]
+        if self.table.accept_served_model and not all(model in (name, DATED.sub("", name)) for name in names):
+            return ""
+        return f", or take the pin out of [judges.{self.name}], and the change is a warning"
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
         """Leave out what a recorded identity left out, where this judge may: token probabilities always."""

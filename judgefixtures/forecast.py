@@ -230,6 +230,8 @@ def _totals(run: Run, costs: Costs) -> list[str]:
         lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
         if cost.usd and offers_batches(run.judge(judge).table):
             lines.append(f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day")
+        if cost.calls and (coming := run.on_their_way(judge)):
+            lines.append(coming)
     return lines
 
 

@@ -259,11 +259,12 @@ class _Run(Generic[R]):
         cassette.used_by(call)
         self.replies[condition.name, repeat, pair.id] = reply
         self.answered(reply)
-        if self.mail is not None and call.played:
+        if self.mail is not None and call.played and not call.played[-1].by:
             await self._compare(job, prompt, reply, call.played[-1].digest)
         if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             now = reply.served_model or reply.fingerprint or ""
+            mixture += "" if self.mail is None else self.mail.way_out(self.asker)
             raise OtherModelError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 
@@ -281,6 +282,7 @@ class _Run(Generic[R]):
         if call.unread and not self.mail.asks_unread(self.asker, self.cassettes[condition.name], question, call):
             self.postponed = True
             return call, None
+        self.mail.need(self.cassettes[condition.name], question.digest)
         how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
         if not how:
             self.postponed = True
@@ -294,18 +296,27 @@ class _Run(Generic[R]):
         return call, reply
 
     async def _compare(self, job: Job, prompt: str, reply: R, digest: str) -> None:
-        """Compare an answer with what a batch answered to the same question, where it was asked both ways."""
+        """Compare an answer with what a batch answered to the same question, where it was asked both ways.
+
+        Where an earlier batch left it unanswered, the next one asks it.
+        """
         assert self.mail is not None
         condition, repeat, pair = job
         box = self.mail.box(self.cassettes[condition.name], parity=True)
-        if (box.place, digest, True) not in self.mail.answers:
+        if not self.mail.compares(self.asker, box, digest):
             return
         # Asked as ever, but nothing is written down: the answer at once is the recorded one.
         call = Call(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
         token = CALL.set(call)
         try:
             other = await self.asker.ask(prompt)
-        except (PostponedError, AnswerTooLargeError):
+        except AnswerTooLargeError:
+            return
+        except PostponedError:
+            if call.question is not None and call.delivered is None:
+                cassette = self.cassettes[condition.name]
+                if self.mail.put(self.asker, cassette, call.question, repeat, prompt, parity=True):
+                    self.meter.book(prompt)
             return
         finally:
             CALL.reset(token)

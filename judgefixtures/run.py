@@ -20,6 +20,7 @@ from typing import Any, Protocol, Self
 
 from judgefixtures.asking import Asker, R, Said
 from judgefixtures.batches.mail import Mail
+from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError, recording
@@ -268,6 +269,7 @@ class Run:
         cap = self.options.max_cost
         self.budget = Budget(None if cap is None else cap / self.options.workers)
         self.mail: Mail | None = None
+        self._on_their_way: dict[str, str] | None = None
         self._progress = progress
         self._stop = stop
         controlled = config.control.pairs if config.control else None
@@ -493,6 +495,26 @@ class Run:
             return []
         self.runner.run(self.mail.finish())
         return [shown(line) for line in self.mail.words]
+
+    def on_their_way(self, judge: str) -> str:
+        """Say which questions to a judge are on their way in batches that this run does not collect; empty for none."""
+        if self.options.batch:
+            return ""
+        if self._on_their_way is None:
+            self._on_their_way = {}
+            try:
+                found = Manifest.of(self.library.root, mends=False).open
+            except CassetteError as error:  # the run needs no list, but pays for what stands in it
+                self.note(str(error))
+                found = []
+            for name in {sent.judge for sent in found}:
+                mine = [sent for sent in found if sent.judge == name]
+                batches = ", ".join(sent.batch or "a batch whose id is not known" for sent in mine)
+                self._on_their_way[name] = (
+                    f"{name}: {sum(map(len, mine))} questions are on their way in {batches}, and paid for: "
+                    "--judge-record missing --judge-batch collects them; any other recording asks them again"
+                )
+        return self._on_their_way.get(judge, "")
 
     @property
     def waits(self) -> int:
@@ -898,7 +920,7 @@ class Run:
         if self.options.shared is not None:
             asked.pace.share(self.options.shared, asked.name, concurrency)
         if self.options.batch and self.mail is None:
-            self.mail = Mail(self.library.root, self.config.batch_parity)
+            self.mail = Mail(self.library.root, self.config.batch_parity, frozenset(self.config.judges))
         stop = None if offline or self._stop is None else self._stop()
         urgency = None if stop is None else lambda: stop.urgency
         meter, retries = Meter(asked.table, self.budget), asked.retries
@@ -930,6 +952,8 @@ class Run:
                 ledger.draw(judge.name, days, sum(cassette.asked for cassette in cassettes.values()))
                 if meter.total.calls:
                     ledger.spend(judge.name, meter.total)
+                    if coming := self.on_their_way(asked.name):
+                        self.note(coming)
                 self._note(judge, pairs, arms, list(cassettes.values()), asking)
 
     def _verdicts(

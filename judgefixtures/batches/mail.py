@@ -48,6 +48,11 @@ OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
 
 Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
+Reasons = Counter[tuple[str, bool]]  # why questions were not answered, and whether they were asked at once as well
+
+
+class LostError(FatalJudgeError):
+    """A batch is not known where it is asked for, or what it answered is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +81,19 @@ class Box:
     parity: bool = False
 
     def take(self, digest: str) -> Delivered | None:
-        """Return what a batch answered to a request, once."""
-        delivered = self.mail.answers.pop((self.place, digest, self.parity), None)
-        if delivered is not None and not self.parity:
-            self.mail.taken[delivered.batch] += 1
-        return delivered
+        """Return what a batch answered to a request, once.
+
+        Of what was asked both ways the answer at once is the recorded one. Where that is gone, the batch's is paid for.
+        """
+        answers = self.mail.answers
+        found = answers.pop((self.place, digest, self.parity), None) or answers.pop((self.place, digest, True), None)
+        if found is not None and not self.parity:
+            self.mail.taken[found.batch] += 1
+        return found
 
     def waits(self, digest: str) -> bool:
         """Tell whether a request is on its way in a batch, or was put into the next one."""
-        return self.mail.waits((self.place, digest, self.parity))
+        return self.mail.waits((self.place, digest, self.parity)) or (self.place, digest, True) in self.mail.waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +109,14 @@ class Compared:
 
 @dataclass(slots=True)
 class Mail:
-    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none."""
+    """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none.
+
+    `judges` are the names of those that are configured.
+    """
 
     root: Path
     parity: int = 20
+    judges: frozenset[str] = frozenset()
     answers: dict[Key, Delivered] = field(default_factory=dict)
     waiting: set[Key] = field(default_factory=set)
     taken: Counter[str] = field(default_factory=Counter)  # answers by their batch
@@ -115,8 +128,12 @@ class Mail:
     _probed: set[tuple[str, str]] = field(default_factory=set)
     _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _left: dict[str, int] = field(default_factory=dict)  # questions of a judge that are still asked both ways
+    _measured: set[tuple[str, str]] = field(default_factory=set)  # judges, with identity, that are or will be compared
+    _again: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, never compared
     _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
     _failed: set[Key] = field(default_factory=set)
+    _lost: list[Sent] = field(default_factory=list)
+    _missed: dict[Key, LostError] = field(default_factory=dict)  # what only a lost batch can answer
     _compared: list[Compared] = field(default_factory=list)
     _of: dict[Key, Sent] = field(default_factory=dict)
     _unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # answers nobody can read: batch, and why
@@ -146,7 +163,30 @@ class Mail:
         self._models[asker.name] = asker.table.model or ""
         for sent in self.manifest.open:
             if sent.judge == asker.name and (sent.batch is not None or await self._adopted(sent, provider)):
-                await self._collect(sent, provider)
+                try:
+                    await self._collect(sent, provider)
+                except LostError as error:  # of no matter, unless the run needs its answers
+                    self._lost.append(sent)
+                    self._missed.update(dict.fromkeys(_keys(sent), error))
+        self._recall_parity(asker.name)
+
+    def _recall_parity(self, judge: str) -> None:
+        """Take note of which identities of a judge are or will be compared, and of what was asked for that in vain."""
+        identities = {event["intent"]: str(event.get("identity")) for event in self.manifest.events
+                      if event["event"] == "intent" and event.get("parity")}  # fmt: skip
+        compared = {event["intent"] for event in self.manifest.events if event["event"] == "parity"}
+        for sent in self.manifest.sent:
+            if sent.judge != judge or sent.intent not in identities:
+                continue
+            kind = (judge, identities[sent.intent])
+            keys = {key for key in _keys(sent) if key[2]}
+            coming = not sent.closed and any(
+                key in where for key in keys for where in (self.answers, self.waiting, self._missed)
+            )
+            if sent.intent in compared or coming:
+                self._measured.add(kind)
+            else:
+                self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
 
     async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
         batch = str(sent.batch)
@@ -157,7 +197,7 @@ class Mail:
                               f"{sent.time:%Y-%m-%d %H:%M} UTC")  # fmt: skip
             return
         results = await self._fetched(sent, provider, state)
-        reasons: Counter[str] = Counter()
+        reasons: Reasons = Counter()
         lacking = 0
         for place, name in sent.ids:
             key = (place, digest_of(name), is_parity(name))
@@ -167,7 +207,7 @@ class Mail:
                 self._of[key] = sent
             elif name in results.failed or results.whole:
                 self._failed.add(key)
-                reasons[results.failed.get(name, state.said or f"no answer in a batch that is {state.word}")] += 1
+                reasons[_why(name, state, results), key[2]] += 1
             else:
                 lacking += 1
                 self.waiting.add(key)
@@ -195,14 +235,15 @@ class Mail:
         found.whole = True
         return found
 
-    def _tell(self, sent: Sent, state: State, results: Results, reasons: Counter[str], lacking: int) -> None:
+    def _tell(self, sent: Sent, state: State, results: Results, reasons: Reasons, lacking: int) -> None:
         """Say what a batch that has ended brought."""
         known = {name for _, name in sent.ids}
         batch = str(sent.batch)
         answered = len(results.answers.keys() & known)
         self.words.append(f"collected: {sent.judge}: {answered} of {len(sent)} answers of {batch} ({state.word})")
-        self.words += [f"not answered: {sent.judge}: {count} questions of {batch}, which are asked again: {why}"
-                       for why, count in reasons.most_common(5)]  # fmt: skip
+        self.words += [f"not answered: {sent.judge}: {count} questions of {batch}, "
+                       f"{'whose answers at once are recorded' if parity else 'which are asked again'}: {why}"
+                       for (why, parity), count in reasons.most_common(5)]  # fmt: skip
         if lacking:
             self.words.append(f"not whole: {sent.judge}: the answers of {batch} could not all be downloaded: {lacking} "
                               "stay where they are. Run the same command again")  # fmt: skip
@@ -246,7 +287,7 @@ class Mail:
         try:
             return await patiently(ask)
         except NotFoundError as error:
-            raise FatalJudgeError(
+            raise LostError(
                 f"judge {judge!r}: {what} is not known where it is asked for ({masked(str(error))}). Was it sent with "
                 "another key, project or base_url? Ask with those. If it is lost, delete its lines from "
                 f"{self.manifest.path}: what it was asked is then asked, and paid for, again."
@@ -270,20 +311,59 @@ class Mail:
     def asks_at_once(self, asker: Asker[Any], *, comparable: bool) -> Literal["", "once", "both"]:
         """Tell whether a question is to be asked at once: the first of all, and some that are asked both ways.
 
-        The first finds bad keys, unknown models and rejected parameters for the price of one call.
+        The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
+        model is pinned needs none where a batch answered: at once another model may answer.
         """
         if comparable and asker.name not in self._left:
-            known = any(event.get("parity") and event["judge"] == asker.name and event["identity"] == _identity(asker)
-                        for event in self.manifest.events if event["event"] == "intent")  # fmt: skip
-            self._left[asker.name] = 0 if known else self.parity
+            self._count_left(asker)
         if comparable and self._left[asker.name] > 0:
             self._left[asker.name] -= 1
             return "both"
-        return "" if asker.probed else "once"
+        pinned = asker.table.accept_served_model is not None
+        answered = pinned and any(sent.judge == asker.name for sent in self._of.values())
+        return "" if asker.probed or answered else "once"
+
+    def _count_left(self, asker: Asker[Any]) -> None:
+        self._left[asker.name] = 0 if (asker.name, _identity(asker)) in self._measured else self.parity
+
+    def compares(self, asker: Asker[Any], box: Box, digest: str) -> bool:
+        """Tell whether a recorded answer is to be compared: a batch answered the question too, or it is asked again.
+
+        It is where an earlier batch was to answer it and none of its questions could be compared: what was paid for at
+        once is not paid for again.
+        """
+        if (box.place, digest, True) in self.answers:
+            return True
+        again = self._again.get((asker.name, _identity(asker)), set()) if self._again else set()
+        if (box.place, digest) not in again:
+            return False
+        if asker.name not in self._left:
+            self._count_left(asker)
+        if self._left[asker.name] <= 0:
+            return False
+        again.remove((box.place, digest))
+        self._left[asker.name] -= 1
+        return True
 
     def waits(self, key: Key) -> bool:
         """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
         return key in self.waiting or key in self._given_up or any(key in queue for queue in self._queue.values())
+
+    def need(self, cassette: Cassette, digest: str) -> None:
+        """Raise FatalJudgeError where a question was sent in a batch that is not known: it may be answered there."""
+        if (error := self._missed.get((self._place(cassette), digest, False))) is not None:
+            raise error
+
+    def way_out(self, asker: Asker[Any]) -> str:
+        """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was collected."""
+        if not any(sent.judge == asker.name for sent in self._of.values()):
+            return ""
+        return (
+            " Where it is batches that are answered by one and calls at once by the other, the batches' answers can be "
+            "recorded: set batch_parity = 0 at the top of the configuration, delete the lines that begin with "
+            f'{{"digest" and have no "by":"batch" from the files in {self.root / asker.name}, and run the same command '
+            "again."
+        )
 
     def put(
         self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
@@ -340,7 +420,21 @@ class Mail:
         self._tell_parity()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
+        self.words += [f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
+                       f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
+                       for sent in self._lost]  # fmt: skip
+        self._tell_unattended()
         self._tell_unread()
+
+    def _tell_unattended(self) -> None:
+        """Name the batches of judges that this run asks nothing: nobody else does, where a judge was renamed."""
+        for sent in self.manifest.open:
+            if sent.judge in self._providers:
+                continue
+            why = ("this run asks that judge nothing" if sent.judge in self.judges else
+                   "no judge of that name is configured any more. One of that name collects them")  # fmt: skip
+            where = sent.batch or "a batch whose id is not known"
+            self.words.append(f"not collected: {sent.judge}: {len(sent)} questions in {where}: {why}")
 
     def _give_up(self) -> None:
         """Take out of the next batch what a batch answered of which nothing can be read: another would be no better."""
@@ -399,8 +493,11 @@ class Mail:
         left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
         if left:
             self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
-                              "does not ask. The command that sent them collects them")  # fmt: skip
+                              "does not ask. The command that asks them collects them. Those of pairs or prompts that "
+                              "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
+                              f"delete the batch's lines from {self.manifest.path}")  # fmt: skip
             return
+        self._tell_uncompared(sent, state, results)
         known = {name for _, name in sent.ids}
         answered = len(results.answers.keys() & known)
         self.manifest.note("ended", sent, state=state.word, answered=answered, failed=len(sent) - answered)
@@ -445,15 +542,21 @@ class Mail:
                 "recorded. Mend what is wrong, or record these without --judge-batch."
             )
 
+    def _tell_uncompared(self, sent: Sent, state: State, results: Results) -> None:
+        """Say why nothing was compared, where questions were asked both ways for that."""
+        both = [name for _, name in sent.ids if is_parity(name)]
+        if not both or not self.parity or any(each.sent is sent for each in self._compared):
+            return
+        whys = Counter(_why(name, state, results) for name in both if name not in results.answers)
+        why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
+        self.words.append(f"parity: {sent.judge}: {len(both)} pairs could not be compared: {why}. The next batch asks "
+                          "them again")  # fmt: skip
+
     async def close(self) -> None:
         """Close the connections, and let others send."""
         for provider in self._providers.values():
             await provider.close()
         self._held.close()
-
-
-def _keys(sent: Sent) -> Iterator[Key]:
-    return ((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
 
 
 def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:
@@ -463,6 +566,14 @@ def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:
 
 def _identity(asker: Asker[Any]) -> str:
     return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _keys(sent: Sent) -> Iterator[Key]:
+    return ((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
+
+
+def _why(name: str, state: State, results: Results) -> str:
+    return results.failed.get(name, state.said or f"no answer in a batch that is {state.word}")
 
 
 def _first(letters: Any, limits: Limits) -> Iterator[Letter]:

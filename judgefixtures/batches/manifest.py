@@ -68,10 +68,13 @@ class Manifest:
     events: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, root: Path) -> Manifest:
-        """Return the list beside the recordings in a folder; an empty one where there is none."""
+    def of(cls, root: Path, *, mends: bool = True) -> Manifest:
+        """Return the list beside the recordings in a folder; an empty one where there is none.
+
+        Whoever does not hold the folder's batches leaves a torn line as it is: another may be writing it.
+        """
         manifest = cls(root / FILE)
-        manifest._load()
+        manifest._load(mends)
         return manifest
 
     @property
@@ -115,7 +118,7 @@ class Manifest:
             ) from None
         self._take(event)
 
-    def _load(self) -> None:
+    def _load(self, mends: bool) -> None:
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -133,7 +136,7 @@ class Manifest:
                     f"{self.path}:{number} is not an event of a batch: restore the line from where you keep the "
                     "recordings. Without it nobody knows what is paid for."
                 ) from None
-        if whole < len(content):  # torn: what it was about to say did not happen yet
+        if mends and whole < len(content):  # torn: what it was about to say did not happen yet
             try:
                 os.truncate(self.path, whole)
             except OSError as error:

@@ -32,6 +32,7 @@ Kept = TypeVar("Kept", FrozenSample, FrozenChoice)
 Lines = dict[str, bytes]
 
 CANARY_FILE = "canary.jsonl"  # the log of the canary's runs, beside a judge's recordings
+BATCHES_FILE = "batches.jsonl"  # the list of batches, beside all recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,8 @@ def joined(path: Path, found: Versions) -> Joined:
         return _joined_whole(path, found, parsed_choice, "choices of the closest pairs")
     if path.name == CANARY_FILE:
         return _joined_runs(found)
+    if path.name == BATCHES_FILE:
+        return _joined_batches(path, found)
     if not _is_cassette(path):
         return _joined_pairs(path, found)
     header, found = _joined_headers(path, found)
@@ -137,7 +140,7 @@ def joined(path: Path, found: Versions) -> Joined:
 
 
 def _is_cassette(path: Path) -> bool:
-    return path.name not in (FILE, SAMPLE_FILE, CHOICE_FILE, CANARY_FILE)
+    return path.name not in (FILE, SAMPLE_FILE, CHOICE_FILE, CANARY_FILE, BATCHES_FILE)
 
 
 def _each(found: Versions, read: Callable[[bytes], Found]) -> tuple[Found, Found, Found | None]:
@@ -252,6 +255,43 @@ def _joined_runs(found: Versions) -> Joined:
     ours, theirs = ([line for _, line in _lines(content)] for content in (found.ours, found.theirs))
     runs = sorted(dict.fromkeys([*ours, *theirs]), key=_time)
     return Joined(b"".join(line + b"\n" for line in runs), len(ours), len(theirs), len(runs), 0)
+
+
+def _joined_batches(path: Path, found: Versions) -> Joined:
+    """Return the events of batches on both branches in their order, each once: no batch that either sent is forgotten.
+
+    A batch that one branch took out of the list, and the other noted nothing new of, is taken out.
+    """
+
+    def both(mine: bytes, its: bytes) -> bytes:
+        return b"\n".join(dict.fromkeys([*mine.split(b"\n"), *its.split(b"\n")]))
+
+    ours, theirs, base = _each(found, lambda content: _events(path, content))
+    kept = {line for lines in _joined_lines(ours, theirs, base, both).values() for line in lines.split(b"\n")}
+    mine, its = ([line for _, line in _lines(_untorn(content))] for content in (found.ours, found.theirs))
+    events = [line for line in dict.fromkeys([*mine, *its]) if line in kept]
+    return Joined(b"".join(line + b"\n" for line in events), len(mine), len(its), len(events), 0)
+
+
+def _events(path: Path, content: bytes) -> Lines:
+    """Return the events of a list of batches by their intents: all that is said of one, in one text."""
+    events: dict[str, list[bytes]] = {}
+    for number, line in _lines(_untorn(content)):
+        try:
+            event = json.loads(line)
+            if not isinstance(event["event"], str) or not isinstance(event["intent"], str):
+                raise ValueError("an event of nothing that was intended")
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise DamagedError(
+                f"{path}: line {number} of one version is not an event of a batch. Restore it, or delete it where it "
+                "is the torn last line of its version."
+            ) from None
+        events.setdefault(event["intent"], []).append(line)
+    return {intent: b"\n".join(dict.fromkeys(lines)) for intent, lines in events.items()}
+
+
+def _untorn(content: bytes) -> bytes:
+    return content[: content.rfind(b"\n") + 1]  # what a torn last line was about to say did not happen yet
 
 
 def _time(line: bytes) -> str:

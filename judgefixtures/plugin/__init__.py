@@ -151,7 +151,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """A preflight, and a run that sends batches, look at the items of one process: they start no workers."""
-    if (config.option.judge_preflight or config.option.judge_batch) and config.pluginmanager.hasplugin("xdist"):
+    # Not by the plugin's name: `-p xdist.plugin` registers it under another.
+    if (config.option.judge_preflight or config.option.judge_batch) and hasattr(config.option, "numprocesses"):
         config.option.numprocesses, config.option.dist, config.option.tx = None, "no", []
 
 

@@ -539,6 +539,40 @@ def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
     assert not set(second) & set(third)  # the third one asks the other item's, which the first did not answer, either
 
 
+def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Answers about a pair as it was stay with the provider; when it deletes them, what is missing goes on being sent.
+
+    The batch is named, and stays in the list: it may be another key's. Where a pair is as it was, that is an error.
+    """
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 2")
+    project.sent()
+    rows = rows_of(6)
+    project.write_pairs([*rows[:5], {**rows[5], "response_1": "Edited."}])
+    project.sent()
+    second = project.sent()
+    second.assert_outcomes(passed=1)
+    assert "left: ours: 2 answers of batch_1" in second.said
+    assert "Those of pairs or prompts that were edited since" in second.said
+    assert "delete the batch's lines from " in second.said
+    office.desk.batches["deleted"] = office.desk.batches.pop("batch_1")
+    shorter = project.sent()
+    shorter.assert_outcomes(passed=1)
+    assert "not known: ours: batch_1 is not known where it is asked for" in shorter.said
+    assert "this run needs none of its 12 answers" in shorter.said
+    project.write_pairs([*rows[:4], {**rows[4], "response_1": "Edited, too."}, rows[5]])
+    ran = project.sent()
+    assert ran.ret not in (0, 1)
+    assert "batch_1 is not known where it is asked for" in ran.said
+    assert len(office.desk.batches) == 2
+    project.write_pairs([*rows[:4], *({**row, "response_1": "Edited, too."} for row in rows[4:])])
+    assert "sent: ours: " in project.sent().said
+    assert project.sent().parseoutcomes() == {"passed": 1}
+    assert set(office.paid.values()) == {1}
+
+
 # --- kills -----------------------------------------------------------------------------------------------------
 
 
@@ -675,6 +709,24 @@ def test_answers_to_other_questions_wait_for_the_command_that_asked_them(
     assert project.events.count("ended") == len(office.desk.batches) == 1
 
 
+def test_batches_of_judges_that_are_not_asked_are_named(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """A batch of a judge that was renamed, or is no part of the run, is named in every run, and stays."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    project.sent()
+    whole = (project.path / "judges.toml").read_text()
+    renamed = whole.replace("ours", "theirs")
+    other = whole.partition("[judges.ours]")[2].partition("[datasets")[0]
+    for text, why in ((renamed, "no judge of that name is configured any more"),
+                      (f"{renamed}\n[judges.ours]{other}", "this run asks that judge nothing")):  # fmt: skip
+        (project.path / "judges.toml").write_text(text)
+        assert f"not collected: ours: 11 questions in batch_1: {why}" in project.sent().said
+    (project.path / "judges.toml").write_text(whole)
+    collected = project.sent()
+    collected.assert_outcomes(passed=1)
+    assert "not collected" not in collected.said
+
+
 def test_two_conditions_that_ask_the_same_are_both_asked(office: PostOffice, pytester: pytest.Pytester) -> None:
     """Repeats and equal prompts of several conditions have an answer each: none stands for another's noise."""
     project = Posted(pytester, 5, "placebo", "repeat")
@@ -708,6 +760,49 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytes
         assert "parity: " not in project.sent().said
 
 
+@pytest.mark.parametrize("parity", [0, 2])
+@each_sdk
+def test_answers_of_another_model_than_at_once_can_be_recorded(
+    sdk: str, parity: int, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Where batches are answered by another model, the error of the pinned judge says what records their answers.
+
+    None is paid for again, by batch or at once.
+    """
+    by_batch = office.desk.say
+
+    def other(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        status, answer = by_batch(path, body)
+        return status, {**answer, "modelVersion" if sdk == "google" else "model": "m-other"}
+
+    office.desk.say = other
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "", f"batch_parity = {parity}")
+    project.sent()
+    at_once = office.at_once.total()
+    assert "or set accept_served_model = 'm-other' in [judges.ours]" in project.sent().said
+    project.configure(sdk, office.url, 'accept_served_model = "m-other"', f"batch_parity = {parity}")
+    mixed = project.sent().said
+    assert "its answers are a mixture of two" in mixed
+    assert "take the pin out" not in mixed  # it would be the first error again
+    assert "the batches' answers can be recorded: set batch_parity = 0" in mixed
+    assert f'have no "by":"batch" from the files in {project.cassettes / "ours"}' in mixed
+    project.configure(sdk, office.url, 'accept_served_model = "m-other"', "batch_parity = 0")
+    for file in project.cassettes.glob("ours/own/*.jsonl"):
+        lines = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(b"".join(
+            line for line in lines if not line.startswith(b'{"digest"') or b'"by":"batch"' in line))  # fmt: skip
+    ran = project.sent()
+    if parity == 0:  # the first question was asked at once alone
+        assert "sent: ours: 1 questions" in ran.said
+        ran = project.sent()
+    ran.assert_outcomes(passed=1)
+    project.run().assert_outcomes(passed=1)
+    assert office.at_once.total() == at_once
+    assert set(office.paid.values()) == {1}
+    assert Manifest.of(project.cassettes).open == []
+
+
 def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.Pytester) -> None:
     """What a judge was asked both ways before is not asked so again, unless the judge is another one now."""
     project = Posted(pytester, 6)
@@ -717,6 +812,43 @@ def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.P
     assert office.at_once.total() == 3
     project.sent()
     assert office.at_once.total() == 4  # a probe
+
+
+NEVER_MADE = {"refused": Faults(refused=1), "expired": Faults(expired=1.0), "found to be invalid": Faults(invalid=1)}
+
+
+@pytest.mark.parametrize("fault", NEVER_MADE)
+def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
+    fault: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Where the batch answered nothing, the next one asks the same pairs: none is asked at once again."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 3")
+    office.desk.faults = NEVER_MADE[fault]
+    project.sent()
+    day_later(office)
+    said = ""
+    if fault != "refused":
+        said = project.sent().said
+        assert "parity: ours: 3 pairs could not be compared: " in said
+        assert "9 questions of batch_1, which are asked again" in said
+        assert "3 questions of batch_1, whose answers at once are recorded" in said
+    office.desk.faults = Faults()
+    day_later(office)
+    for _ in range(4):
+        ran = project.sent()
+        said += ran.said
+        day_later(office)
+        if "questions wait" not in ran.said:
+            break
+    assert "parity: ours: 3 of 3 pairs got the same verdict" in said
+    ran.assert_outcomes(passed=1)
+    assert project.events.count("parity") == 1
+    assert set(office.at_once.values()) == {1}
+    assert office.at_once.total() <= 3 + 2  # a probe in each run that sends
+    asked = len(office.asked)
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.asked) == asked
 
 
 def test_a_bad_key_or_parameter_costs_one_call_and_no_batch(pytester: pytest.Pytester, office: PostOffice) -> None:
@@ -765,6 +897,30 @@ def test_the_preflight_prices_both_ways(office: PostOffice, pytester: pytest.Pyt
     assert by_batch == pytest.approx(at_most / 2, abs=1e-4)
 
 
+@pytest.mark.parametrize("record", ["missing", "all"])
+def test_a_recording_without_batches_says_what_is_on_its_way(
+    record: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Before its first question and at its end a run that asks at once names the batch; a torn list stays as it is."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    office.desk.seconds = 3600
+    project.sent()
+    path = project.cassettes / "batches.jsonl"
+    torn = path.read_bytes() + b'{"event":"ended","in'
+    path.write_bytes(torn)
+    said = "ours: 11 questions are on their way in batch_1, and paid for: --judge-record missing --judge-batch collects"
+    assert said in project.run("--judge-preflight").said
+    assert office.at_once.total() == 1
+    ran = project.run("--judge-record", record)
+    ran.assert_outcomes(passed=1)
+    assert said in ran.said.partition("test_ours.py")[0]
+    assert ran.said.count(said) == 2
+    assert path.read_bytes() == torn
+    assert "on their way" not in project.run().said
+    assert "on their way" not in project.run("--judge-record", "missing").said
+
+
 REFUSED = {
     "all": (("--judge-record", "all"), "it needs --judge-record missing"),
     "none": ((), "it needs --judge-record missing"),
@@ -793,6 +949,25 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR or "ERROR" in ran.said
     assert "judge 'ours': there are no batches here of provider = \"python\"" in ran.said
+
+
+@pytest.mark.parametrize("loaded", ["as installed", "by its module"])
+def test_a_run_that_sends_batches_starts_no_workers(
+    loaded: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-n 2` starts none, however pytest-xdist was loaded: the items of one process are sent in one batch."""
+    project = Posted(pytester, 6, "recency", "placebo")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    plugins = ["-p", "no:cacheprovider"]
+    if loaded == "by its module":
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        plugins += ["-p", "xdist.plugin", "-p", "judgefixtures.plugin"]
+    command = [sys.executable, "-m", "pytest", *plugins, "--judge-config", "judges.toml", *BATCH, "-n", "2"]
+    ran = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0
+    assert "workers [" not in ran.stdout
+    assert "sent: ours: " in ran.stdout
+    assert len(office.desk.batches) == 1
 
 
 def test_a_run_that_is_stopped_sends_nothing(office: PostOffice, pytester: pytest.Pytester) -> None:

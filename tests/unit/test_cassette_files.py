@@ -29,6 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgefixtures.__main__ import main
+from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes import files, library
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
 from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
@@ -1603,6 +1604,7 @@ SAMPLE_PAIRS = b'{"id":"a","digest":"1"}', b'{"id":"a","digest":"1"},{"id":"b","
         ("pairs.jsonl", conflict(PAIR_LINE % b"x", b"{}\n"), ("line 1 of one version is not a pair",)),
         ("sample.json", conflict(SAMPLE % (0, b""), SAMPLE % (1, b"")), ("different samples", "git checkout --ours")),
         ("sample.json", conflict(SAMPLE % (0, b""), b"{}\n"), ("cannot be read",)),
+        ("batches.jsonl", conflict(b"{}\n", b""), ("line 1 of one version is not an event of a batch",)),
     ],
 )  # fmt: skip
 def test_what_cannot_be_joined_is_left_as_it_is(
@@ -1616,6 +1618,54 @@ def test_what_cannot_be_joined_is_left_as_it_is(
     for word in (str(path), *words):
         assert word in said
     assert path.read_bytes() == content
+
+
+def batch_event(kind: str, intent: str, **more: Any) -> bytes:
+    """Return a line of the list of batches."""
+    about = {"provider": "openai", "judge": "ours", "asked": {"ours/own/x": [f"{intent}-0"]}}
+    event = {"event": kind, "intent": intent, "time": "2026-11-22T10:00:00.000+00:00", **more}
+    event |= about if kind == "intent" else {}
+    return json.dumps(event, separators=(",", ":")).encode() + b"\n"
+
+
+@pytest.mark.parametrize("way", ["marks", "marks with the base", "driver"])
+def test_the_lists_of_batches_of_two_branches_are_joined(tmp_path: Path, way: str) -> None:
+    """No batch that either branch sent or ended is forgotten; what one branch alone took out of the list is out."""
+    lost = batch_event("intent", "i9") + batch_event("sent", "i9", batch="b9")
+    base = lost + batch_event("intent", "i0") + batch_event("sent", "i0", batch="b0")
+    ended = batch_event("ended", "i0")
+    mine = batch_event("intent", "i1") + batch_event("sent", "i1", batch="b1")
+    its = batch_event("intent", "i2") + batch_event("sent", "i2", batch="b2")
+    ours, theirs = base.removeprefix(lost) + mine, base + ended + its
+    path = tmp_path / "cassettes" / "batches.jsonl"
+    path.parent.mkdir()
+    if way == "driver":
+        files = [tmp_path / name for name in ("base", "ours", "theirs")]
+        for file, content in zip(files, (base, ours, theirs + b'{"event":"inte'), strict=True):
+            file.write_bytes(content)
+        assert main(["cassettes", "merge", "--driver", *map(str, files), "cassettes/batches.jsonl"]) == 0
+        path.write_bytes(files[1].read_bytes())
+    else:
+        path.write_bytes(conflict(ours, theirs, base if "base" in way else None))
+        with pytest.raises(CassetteError, match=re.escape(f"cassettes merge {path}")):
+            Manifest.of(path.parent)
+        assert main(["cassettes", "merge", str(path.parent)]) == 0
+    found = Manifest.of(path.parent)
+    assert [each.batch for each in found.open] == (["b1", "b9", "b2"] if way == "marks" else ["b1", "b2"])
+    assert {each.batch for each in found.sent if each.closed} == {"b0"}
+    assert path.read_bytes().startswith(ours)
+    assert main(["cassettes", "merge", str(path.parent)]) == 0
+
+
+def test_what_both_branches_noted_of_a_batch_stays(tmp_path: Path) -> None:
+    """A batch that one branch took out of the list stays where the other noted more of it."""
+    files = {"base": batch_event("intent", "i0"), "ours": batch_event("intent", "i1"),
+             "theirs": batch_event("intent", "i0") + batch_event("sent", "i0", batch="b0")}  # fmt: skip
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    paths = [str(tmp_path / name) for name in files]
+    assert main(["cassettes", "merge", "--driver", *paths, "cassettes/batches.jsonl"]) == 0
+    assert (tmp_path / "ours").read_bytes() == files["ours"] + files["theirs"]
 
 
 def test_the_longer_sample_is_kept(tmp_path: Path) -> None:
