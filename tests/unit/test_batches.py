@@ -12,6 +12,7 @@ import datetime
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -457,6 +458,43 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     assert sum(map(len, project.recorded().values())) == 39  # and the first one, which was asked at once
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+
+
+FILLED = {
+    "twice": lambda lines: [*lines[:-3], *lines[:3]],
+    "unknown": lambda lines: [*lines[:-3], *(re.sub(rb'[0-9a-f]{32}-0"', b"%032d-0\"" % number, line)
+                                             for number, line in enumerate(lines[:3]))],
+    "nameless": lambda lines: [re.sub(rb'"(custom_id|key)": "[^"]*"', rb'"\1": null', line) for line in lines[:3]]
+    + lines[3:],
+}  # fmt: skip
+
+
+@each_sdk
+@pytest.mark.parametrize("case", FILLED)
+def test_lines_that_say_nothing_do_not_stand_for_answers_that_are_lacking(
+    case: str, sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many lines as there are questions are not all answers: those that lack are waited for and not paid twice."""
+    monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+
+    def filled(path: str, reply: Reply) -> Reply:
+        if not any(end in path for end in ("/content", "/results", ":download")):
+            return reply
+        return replace(reply, body=b"".join(FILLED[case](reply.body.splitlines(keepends=True))))
+
+    lying(office, filled)
+    ran = project.sent()
+    assert "3 stay where they are" in ran.said
+    assert ("without an id: ours: 3 lines" in ran.said) == (case == "nameless")
+    assert "ended" not in project.events
+    office.desk.handle = handle  # type: ignore[method-assign]
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 1
     assert set(office.paid.values()) == {1}
 
 
