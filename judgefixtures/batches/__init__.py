@@ -65,12 +65,14 @@ class State:
 class Results:
     """What a batch has to say, by the ids of its questions: answers, and why there are none.
 
-    Not `whole`: the download is known to lack some, which may have been answered.
+    Not `whole`: the download is known to lack some, which may have been answered. Whether it has as many as the
+    provider counts is for whoever knows what was asked.
     """
 
     answers: dict[str, Delivered] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     duplicates: int = 0
+    nameless: int = 0  # lines that do not say which question they are about
     whole: bool = True
 
     def add(self, name: str, status: int, body: Any, model: str, batch: str) -> None:
@@ -115,7 +117,7 @@ class BatchProvider(Protocol):
         """Return where a batch stands."""
         ...  # pragma: no cover
 
-    async def fetch(self, batch: str, state: State) -> Results:
+    async def fetch(self, batch: str, state: State, /) -> Results:
         """Return what a batch that has ended has to say, as far as it can be downloaded."""
         ...  # pragma: no cover
 

@@ -99,17 +99,16 @@ class AnthropicBatches:
         call = self._connected().messages.batches.with_raw_response.retrieve(batch)
         return _state(good(await exchange(call, self._table.base_url), self._model))
 
-    async def fetch(self, batch: str, state: State) -> Results:
+    async def fetch(self, batch: str, _state: State, /) -> Results:
         """Return the lines of answers."""
         # `results` would ask where the answers are, and that was told.
         call = self._connected().get(
             f"/v1/messages/batches/{batch}/results", cast_to=object, options={"timeout": TRANSFER}
         )
         rows, whole = lines_of(await exchange(call, self._table.base_url), self._model)
-        results = Results()
+        results = Results(whole=whole)
         for row in rows:
             _add(results, row, self._model, batch)
-        results.whole = whole and (state.counted is None or len(rows) >= state.counted)
         return results
 
     async def close(self) -> None:
@@ -152,6 +151,7 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
     """Add a line of the answers."""
     name, result = row.get("custom_id"), as_table(row.get("result"))
     if not isinstance(name, str):
+        results.nameless += 1
         return
     if result.get("type") == "succeeded" and isinstance(result.get("message"), dict):
         results.add(name, 200, result["message"], model, batch)

@@ -130,10 +130,9 @@ class GoogleBatches:
         rows, whole = [each for each in inlined if isinstance(each, dict)], True
         if file := text_or_none(output.get("responsesFile")):
             rows, whole = await self._content(file)
-        results = Results()
+        results = Results(whole=whole)
         for row in rows:
             _add(results, row, self._model, batch)
-        results.whole = whole and (state.counted is None or len(rows) >= state.counted)
         return results
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
@@ -181,6 +180,7 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
     """Add what came for a question: in a file under its key, in the batch itself with its metadata."""
     name = row.get("key") or as_table(row.get("metadata")).get("key")
     if not isinstance(name, str):
+        results.nameless += 1
         return
     if isinstance(row.get("response"), dict):
         results.add(name, 200, row["response"], model, batch)

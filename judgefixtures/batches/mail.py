@@ -225,6 +225,7 @@ class Mail:
             if attempt:
                 await asyncio.sleep(FIRST_WAIT * 2.0**attempt)
             results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
+            results.whole = results.whole and _has_all(sent, state, results)
             found = max(found, results, key=lambda each: (each.whole, len(each.answers)))
             if results.whole:
                 return results
@@ -250,6 +251,9 @@ class Mail:
         if unknown := len((results.answers.keys() | results.failed.keys()) - known):
             self.words.append(f"not asked: {sent.judge}: {unknown} lines of {batch} answer questions that are not its "
                               "own, and are left out")  # fmt: skip
+        if results.nameless:
+            self.words.append(f"without an id: {sent.judge}: {results.nameless} lines of {batch} do not say which "
+                              "question they answer, and are left out")  # fmt: skip
         if results.duplicates:
             self.words.append(f"answered twice: {sent.judge}: {results.duplicates} questions of {batch}: the first "
                               "answer counts")  # fmt: skip
@@ -557,6 +561,12 @@ class Mail:
         for provider in self._providers.values():
             await provider.close()
         self._held.close()
+
+
+def _has_all(sent: Sent, state: State, results: Results) -> bool:
+    """Tell whether there is as much as the provider counts: of ids, because a file that was cut off may repeat some."""
+    told = len(results.answers.keys() | results.failed.keys()) + results.nameless
+    return state.counted is None or told >= min(state.counted, len(sent))
 
 
 def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:

@@ -103,17 +103,15 @@ class OpenAIBatches:
 
     async def fetch(self, batch: str, state: State) -> Results:
         """Return the lines of both files; those that either lacks are unanswered."""
-        results, lines = Results(), 0
+        results = Results()
         for name in ("output_file_id", "error_file_id"):
             file = text_or_none(state.raw.get(name))
             if file is None:
                 continue
             found, whole = await self._content(file)
             results.whole = results.whole and whole
-            lines += len(found)
             for row in found:
                 _add(results, row, self._model, batch)
-        results.whole = results.whole and (state.counted is None or lines >= state.counted)
         return results
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
@@ -159,6 +157,7 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
     """Add a line of a file of answers or errors."""
     name, response = row.get("custom_id"), as_table(row.get("response"))
     if not isinstance(name, str):
+        results.nameless += 1
         return
     status = tokens(response.get("status_code"))
     if status is not None and isinstance(response.get("body"), dict):

@@ -160,7 +160,8 @@ class BatchDesk:
             if lines:
                 shown[key] = f"{batch.name}-{key}"
                 self._files.setdefault(shown[key], _lines(lines))
-        shown["request_counts"] |= {"completed": len(answers), "failed": len(errors)}
+        good = sum(status == 200 for _, status, _ in self._results(batch))
+        shown["request_counts"] |= {"completed": good, "failed": len(batch.asked) - good}
         return shown
 
     # --- Gemini -----------------------------------------------------------------------------------------------
@@ -229,7 +230,8 @@ class BatchDesk:
         else:
             output = {"inlinedResponses": {"inlinedResponses": rows}}
         about["output"] = output
-        about["batchStats"] = {"requestCount": str(len(batch.asked)), "successfulRequestCount": str(len(rows))}
+        told = sum(body is not None for _, _, body in self._results(batch))
+        about["batchStats"] = {"requestCount": str(len(batch.asked)), "successfulRequestCount": str(told)}
         return {**shown, "done": True}
 
     # --- Anthropic --------------------------------------------------------------------------------------------

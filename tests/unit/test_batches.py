@@ -12,6 +12,7 @@ import datetime
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -458,6 +459,45 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     office.desk.handle = handle  # type: ignore[method-assign]
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
+
+
+FILLED = {
+    "twice": lambda lines: [*lines[:-3], *lines[:3]],
+    "unknown": lambda lines: [*(re.sub(rb'[0-9a-f]{32}-0"', b"%032d-0\"" % number, line)
+                                for number, line in enumerate(lines[:3])), *lines[3:]],
+    "nameless": lambda lines: [re.sub(rb'"(custom_id|key)": "[^"]*"', rb'"\1": null', line) for line in lines[:3]]
+    + lines[3:],
+}  # fmt: skip
+
+
+@each_sdk
+@pytest.mark.parametrize("case", FILLED)
+def test_as_many_lines_as_there_are_questions_are_not_all_answers(
+    case: str, sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lines that stand there twice hide may be there: it is waited for. What no line is about is asked again."""
+    monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 20)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    project.sent()
+    handle = office.desk.handle
+
+    def filled(path: str, reply: Reply) -> Reply:
+        if not any(end in path for end in ("/content", "/results", ":download")):
+            return reply
+        return replace(reply, body=b"".join(FILLED[case](reply.body.splitlines(keepends=True))))
+
+    lying(office, filled)
+    ran = project.sent()
+    assert ("3 stay where they are" in ran.said) == (case == "twice")
+    assert ("sent: ours: 2 questions" in ran.said) == (
+        case != "twice"
+    )  # and one at once, the first of a run that sends
+    assert ("without an id: ours: 3 lines" in ran.said) == (case == "nameless")
+    assert ("answer questions that are not its own, and are left out" in ran.said) == (case == "unknown")
+    office.desk.handle = handle  # type: ignore[method-assign]
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == (1 if case == "twice" else 2)
 
 
 UNREADABLE = {
