@@ -316,16 +316,19 @@ class Mail:
         """Tell whether a question is to be asked at once: the first of all, and some that are asked both ways.
 
         The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
-        model is pinned needs none where a batch answered: at once another model may answer.
+        model is pinned is asked so before its first batch alone: at once another model may answer.
         """
         if comparable and asker.name not in self._left:
             self._count_left(asker)
         if comparable and self._left[asker.name] > 0:
             self._left[asker.name] -= 1
             return "both"
-        pinned = asker.table.accept_served_model is not None
-        answered = pinned and any(sent.judge == asker.name for sent in self._of.values())
-        return "" if asker.probed or answered else "once"
+        if asker.probed or (asker.table.accept_served_model is not None and self._sent_before(asker)):
+            return ""
+        return "once"
+
+    def _sent_before(self, asker: Asker[Any]) -> bool:
+        return any(sent.judge == asker.name and sent.batch is not None for sent in self.manifest.sent)
 
     def _count_left(self, asker: Asker[Any]) -> None:
         self._left[asker.name] = 0 if (asker.name, _identity(asker)) in self._measured else self.parity
@@ -359,8 +362,8 @@ class Mail:
             raise error
 
     def way_out(self, asker: Asker[Any]) -> str:
-        """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was collected."""
-        if not any(sent.judge == asker.name for sent in self._of.values()):
+        """Say how a judge that is pinned is recorded by batch alone; empty where no batch of it was sent."""
+        if not self._sent_before(asker):
             return ""
         return (
             " Where it is batches that are answered by one and calls at once by the other, the batches' answers can be "
@@ -553,8 +556,8 @@ class Mail:
             return
         whys = Counter(_why(name, state, results) for name in both if name not in results.answers)
         why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
-        self.words.append(f"parity: {sent.judge}: {len(both)} pairs could not be compared: {why}. The next batch asks "
-                          "them again")  # fmt: skip
+        self.words.append(f"parity: {sent.judge}: {len(both)} pairs could not be compared, and the next batch asks "
+                          f"them again: {why}")  # fmt: skip
 
     async def close(self) -> None:
         """Close the connections, and let others send."""

@@ -838,6 +838,9 @@ def test_answers_of_another_model_than_at_once_can_be_recorded(
         ran = project.sent()
     ran.assert_outcomes(passed=1)
     project.run().assert_outcomes(passed=1)
+    project.write_pairs(rows_of(8))
+    assert "sent: ours: 4 questions" in project.sent().said
+    project.sent().assert_outcomes(passed=1)
     assert office.at_once.total() == at_once
     assert set(office.paid.values()) == {1}
     assert Manifest.of(project.cassettes).open == []
@@ -870,7 +873,7 @@ def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     said = ""
     if fault != "refused":
         said = project.sent().said
-        assert "parity: ours: 3 pairs could not be compared: " in said
+        assert "parity: ours: 3 pairs could not be compared, and the next batch asks them again: " in said
         assert "9 questions of batch_1, which are asked again" in said
         assert "3 questions of batch_1, whose answers at once are recorded" in said
     office.desk.faults = Faults()
