@@ -322,7 +322,7 @@ class _Run(Generic[R]):
             CALL.reset(token)
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
-        self.mail.compare(self.asker, box, digest, pair.id, same=_stated(reply) == _stated(other), models=models)
+        self.mail.compare(box, digest, pair.id, same=_stated(reply) == _stated(other), models=models)
 
     async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""

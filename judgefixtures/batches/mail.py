@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
-import hashlib
-import json
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -32,7 +30,8 @@ from judgefixtures.batches import (
     load_batches,
     patiently,
 )
-from judgefixtures.batches.manifest import PARITY, Manifest, Sent, digest_of, is_parity
+from judgefixtures.batches.manifest import PARITY, Key, Manifest, Sent, digest_of, is_parity
+from judgefixtures.batches.parity import Compared, Parity, identity_of
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.library import Cassette, held
 from judgefixtures.cassettes.replay import Call, Delivered, Question
@@ -47,7 +46,6 @@ LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # from the first that was not who
 OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
 
-Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
 Reasons = Counter[tuple[str, bool]]  # why questions were not answered, and whether they were asked at once as well
 
 
@@ -96,17 +94,6 @@ class Box:
         return self.mail.waits((self.place, digest, self.parity)) or (self.place, digest, True) in self.mail.waiting
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A pair that was asked about both ways."""
-
-    sent: Sent
-    judge: str
-    pair: str
-    same: bool
-    models: tuple[str | None, str | None]  # at once, by batch
-
-
 @dataclass(slots=True)
 class Mail:
     """The batches of a run. `parity` is how many questions of a judge are asked at once as well; 0 for none.
@@ -122,19 +109,16 @@ class Mail:
     taken: Counter[str] = field(default_factory=Counter)  # answers by their batch
     words: list[str] = field(default_factory=list)
     manifest: Manifest = field(init=False)
+    both_ways: Parity = field(init=False)
     _queue: dict[str, dict[Key, Letter]] = field(default_factory=dict)
     _providers: dict[str, BatchProvider] = field(default_factory=dict)
     _models: dict[str, str] = field(default_factory=dict)
     _probed: set[tuple[str, str]] = field(default_factory=set)
     _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _left: dict[str, int] = field(default_factory=dict)  # questions of a judge that are still asked both ways
-    _measured: set[tuple[str, str]] = field(default_factory=set)  # judges, with identity, that are or will be compared
-    _again: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, never compared
     _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
     _failed: set[Key] = field(default_factory=set)
     _lost: list[Sent] = field(default_factory=list)
     _missed: dict[Key, LostError] = field(default_factory=dict)  # what only a lost batch can answer
-    _compared: list[Compared] = field(default_factory=list)
     _of: dict[Key, Sent] = field(default_factory=dict)
     _unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # answers nobody can read: batch, and why
     _given_up: set[Key] = field(default_factory=set)  # those of them whose questions go into no other batch
@@ -148,6 +132,7 @@ class Mail:
         except BaseException:
             self._held.close()
             raise
+        self.both_ways = Parity(self.manifest, self.parity)
         for sent in self.manifest.sent:
             if sent.batch is not None:
                 self._tries.update((place, digest_of(name)) for place, name in sent.ids if not is_parity(name))
@@ -167,26 +152,8 @@ class Mail:
                     await self._collect(sent, provider)
                 except LostError as error:  # of no matter, unless the run needs its answers
                     self._lost.append(sent)
-                    self._missed.update(dict.fromkeys(_keys(sent), error))
-        self._recall_parity(asker.name)
-
-    def _recall_parity(self, judge: str) -> None:
-        """Take note of which identities of a judge are or will be compared, and of what was asked for that in vain."""
-        identities = {event["intent"]: str(event.get("identity")) for event in self.manifest.events
-                      if event["event"] == "intent" and event.get("parity")}  # fmt: skip
-        compared = {event["intent"] for event in self.manifest.events if event["event"] == "parity"}
-        for sent in self.manifest.sent:
-            if sent.judge != judge or sent.intent not in identities:
-                continue
-            kind = (judge, identities[sent.intent])
-            keys = {key for key in _keys(sent) if key[2]}
-            coming = not sent.closed and any(
-                key in where for key in keys for where in (self.answers, self.waiting, self._missed)
-            )
-            if sent.intent in compared or coming:
-                self._measured.add(kind)
-            else:
-                self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
+                    self._missed.update(dict.fromkeys(sent.keys, error))
+        self.both_ways.recall(asker.name, self._comes)
 
     async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
         batch = str(sent.batch)
@@ -285,7 +252,7 @@ class Mail:
             await asyncio.sleep(min(1.0, SETTLE - age))
 
     def _wait(self, sent: Sent) -> None:
-        self.waiting.update(_keys(sent))
+        self.waiting.update(sent.keys)
 
     async def _ask(self, judge: str, what: str, ask: Callable[[], Awaitable[T]]) -> T:
         try:
@@ -318,10 +285,7 @@ class Mail:
         The first finds bad keys, unknown models and rejected parameters for the price of one call. A judge whose served
         model is pinned is asked so before its first batch alone: at once another model may answer.
         """
-        if comparable and asker.name not in self._left:
-            self._count_left(asker)
-        if comparable and self._left[asker.name] > 0:
-            self._left[asker.name] -= 1
+        if comparable and self.both_ways.asks(asker):
             return "both"
         if asker.probed or (asker.table.accept_served_model is not None and self._sent_before(asker)):
             return ""
@@ -330,27 +294,13 @@ class Mail:
     def _sent_before(self, asker: Asker[Any]) -> bool:
         return any(sent.judge == asker.name and sent.batch is not None for sent in self.manifest.sent)
 
-    def _count_left(self, asker: Asker[Any]) -> None:
-        self._left[asker.name] = 0 if (asker.name, _identity(asker)) in self._measured else self.parity
-
     def compares(self, asker: Asker[Any], box: Box, digest: str) -> bool:
-        """Tell whether a recorded answer is to be compared: a batch answered the question too, or it is asked again.
+        """Tell whether a recorded answer is to be compared: a batch answered the question too, or it is asked again."""
+        return (box.place, digest, True) in self.answers or self.both_ways.asks_again(asker, box.place, digest)
 
-        It is where an earlier batch was to answer it and none of its questions could be compared: what was paid for at
-        once is not paid for again.
-        """
-        if (box.place, digest, True) in self.answers:
-            return True
-        again = self._again.get((asker.name, _identity(asker)), set()) if self._again else set()
-        if (box.place, digest) not in again:
-            return False
-        if asker.name not in self._left:
-            self._count_left(asker)
-        if self._left[asker.name] <= 0:
-            return False
-        again.remove((box.place, digest))
-        self._left[asker.name] -= 1
-        return True
+    def _comes(self, key: Key) -> bool:
+        """Tell whether a question is answered in a batch, or may yet be."""
+        return key in self.answers or key in self.waiting or key in self._missed
 
     def waits(self, key: Key) -> bool:
         """Tell whether a question is on its way in a batch, was put into the next one, or is to go into none."""
@@ -381,7 +331,7 @@ class Mail:
         if self.waits(key):
             return False
         self._queue.setdefault(asker.name, {})[key] = Letter(
-            key, repeat, question.body, halved(most_of(asker.table, [prompt])), _identity(asker)
+            key, repeat, question.body, halved(most_of(asker.table, [prompt])), identity_of(asker)
         )
         return True
 
@@ -400,12 +350,9 @@ class Mail:
         if asker.probed:
             self._probed.add((asker.name, type(asker).__name__))
 
-    def compare(
-        self, asker: Asker[Any], box: Box, digest: str, pair: str, *, same: bool,
-        models: tuple[str | None, str | None],
-    ) -> None:  # fmt: skip
+    def compare(self, box: Box, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
         """Keep how a pair that was asked about both ways was answered."""
-        self._compared.append(Compared(self._of[box.place, digest, True], asker.name, pair, same, models))
+        self.both_ways.compare(Compared(self._of[box.place, digest, True], pair, same, models))
 
     # --- sending ----------------------------------------------------------------------------------------------
 
@@ -424,7 +371,7 @@ class Mail:
                 await self._send(judge, letters)
                 for letter in letters:
                     del queue[letter.key]
-        self._tell_parity()
+        self.words += self.both_ways.said()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
         self.words += [f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
@@ -495,7 +442,7 @@ class Mail:
 
     def _close(self, sent: Sent, state: State, results: Results) -> None:
         """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
-        if not results.whole or not self._given_up.isdisjoint(_keys(sent)):
+        if not results.whole or not self._given_up.isdisjoint(sent.keys):
             return  # what nobody can read is not asked again, as long as it stands there
         left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
         if left:
@@ -504,7 +451,9 @@ class Mail:
                               "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
                               f"delete the batch's lines from {self.manifest.path}")  # fmt: skip
             return
-        self._tell_uncompared(sent, state, results)
+        whys = Counter(_why(name, state, results) for _, name in sent.ids
+                       if is_parity(name) and name not in results.answers)  # fmt: skip
+        self.words += self.both_ways.said_of_none(sent, whys)
         known = {name for _, name in sent.ids}
         answered = len(results.answers.keys() & known)
         self.manifest.note("ended", sent, state=state.word, answered=answered, failed=len(sent) - answered)
@@ -519,22 +468,6 @@ class Mail:
             if key in self.answers if key[2] else all(file.find(key[1]) is None for file in files):
                 yield key
 
-    def _tell_parity(self) -> None:
-        """Say whether judges answer by batch as they do at once, and note it."""
-        for sent in {id(each.sent): each.sent for each in self._compared}.values():
-            pairs = [each for each in self._compared if each.sent is sent]
-            other = [each.pair for each in pairs if not each.same]
-            models = sorted({each.models for each in pairs if None not in each.models and each.models[0]
-                             != each.models[1]}, key=str)  # fmt: skip
-            self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
-            said = (f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
-                    "once and by batch")  # fmt: skip
-            if other:
-                said += (f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
-                         "that, too: --judge-repeats 2 measures how often it does")  # fmt: skip
-            self.words.append(said)
-            self.words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
-
     def _tell_unread(self) -> None:
         """Say which answers nobody can read; raises FatalJudgeError where their questions are not asked again."""
         given_up: list[str] = []
@@ -548,16 +481,6 @@ class Mail:
                 f"{'; '.join(given_up)} -- another batch would bring no better, and none is sent for them. All else is "
                 "recorded. Mend what is wrong, or record these without --judge-batch."
             )
-
-    def _tell_uncompared(self, sent: Sent, state: State, results: Results) -> None:
-        """Say why nothing was compared, where questions were asked both ways for that."""
-        both = [name for _, name in sent.ids if is_parity(name)]
-        if not both or not self.parity or any(each.sent is sent for each in self._compared):
-            return
-        whys = Counter(_why(name, state, results) for name in both if name not in results.answers)
-        why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
-        self.words.append(f"parity: {sent.judge}: {len(both)} pairs could not be compared, and the next batch asks "
-                          f"them again: {why}")  # fmt: skip
 
     async def close(self) -> None:
         """Close the connections, and let others send."""
@@ -575,14 +498,6 @@ def _has_all(sent: Sent, state: State, results: Results) -> bool:
 def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:
     names = f"{', '.join(digest for _, digest, _ in keys[:3])}{', ...' if len(keys) > 3 else ''}"
     return f"not read: {len(keys)} answers of {batch} cannot be read (to {names}): {why}"
-
-
-def _identity(asker: Asker[Any]) -> str:
-    return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _keys(sent: Sent) -> Iterator[Key]:
-    return ((place, digest_of(name), is_parity(name)) for place, name in sent.ids)
 
 
 def _why(name: str, state: State, results: Results) -> str:

@@ -20,6 +20,7 @@ FILE = "batches.jsonl"
 KINDS = frozenset({"intent", "sent", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
+Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
 Asked = Mapping[str, tuple[str, ...]]  # ids of questions, by the cassette that they belong to
 
 
@@ -40,6 +41,11 @@ class Sent:
     def ids(self) -> Iterator[tuple[str, str]]:
         """Every question: its cassette and its id."""
         return ((place, name) for place, names in self.asked.items() for name in names)
+
+    @property
+    def keys(self) -> Iterator[Key]:
+        """What its questions are known by, whichever batch answers them."""
+        return ((place, digest_of(name), is_parity(name)) for place, name in self.ids)
 
     def __len__(self) -> int:
         return sum(map(len, self.asked.values()))

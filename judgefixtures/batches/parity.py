@@ -1,0 +1,110 @@
+"""Parity: some questions are asked at once and by batch, to see whether a judge answers both ways alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgefixtures.asking import Asker
+from judgefixtures.batches.manifest import Key, Manifest, Sent, is_parity
+
+Kind = tuple[str, str]  # a judge, and its identity
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A pair that was asked about both ways."""
+
+    sent: Sent
+    pair: str
+    same: bool
+    models: tuple[str | None, str | None]  # at once, by batch
+
+
+@dataclass(slots=True)
+class Parity:
+    """What is asked both ways: `most` questions of a judge as it is defined, once; none where `most` is 0."""
+
+    manifest: Manifest
+    most: int
+    _left: dict[str, int] = field(default_factory=dict)  # questions of a judge that are still asked both ways
+    _measured: set[Kind] = field(default_factory=set)  # who is or will be compared
+    _again: dict[Kind, set[tuple[str, str]]] = field(default_factory=dict)  # asked at once, and never compared
+    _compared: list[Compared] = field(default_factory=list)
+
+    def recall(self, judge: str, comes: Callable[[Key], bool]) -> None:
+        """Take note of which identities of a judge are or will be compared, and of what was asked for that in vain.
+
+        `comes` tells whether a question is answered in a batch, or may yet be.
+        """
+        identities = {event["intent"]: str(event.get("identity")) for event in self.manifest.events
+                      if event["event"] == "intent" and event.get("parity")}  # fmt: skip
+        compared = {event["intent"] for event in self.manifest.events if event["event"] == "parity"}
+        for sent in self.manifest.sent:
+            if sent.judge != judge or sent.intent not in identities:
+                continue
+            kind = (judge, identities[sent.intent])
+            keys = {key for key in sent.keys if key[2]}
+            if sent.intent in compared or (not sent.closed and any(map(comes, keys))):
+                self._measured.add(kind)
+            else:
+                self._again.setdefault(kind, set()).update((place, digest) for place, digest, _ in keys)
+
+    def asks(self, asker: Asker[Any]) -> bool:
+        """Tell whether a further question is asked both ways, and count it."""
+        if asker.name not in self._left:
+            self._left[asker.name] = 0 if (asker.name, identity_of(asker)) in self._measured else self.most
+        if self._left[asker.name] <= 0:
+            return False
+        self._left[asker.name] -= 1
+        return True
+
+    def asks_again(self, asker: Asker[Any], place: str, digest: str) -> bool:
+        """Tell whether a batch is asked what was asked at once for an earlier one, which answered nothing of it.
+
+        So nothing is paid for at once again.
+        """
+        again = self._again.get((asker.name, identity_of(asker)), set()) if self._again else set()
+        if (place, digest) not in again or not self.asks(asker):
+            return False
+        again.remove((place, digest))
+        return True
+
+    def compare(self, compared: Compared) -> None:
+        """Keep how a pair was answered both ways."""
+        self._compared.append(compared)
+
+    def said(self) -> list[str]:
+        """Note whether judges answer by batch as they do at once, and return what is to be said of it."""
+        words: list[str] = []
+        for sent in {id(each.sent): each.sent for each in self._compared}.values():
+            pairs = [each for each in self._compared if each.sent is sent]
+            other = [each.pair for each in pairs if not each.same]
+            models = sorted({each.models for each in pairs if None not in each.models and each.models[0]
+                             != each.models[1]}, key=str)  # fmt: skip
+            self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
+            said = (f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
+                    "once and by batch")  # fmt: skip
+            if other:
+                said += (f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
+                         "that, too: --judge-repeats 2 measures how often it does")  # fmt: skip
+            words.append(said)
+            words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
+        return words
+
+    def said_of_none(self, sent: Sent, whys: Counter[str]) -> list[str]:
+        """Return what is to be said of a batch of which nothing could be compared; `whys` count why not."""
+        both = sum(is_parity(name) for _, name in sent.ids)
+        if not both or not self.most or any(each.sent is sent for each in self._compared):
+            return []
+        why = whys.most_common(1)[0][0] if whys else "its answers are none, or nobody asks for them"
+        return [f"parity: {sent.judge}: {both} pairs could not be compared, and the next batch asks them again: {why}"]
+
+
+def identity_of(asker: Asker[Any]) -> str:
+    """Return a digest of a judge as it is defined."""
+    return hashlib.sha256(json.dumps(asker.identity, sort_keys=True).encode()).hexdigest()[:16]
