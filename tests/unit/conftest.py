@@ -1,6 +1,7 @@
 """What holds for all unit tests: a slow machine is not a failure, and what takes long is marked."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,16 @@ sys.path.append(str(Path(__file__).parent))
 pytest.register_assert_rewrite("support")
 
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
+
+from judgefixtures import secrets  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _own_secrets() -> Iterator[None]:
+    """No test knows the keys of another one: what looks like one of theirs would be scrubbed in it."""
+    before, secrets._KNOWN = secrets._KNOWN, secrets.Secrets()
+    yield
+    secrets._KNOWN = before
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -21,7 +21,7 @@ from judgefixtures.report import build_report, report_of, sheet_of
 from judgefixtures.report.outcome import NOT_MEASURED, exit_code, not_measured
 from judgefixtures.report.record import About, Record
 from judgefixtures.report.sheet import plain_text, sheet
-from judgefixtures.secrets import Secrets, know
+from judgefixtures.secrets import know
 from judgefixtures.statistics import Status
 
 REPOSITORY = Path(__file__).parents[2]
@@ -32,12 +32,6 @@ HOSTILE = (
     "@somebody", ":rocket:",
     "#1", "]]>", "&lt;b&gt;", "\u202egnp.exe", "\x1b[31mred", "one\n::error::two", "\\[x](y)", "\\",
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def own_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests of this process made known as secret ("somebody", of an address) is an ordinary word here."""
-    monkeypatch.setattr("judgefixtures.secrets._KNOWN", Secrets())
 
 
 def passed(**more: Any) -> Finding:
