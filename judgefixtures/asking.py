@@ -354,7 +354,9 @@ class Asker(ABC, Generic[R]):
                 failure = self._cleaned(error)
                 gone = patience.is_gone(error, self.pace.answers, _now())
                 is_answer = error.invalid is not None and not error.outage
-                postpone(unless_asked=self.table.max_attempts if is_answer else 0)
+                if not is_answer:
+                    leave_unread(self._said(error))
+                postpone(unless_asked=self.table.max_attempts)
                 gone = gone or posted()  # the batches are the attempts
                 if was_played() or (gone and is_answer and not tentative):
                     (keep_answer if keep else drop_answer)()

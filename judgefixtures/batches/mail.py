@@ -32,7 +32,7 @@ from judgefixtures.batches import (
 )
 from judgefixtures.batches.manifest import PARITY, Key, Manifest, Sent, digest_of, is_parity
 from judgefixtures.batches.parity import Compared, Parity, identity_of
-from judgefixtures.cassettes.files import CassetteFile
+from judgefixtures.cassettes.files import CassetteFile, Row
 from judgefixtures.cassettes.library import Cassette, held
 from judgefixtures.cassettes.replay import Call, Delivered, Question
 from judgefixtures.costs import Cost, halved, money, most_of
@@ -85,8 +85,8 @@ class Box:
         """
         answers = self.mail.answers
         found = answers.pop((self.place, digest, self.parity), None) or answers.pop((self.place, digest, True), None)
-        if found is not None and not self.parity:
-            self.mail.taken[found.batch] += 1
+        if found is not None and (self.place, digest, False) in self.mail.waiting:
+            return replace(found, tries=found.tries - 1)  # a batch that is on its way has not been a try yet
         return found
 
     def waits(self, digest: str) -> bool:
@@ -106,7 +106,6 @@ class Mail:
     judges: frozenset[str] = frozenset()
     answers: dict[Key, Delivered] = field(default_factory=dict)
     waiting: set[Key] = field(default_factory=set)
-    taken: Counter[str] = field(default_factory=Counter)  # answers by their batch
     words: list[str] = field(default_factory=list)
     manifest: Manifest = field(init=False)
     both_ways: Parity = field(init=False)
@@ -116,12 +115,13 @@ class Mail:
     _probed: set[tuple[str, str]] = field(default_factory=set)
     _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
-    _failed: set[Key] = field(default_factory=set)
+    _failed: set[tuple[str, Key]] = field(default_factory=set)  # by the intent: another batch may have answered
     _lost: list[Sent] = field(default_factory=list)
     _missed: dict[Key, LostError] = field(default_factory=dict)  # what only a lost batch can answer
     _of: dict[Key, Sent] = field(default_factory=dict)
     _unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # answers nobody can read: batch, and why
     _given_up: set[Key] = field(default_factory=set)  # those of them whose questions go into no other batch
+    _files: dict[str, list[CassetteFile]] = field(default_factory=dict)  # as they are when all is asked
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -173,7 +173,7 @@ class Mail:
                 self.answers[key] = replace(results.answers[name], tries=self._tries[key[:2]])
                 self._of[key] = sent
             elif name in results.failed or results.whole:
-                self._failed.add(key)
+                self._failed.add((sent.intent, key))
                 reasons[_why(name, state, results), key[2]] += 1
             else:
                 lacking += 1
@@ -187,19 +187,20 @@ class Mail:
         What a provider counts and does not give out is given up some days after that was first seen, and not before
         it was downloaded several times more: what is lacking is paid for, and will be once more.
         """
-        batch, found = str(sent.batch), Results(whole=False)
+        batch, found = str(sent.batch), None
         for attempt in range(ATTEMPTS):
             if attempt:
                 await asyncio.sleep(FIRST_WAIT * 2.0**attempt)
             results = await self._ask(sent.judge, f"batch {batch}", lambda: provider.fetch(batch, state))
             results.whole = results.whole and _has_all(sent, state, results)
-            found = max(found, results, key=lambda each: (each.whole, len(each.answers)))
+            found = results if found is None or len(results.answers) > len(found.answers) else found
             if results.whole:
                 return results
             if sent.partial is None:
                 self.manifest.note("partial", sent)
             if sent.partial is None or datetime.datetime.now(datetime.UTC) - sent.partial <= LONGEST_DOWNLOAD:
                 return results
+        assert found is not None
         found.whole = True
         return found
 
@@ -363,6 +364,7 @@ class Mail:
 
     async def finish(self) -> None:
         """Send what was put, and close the batches that have nothing left to say; raises FatalJudgeError."""
+        self._files.clear()
         self._give_up()
         for judge, queue in self._queue.items():
             if all(letter.key[2] for letter in queue.values()):
@@ -392,9 +394,10 @@ class Mail:
 
     def _give_up(self) -> None:
         """Take out of the next batch what a batch answered of which nothing can be read: another would be no better."""
-        for batch in {batch for batch, _ in self._unread}:
-            keys = [key for (each, _), found in self._unread.items() if each == batch for key in found]
-            if len(keys) >= self.taken[batch]:
+        for (batch, _), keys in self._unread.items():
+            sent = next(each for each in self.manifest.sent if each.batch == batch)
+            own = [key for key in sent.keys if not key[2]]
+            if not any(key in self.answers or self._recorded(*key[:2]) for key in own):
                 self._given_up.update(keys)
         for queue in self._queue.values():
             for key in self._given_up & queue.keys():
@@ -444,7 +447,7 @@ class Mail:
         """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
         if not results.whole or not self._given_up.isdisjoint(sent.keys):
             return  # what nobody can read is not asked again, as long as it stands there
-        left = len({key for place in sent.asked for key in self._unsettled(sent, place)})
+        left = sum(1 for _ in self._unsettled(sent))
         if left:
             self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
                               "does not ask. The command that asks them collects them. Those of pairs or prompts that "
@@ -458,15 +461,21 @@ class Mail:
         answered = len(results.answers.keys() & known)
         self.manifest.note("ended", sent, state=state.word, answered=answered, failed=len(sent) - answered)
 
-    def _unsettled(self, sent: Sent, place: str) -> Iterator[Key]:
-        # Where what another judge recorded is asked anew, answers stand in a side file until they are all there.
-        files = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
-        for name in sent.asked[place]:
-            key = (place, digest_of(name), is_parity(name))
-            if key in self._failed or self.waits(key):
+    def _unsettled(self, sent: Sent) -> Iterator[Key]:
+        """Yield the questions of a batch whose answers are still to be recorded, or compared."""
+        for key in dict.fromkeys(sent.keys):
+            if (sent.intent, key) in self._failed or self.waits(key):
                 continue
-            if key in self.answers if key[2] else all(file.find(key[1]) is None for file in files):
+            row = self._recorded(*key[:2])
+            # What is asked both ways is recorded of the batch where the answer at once is gone.
+            if (key in self.answers and not (row and row.by)) if key[2] else row is None:
                 yield key
+
+    def _recorded(self, place: str, digest: str) -> Row | None:
+        if place not in self._files:
+            # Where what another judge recorded is asked anew, answers stand in a side file until they are all there.
+            self._files[place] = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
+        return next((row for file in self._files[place] if (row := file.find(digest)) is not None), None)
 
     def _tell_unread(self) -> None:
         """Say which answers nobody can read; raises FatalJudgeError where their questions are not asked again."""

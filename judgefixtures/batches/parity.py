@@ -86,7 +86,8 @@ class Parity:
             other = [each.pair for each in pairs if not each.same]
             models = sorted({each.models for each in pairs if None not in each.models and each.models[0]
                              != each.models[1]}, key=str)  # fmt: skip
-            self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
+            if not any(event["event"] == "parity" and event["intent"] == sent.intent for event in self.manifest.events):
+                self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
             said = (f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
                     "once and by batch")  # fmt: skip
             if other:

@@ -27,7 +27,7 @@ from typing import Any
 import pytest
 from support.batches import PostOffice, posting, verdict
 from support.project import Project, Ran, read_rows, suite
-from support.server import NOWHERE, Asked, base_url
+from support.server import NOWHERE, Asked, base_url, chat
 
 import judgefixtures.batches.google as google_batches
 import judgefixtures.batches.mail as mail
@@ -577,6 +577,69 @@ def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
     first, second, third = ([name for name, _, _ in batch.asked] for batch in office.desk.batches.values())
     assert (len(first), len(second), len(third)) == (79, 2, 2)
     assert not set(second) & set(third)  # the third one asks the other item's, which the first did not answer, either
+
+
+def test_what_another_batch_failed_to_answer_is_not_taken_for_settled(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """A batch stays open until its own answers are recorded, also where an earlier one failed at the same questions."""
+    project = Posted(pytester, 20, "recency", "placebo")
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    office.desk.say = lambda path, body: ((500, {"error": {"message": "Later."}}) if "Question 3:" in json.dumps(body)
+                                          else office.say(path, body))  # fmt: skip
+    project.sent()
+    office.desk.seconds = 3600
+    office.desk.ahead = 3700
+    project.sent("-k", "recency")
+    office.desk.say = office.say
+    office.desk.ahead = 7500
+    assert "left: ours: 2 answers of batch_2" in project.sent("-k", "placebo").said
+    office.desk.seconds = 0
+    project.sent()
+    project.sent().assert_outcomes(passed=2)
+    _, second, *others = ([name for name, _, _ in batch.asked] for batch in office.desk.batches.values())
+    assert len(second) == 2
+    assert not any(set(second) & set(other) for other in others)
+
+
+def test_a_batch_on_its_way_is_no_try_yet(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """An empty answer of an earlier batch is not final while another batch may bring a better one, after a kill too."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "max_attempts = 2", "batch_parity = 0")
+    say, office.desk.say = office.say, lambda path, body: ((200, chat("")) if "Question 3:" in json.dumps(body)
+                                                           else office.say(path, body))  # fmt: skip
+    project.sent()
+    office.desk.say = say
+    office.desk.seconds = 3600
+    office.desk.ahead = 3700
+    project.sent()
+    log = project.cassettes / "batches.jsonl"
+    log.write_text("".join(line for line in log.read_text().splitlines(keepends=True) if '"ended"' not in line))
+    project.sent()
+    office.desk.ahead = 7500
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 2
+    rows = [row for found in (project.cassettes / "ours").rglob("*.jsonl") for row in read_rows(found)]
+    assert not any('"content":""' in json.dumps(row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"x": 1}, {"model": "m", "choices": [{"index": 0, "finish_reason": "error", "message": {"content": "{"}}]}],
+    ids=["nothing known", "broken off"],
+)
+def test_an_answer_of_no_known_form_is_asked_in_max_attempts_batches(
+    body: dict[str, Any], office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """What would be asked again at once is asked in max_attempts batches, and then the run says so."""
+    project = Posted(pytester, 20)
+    project.configure("openai", office.url, "max_attempts = 2", "batch_parity = 0")
+    office.desk.say = lambda path, asked: (200, body) if "Question 3:" in json.dumps(asked) else office.say(path, asked)
+    project.sent()
+    assert "not read: 2 answers of batch_1" in project.sent().said
+    for _ in range(3):
+        assert project.sent().ret == pytest.ExitCode.USAGE_ERROR
+    assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 2]
 
 
 def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
