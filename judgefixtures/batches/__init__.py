@@ -18,7 +18,7 @@ from judgefixtures.cassettes.replay import Delivered
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.providers import FatalJudgeError, RetryableError
-from judgefixtures.providers.wire import Wire, failure
+from judgefixtures.providers.wire import Wire, failure, text_or_none
 
 T = TypeVar("T")
 
@@ -175,6 +175,23 @@ def good(wire: Wire, model: str) -> Any:
     if not isinstance(found, dict):
         raise RetryableError("a response that is not a JSON object")
     return found
+
+
+def made(wire: Wire, model: str) -> Any:
+    """Return the batch that a response says was made; raises NotSentError where it says that none was."""
+    try:
+        return good(wire, model)
+    except (RetryableError, FatalJudgeError) as error:
+        if 400 <= wire.status < 500:
+            raise NotSentError(str(error)) from None
+        raise
+
+
+def named(batch: dict[str, Any], key: str = "id") -> str:
+    """Return what a provider knows a batch by; raises RetryableError where it says nothing of that."""
+    if (name := text_or_none(batch.get(key))) is None:
+        raise RetryableError(f"a batch without {key}")
+    return name
 
 
 class NotFoundError(FatalJudgeError):

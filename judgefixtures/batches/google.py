@@ -6,7 +6,7 @@ import datetime
 import io
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgefixtures.batches import (
     Limits,
@@ -16,18 +16,16 @@ from judgefixtures.batches import (
     State,
     good,
     lines_of,
+    made,
     moment,
+    named,
     one_line,
     patiently,
 )
 from judgefixtures.config import JudgeTable
-from judgefixtures.providers import PLACEHOLDER_KEY, FatalJudgeError, RetryableError, api_key
-from judgefixtures.providers.google import DEFAULT_BASE_URL, VERSIONED
-from judgefixtures.providers.wire import as_table, exchange, http_client, text_or_none, without_switches
-
-if TYPE_CHECKING:
-    import httpx2
-    from google.genai import Client
+from judgefixtures.providers import FatalJudgeError, RetryableError
+from judgefixtures.providers.google import GoogleProvider
+from judgefixtures.providers.wire import as_table, exchange, text_or_none
 
 VERSION = "v1beta"  # the one that has batches
 INLINE = 19 * 10**6  # bytes of questions that fit into a request of 20 MB with what is around them
@@ -50,12 +48,11 @@ class GoogleBatches:
         self._table = table
         self._model = str(table.model)
         self._inline = INLINE
-        self._client: Client | None = None
-        self._http: httpx2.AsyncClient | None = None
+        self._provider = GoogleProvider(table, VERSION)
 
     async def send(self, intent: str, lines: Sequence[Line]) -> str:
         """Make a batch whose display name holds the intent."""
-        client, name = self._connected(), f"{MARK}{intent}"
+        client, name = self._provider.connected(), f"{MARK}{intent}"
         if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
             # The SDK would write each request again from its parts; what is sent is what it was about to send.
             requests = [{"request": json.loads(line.body), "metadata": {"key": line.id}} for line in lines]
@@ -65,13 +62,7 @@ class GoogleBatches:
         else:
             config, source = {"display_name": name}, await self._uploaded(name, lines)
         call = client.aio.batches.create(model=self._model, src=source, config=config)  # type: ignore[arg-type]
-        wire = await exchange(call, self._table.base_url)
-        if 400 <= wire.status < 500:
-            try:
-                good(wire, self._model)
-            except (RetryableError, FatalJudgeError) as error:
-                raise NotSentError(str(error)) from None
-        return _name(good(wire, self._model))
+        return named(made(await exchange(call, self._table.base_url), self._model), "name")
 
     async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
         content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
@@ -79,7 +70,7 @@ class GoogleBatches:
         async def uploaded() -> Any:
             config: Any = {"mime_type": "application/jsonl", "display_name": name,
                            "http_options": {"timeout": 1000 * TRANSFER}}  # fmt: skip
-            call = self._connected().aio.files.upload(file=io.BytesIO(content), config=config)
+            call = self._provider.connected().aio.files.upload(file=io.BytesIO(content), config=config)
             return good(await exchange(call, self._table.base_url), self._model)
 
         try:
@@ -97,22 +88,22 @@ class GoogleBatches:
         token = None
         while True:
             config: Any = {"page_size": 100, **({"page_token": token} if token else {})}
-            call = self._connected().aio.batches.list(config=config)
+            call = self._provider.connected().aio.batches.list(config=config)
             page = good(await exchange(call, self._table.base_url), self._model)
             batches = [each for each in page.get("operations") or () if isinstance(each, dict)]
-            made = []
+            times = []
             for batch in batches:
                 about = as_table(batch.get("metadata"))
                 if about.get("displayName") == f"{MARK}{intent}":
-                    return _name(batch)
-                made.append(moment(about.get("createTime")))
+                    return named(batch, "name")
+                times.append(moment(about.get("createTime")))
             token = text_or_none(page.get("nextPageToken"))
-            if token is None or not batches or all(each is not None and each < since - SKEW for each in made):
+            if token is None or not batches or all(each is not None and each < since - SKEW for each in times):
                 return None
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        call = self._connected().aio.batches.get(name=batch)
+        call = self._provider.connected().aio.batches.get(name=batch)
         found = good(await exchange(call, self._table.base_url), self._model)
         about = as_table(found.get("metadata"))
         word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
@@ -137,43 +128,12 @@ class GoogleBatches:
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
         config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
-        call = self._connected().aio.files.download(file=file, config=config)
+        call = self._provider.connected().aio.files.download(file=file, config=config)
         return lines_of(await exchange(call, self._table.base_url), self._model)
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._http is not None and self._client is not None:
-            await self._http.aclose()
-            self._client.close()
-            self._client = self._http = None
-
-    def _connected(self) -> Client:
-        if self._client is None:
-            import httpx2
-            from google.genai import Client, types
-
-            found = VERSIONED.match(self._table.base_url or "")
-            address = found["address"] if found else self._table.base_url or DEFAULT_BASE_URL
-            self._http = http_client(self._table.base_url, self._table.timeout)
-            with without_switches():
-                self._client = Client(
-                    vertexai=False,
-                    api_key=api_key(self._table) or PLACEHOLDER_KEY,
-                    http_options=types.HttpOptions(
-                        base_url=address,
-                        api_version=VERSION,
-                        timeout=int(self._table.timeout * 1000),
-                        httpx_async_client=self._http,
-                        httpx_client=httpx2.Client(transport=httpx2.BaseTransport()),
-                    ),
-                )
-        return self._client
-
-
-def _name(batch: dict[str, Any]) -> str:
-    if (name := text_or_none(batch.get("name"))) is None:
-        raise RetryableError("a batch without a name")
-    return name
+        await self._provider.close()
 
 
 def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:

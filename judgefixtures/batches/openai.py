@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from judgefixtures.batches import (
     Limits,
@@ -15,16 +14,15 @@ from judgefixtures.batches import (
     State,
     good,
     lines_of,
+    made,
+    named,
     one_line,
     patiently,
 )
 from judgefixtures.config import JudgeTable
-from judgefixtures.providers import PLACEHOLDER_KEY, FatalJudgeError, RetryableError, api_key
-from judgefixtures.providers.openai import DEFAULT_BASE_URL
-from judgefixtures.providers.wire import as_table, exchange, http_client, text_or_none, tokens, without_switches
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from judgefixtures.providers import FatalJudgeError, RetryableError
+from judgefixtures.providers.openai import OpenAIProvider
+from judgefixtures.providers.wire import as_table, exchange, text_or_none, tokens
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 MARK = "judgefixtures"  # the key of a batch's metadata under which its intent stands
@@ -42,12 +40,12 @@ class OpenAIBatches:
     def __init__(self, table: JudgeTable) -> None:
         self._table = table
         self._model = str(table.model)
-        self._client: AsyncOpenAI | None = None
+        self._provider = OpenAIProvider(table)
 
     async def send(self, intent: str, lines: Sequence[Line]) -> str:
         """Upload the questions, and make a batch of the file whose metadata names the intent."""
         content = b"".join(_line(line) for line in lines)
-        client = self._connected()
+        client = self._provider.connected()
 
         async def uploaded() -> Any:
             file = (f"judgefixtures-{intent}.jsonl", content, "application/jsonl")
@@ -63,19 +61,13 @@ class OpenAIBatches:
         call = client.batches.with_raw_response.create(
             input_file_id=file, endpoint=ENDPOINT, completion_window="24h", metadata={MARK: intent}
         )
-        wire = await exchange(call, self._table.base_url)
-        if 400 <= wire.status < 500:
-            try:
-                good(wire, self._model)
-            except (RetryableError, FatalJudgeError) as error:
-                raise NotSentError(str(error)) from None
-        return _id(good(wire, self._model))
+        return named(made(await exchange(call, self._table.base_url), self._model))
 
     async def find(
         self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
     ) -> str | None:
         """Return the batch whose metadata names the intent, among those made since then."""
-        client, after = self._connected(), None
+        client, after = self._provider.connected(), None
         while True:
             more: dict[str, Any] = {"after": after} if after else {}
             call = client.batches.with_raw_response.list(limit=100, **more)
@@ -83,15 +75,15 @@ class OpenAIBatches:
             batches = [each for each in page.get("data") or () if isinstance(each, dict)]
             for batch in batches:
                 if as_table(batch.get("metadata")).get(MARK) == intent:
-                    return _id(batch)
+                    return named(batch)
             oldest = min((tokens(batch.get("created_at")) or 0 for batch in batches), default=0)
             if not page.get("has_more") or not batches or oldest < (since - SKEW).timestamp():
                 return None
-            after = _id(batches[-1])
+            after = named(batches[-1])
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        call = self._connected().batches.with_raw_response.retrieve(batch)
+        call = self._provider.connected().batches.with_raw_response.retrieve(batch)
         found = good(await exchange(call, self._table.base_url), self._model)
         if (word := text_or_none(found.get("status"))) is None:
             raise RetryableError("a batch without a status")
@@ -115,42 +107,17 @@ class OpenAIBatches:
         return results
 
     async def _content(self, file: str) -> tuple[list[dict[str, Any]], bool]:
-        call = self._connected().files.with_raw_response.content(file, timeout=TRANSFER)
+        call = self._provider.connected().files.with_raw_response.content(file, timeout=TRANSFER)
         return lines_of(await exchange(call, self._table.base_url), self._model)
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
-    def _connected(self) -> AsyncOpenAI:
-        if self._client is None:
-            from openai import AsyncOpenAI
-
-            own = os.environ if self._table.base_url is None else {}
-            with without_switches():
-                self._client = AsyncOpenAI(
-                    api_key=api_key(self._table) or PLACEHOLDER_KEY,
-                    base_url=self._table.base_url or DEFAULT_BASE_URL,
-                    max_retries=0,
-                    timeout=self._table.timeout,
-                    http_client=http_client(self._table.base_url, self._table.timeout),
-                    organization=own.get("OPENAI_ORG_ID"),
-                    project=own.get("OPENAI_PROJECT_ID"),
-                )
-        return self._client
+        await self._provider.close()
 
 
 def _line(line: Line) -> bytes:
     head = f'{{"custom_id":"{line.id}","method":"POST","url":"{ENDPOINT}","body":'
     return head.encode() + one_line(line.body) + b"}\n"
-
-
-def _id(batch: dict[str, Any]) -> str:
-    if (name := text_or_none(batch.get("id"))) is None:
-        raise RetryableError("a batch without an id")
-    return name
 
 
 def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:

@@ -80,12 +80,11 @@ class AnthropicProvider:
 
     async def complete(self, prompt: str) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
-        create = self._connected().messages.with_raw_response.create
+        create = self.connected().messages.with_raw_response.create
         body = request(self._table, self.dropped, prompt)
-        headers = {"anthropic-version": WITH_TEMPERATURE} if "temperature" in body else {}
         # In extra_body, which is sent as it is: the SDK's own parameters know no temperature, and for the names of
         # some models it warns.
-        call = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=headers)
+        call = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
         return understood(read, await exchange(call, self._table.base_url), self._model)
 
     async def shutdown_date(self) -> str | None:
@@ -93,7 +92,7 @@ class AnthropicProvider:
         if self._table.base_url is not None:
             return None
         try:
-            found = await self._connected().models.with_raw_response.retrieve(self._model)
+            found = await self.connected().models.with_raw_response.retrieve(self._model)
             told = as_table(await found.json()).get("retires_at")
         except Exception:  # a courtesy: whatever goes wrong here must not cost a recording
             return None
@@ -109,7 +108,8 @@ class AnthropicProvider:
         """Drop the connections: they belong to an event loop that is gone."""
         self._client = None
 
-    def _connected(self) -> AsyncAnthropic:
+    def connected(self) -> AsyncAnthropic:
+        """Return the SDK's client, which opens connections when it first asks."""
         if self._client is None:
             from anthropic import AsyncAnthropic
 
@@ -126,6 +126,15 @@ class AnthropicProvider:
                     open_telemetry=False,
                 )
         return self._client
+
+
+def version_of(*bodies: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers of the API's version that takes all these bodies of requests; none for the SDK's own.
+
+    >>> version_of({"temperature": 0.0}, {}), version_of({})
+    ({'anthropic-version': '2023-06-01'}, {})
+    """
+    return {"anthropic-version": WITH_TEMPERATURE} if any("temperature" in body for body in bodies) else {}
 
 
 def endpoint(base_url: str | None) -> str:

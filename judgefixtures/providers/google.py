@@ -69,9 +69,10 @@ CUT_OFF_HINT = (
 class GoogleProvider:
     """Answers prompts through the google-genai SDK, with its own retries and continuations off."""
 
-    def __init__(self, table: JudgeTable) -> None:
+    def __init__(self, table: JudgeTable, version: str | None = None) -> None:
         self._table = table
         self._model = str(table.model)
+        self._version = version  # of the API; None for the one that base_url names, or the default
         self._client: Client | None = None
         self._http: httpx2.AsyncClient | None = None
         self._login = Login() if table.is_vertex else None
@@ -90,7 +91,7 @@ class GoogleProvider:
                 await self.close()
             # Project, region and host are no part of what is asked: it is found as if Gemini's own API were asked.
             find_at(f"{DEFAULT_BASE_URL}{DEFAULT_VERSION}/models/{self._model.rpartition('/')[2]}:generateContent")
-        models = self._connected().aio.models
+        models = self.connected().aio.models
         call = models.generate_content(model=self._model, contents=prompt, config=self._config())
         wire = await exchange(call, self._table.base_url)
         try:
@@ -113,7 +114,8 @@ class GoogleProvider:
         if self._login is not None:
             self._login.forget()
 
-    def _connected(self) -> Client:
+    def connected(self) -> Client:
+        """Return the SDK's client, which opens connections when it first asks."""
         if self._client is None:
             import httpx2
             from google.genai import Client, types
@@ -139,7 +141,8 @@ class GoogleProvider:
     def _where(self) -> tuple[str | None, str]:
         """Return address and version of the API; None for the address that the SDK makes of a region."""
         if self._login is None:
-            return endpoint(self._table.base_url)
+            address, version = endpoint(self._table.base_url)
+            return address, self._version or version
         if self._table.base_url is None:
             return None, VERTEX_VERSION
         found = VERSIONED.match(self._table.base_url)

@@ -111,7 +111,7 @@ class OpenAIProvider:
         return await self._asked(prompt, said, unsaid)
 
     async def _asked(self, prompt: str, said: dict[str, Any], unsaid: dict[str, Any]) -> Answer:
-        create = self._connected().chat.completions.with_raw_response.create
+        create = self.connected().chat.completions.with_raw_response.create
         messages = [*self._told, {"role": "user", "content": prompt}]
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
@@ -124,7 +124,7 @@ class OpenAIProvider:
         if self._table.address is not None:
             return None
         try:
-            found = await self._connected().models.retrieve(self._model)
+            found = await self.connected().models.retrieve(self._model)
         except Exception:  # a courtesy: whatever goes wrong here must not cost a recording
             return None
         return text_or_none(getattr(found, "shutdown_date", None))
@@ -139,7 +139,8 @@ class OpenAIProvider:
         """Drop the connections: they belong to an event loop that is gone."""
         self._client = None
 
-    def _connected(self) -> AsyncOpenAI:
+    def connected(self) -> AsyncOpenAI:
+        """Return the SDK's client, which opens connections when it first asks."""
         if self._client is None:
             # The account goes with the key to OpenAI itself: it is not another server's business.
             own = os.environ if self._table.address is None else {}

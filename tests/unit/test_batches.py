@@ -27,7 +27,8 @@ from typing import Any
 import pytest
 from support.batches import PostOffice, posting, verdict
 from support.project import Project, Ran, read_rows, suite
-from support.server import NOWHERE, Asked, base_url, chat
+from support.server import NOWHERE, Asked, base_url, chat, wire
+from support.server import serving as answering
 
 import judgefixtures.batches.google as google_batches
 import judgefixtures.batches.mail as mail
@@ -767,6 +768,37 @@ def test_a_judge_that_plans_first_runs_in_two_rounds(pytester: pytest.Pytester) 
     assert sizes == [5, 12]  # plans but the probe; verdicts, two of them asked at once and by batch
     assert office.at_once.total() == 3
     project.run().assert_outcomes(passed=1)
+
+
+KEYS = {"openai": ("OPENAI_API_KEY", "authorization", "Bearer "), "google": ("GEMINI_API_KEY", "x-goog-api-key", ""),
+        "anthropic": ("ANTHROPIC_API_KEY", "authorization", "Bearer ")}  # fmt: skip
+
+
+@each_sdk
+def test_a_batch_is_sent_as_a_call_is(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the judge's key, from the variable that is the provider's own; to the same address, in the same version."""
+    variable, header, before = KEYS[sdk]
+    monkeypatch.setenv(variable, "a-key-of-nobody")
+    replies = {"/files": {"id": "file-1"}}
+    with answering(by=lambda asked: wire(replies.get(asked.path[-6:], {"id": "b1", "name": "batches/b1"}))) as server:
+        address = server.url if sdk == "google" else f"{server.url}/v1"
+        table = judge_table({"provider": sdk, "model": "m", "api_key_env": variable, "base_url": address})
+        batches = load_batches("ours", table)
+
+        async def sent() -> str:
+            try:
+                return await batches.send("intent", [Line("q-0", b'{"temperature":0.0}'), Line("q-1", b"{}")])
+            finally:
+                await batches.close()
+
+        assert asyncio.run(sent()).endswith("b1")
+    for asked in server.asked:
+        assert asked.headers[header] == f"{before}a-key-of-nobody"
+    last = server.asked[-1]
+    assert last.path == {"openai": "/v1/batches", "google": "/v1beta/models/m:batchGenerateContent",
+                         "anthropic": "/v1/messages/batches"}[sdk]  # fmt: skip
+    if sdk == "anthropic":
+        assert last.headers["anthropic-version"] == "2023-06-01"  # the last that knows a temperature
 
 
 def test_batches_keep_to_the_limits(
