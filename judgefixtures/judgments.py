@@ -7,10 +7,9 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, Literal
+from typing import TYPE_CHECKING, Generic, Literal
 
 from judgefixtures.asking import Asker, CutOffError, OtherModelError, R
-from judgefixtures.batches.mail import Mail
 from judgefixtures.cassettes.library import Cassette
 from judgefixtures.cassettes.replay import (
     CALL,
@@ -29,6 +28,9 @@ from judgefixtures.plans import Plan
 from judgefixtures.providers import Answer, Usage
 from judgefixtures.ratings import Rater, Rating
 from judgefixtures.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from judgefixtures.batches.mail import Mail
 
 Choice = Literal[0, 1, 2]  # 0: a tie
 OTHER: dict[Choice | None, Choice] = {1: 2, 2: 1, 0: 0}

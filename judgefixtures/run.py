@@ -16,11 +16,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from judgefixtures.asking import Asker, R, Said
-from judgefixtures.batches.mail import Mail
-from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError, recording
@@ -84,6 +82,9 @@ from judgefixtures.secrets import presentable
 from judgefixtures.statistics import Status
 from judgefixtures.swap import SwapStatus
 from judgefixtures.texts import shown
+
+if TYPE_CHECKING:
+    from judgefixtures.batches.mail import Mail
 
 DEFAULT_CONCURRENCY = 16
 REPEAT = re.compile(r"repeat-no-cue-[1-9][0-9]*")
@@ -502,6 +503,8 @@ class Run:
             return ""
         if self._on_their_way is None:
             self._on_their_way = {}
+            from judgefixtures.batches.manifest import Manifest
+
             try:
                 found = Manifest.of(self.library.root, mends=False).open
             except CassetteError as error:  # the run needs no list, but pays for what stands in it
@@ -920,6 +923,8 @@ class Run:
         if self.options.shared is not None:
             asked.pace.share(self.options.shared, asked.name, concurrency)
         if self.options.batch and self.mail is None:
+            from judgefixtures.batches.mail import Mail
+
             self.mail = Mail(self.library.root, self.config.batch_parity, frozenset(self.config.judges))
         stop = None if offline or self._stop is None else self._stop()
         urgency = None if stop is None else lambda: stop.urgency

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from judgefixtures.cassettes.files import dump
 from judgefixtures.cassettes.replay import Delivered
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
@@ -80,7 +81,7 @@ class Results:
         if name in self.answers:
             self.duplicates += 1
             return
-        delivered = Delivered(status, body if isinstance(body, bytes) else dumped(body), batch)
+        delivered = Delivered(status, body if isinstance(body, bytes) else dump(body), batch)
         if why := why_none(delivered, model):
             self.fail(name, why)
             return
@@ -212,14 +213,9 @@ def why_none(delivered: Delivered, model: str) -> str:
     return ""
 
 
-def dumped(body: Any) -> bytes:
-    """Return JSON as a response of its own would hold it."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-
-
 def one_line(body: bytes) -> bytes:
     """Return a JSON body without line ends, unchanged where it has none."""
-    return dumped(json.loads(body)) if b"\n" in body or b"\r" in body else body
+    return dump(json.loads(body)) if b"\n" in body or b"\r" in body else body
 
 
 def json_lines(content: bytes) -> tuple[list[dict[str, Any]], bool]:

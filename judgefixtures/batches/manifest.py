@@ -14,9 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from judgefixtures.cassettes.files import BINARY, CassetteWriteError, DamagedError, dump, refuse_merge_marks
+from judgefixtures.cassettes.files import (
+    BINARY,
+    CassetteWriteError,
+    DamagedError,
+    dump,
+    refuse_merge_marks,
+    write_whole,
+)
+from judgefixtures.cassettes.merges import BATCHES_FILE
 
-FILE = "batches.jsonl"
 KINDS = frozenset({"intent", "sent", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
@@ -79,7 +86,7 @@ class Manifest:
 
         Whoever does not hold the folder's batches leaves a torn line as it is: another may be writing it.
         """
-        manifest = cls(root / FILE)
+        manifest = cls(root / BATCHES_FILE)
         manifest._load(mends)
         return manifest
 
@@ -112,8 +119,7 @@ class Manifest:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
             try:
-                while line:
-                    line = line[os.write(descriptor, line) :]
+                write_whole(descriptor, line)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Self, get_args
 
-from judgefixtures.cassettes.files import BINARY, dump, refuse_merge_marks
+from judgefixtures.cassettes.files import BINARY, dump, refuse_merge_marks, write_whole
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.secrets import redacted_json
 
@@ -128,12 +128,7 @@ class Log:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
             try:
                 _cut_torn(descriptor)
-                whole = os.fstat(descriptor).st_size
-                try:
-                    _write(descriptor, line)
-                except OSError:
-                    os.ftruncate(descriptor, whole)
-                    raise
+                write_whole(descriptor, line)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -164,7 +159,7 @@ def _cut_torn(descriptor: int) -> None:
     if whole < size:
         os.ftruncate(descriptor, whole)
     if content[:whole] and not content[:whole].endswith(b"\n"):
-        _write(descriptor, b"\n")
+        write_whole(descriptor, b"\n")
 
 
 def _whole(content: bytes) -> int:
@@ -175,9 +170,3 @@ def _whole(content: bytes) -> int:
     except UNREADABLE:
         return ended
     return len(content)
-
-
-def _write(descriptor: int, line: bytes) -> None:
-    written = 0
-    while written < len(line):
-        written += os.write(descriptor, line[written:])

@@ -231,7 +231,7 @@ class CassetteFile:
                     return known
                 if self._descriptor is None:
                     self._open_for_append(header)
-                _write_whole(self._descriptor, line)
+                write_whole(self._descriptor, line)
                 self._appended[row.digest] = row
         except OSError as error:
             raise CassetteWriteError(
@@ -355,7 +355,7 @@ class CassetteFile:
         if self.header is None:
             os.ftruncate(self._descriptor, 0)  # at most a torn header stood here
             try:
-                _write_whole(self._descriptor, dump(header) + b"\n")
+                write_whole(self._descriptor, dump(header) + b"\n")
             except OSError:
                 self.close()  # the next answer tries again; rows must not stand without a header
                 raise
@@ -416,7 +416,8 @@ def _fitting(row: Row, recorded: str) -> tuple[Row, bytes]:
     return row, line
 
 
-def _write_whole(descriptor: int | None, line: bytes) -> None:
+def write_whole(descriptor: int | None, line: bytes) -> None:
+    """Append a line to an open file, all of it or, where that raises OSError, nothing."""
     assert descriptor is not None
     written = 0
     try:

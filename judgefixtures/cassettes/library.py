@@ -574,7 +574,7 @@ class Library:
 
     def canary(self, judge: str) -> contextlib.AbstractContextManager[None]:
         """Hold the log of a judge's canary alone, over processes."""
-        return _locked(_scratch(str((self.root / judge / "canary").resolve()), "lock"))
+        return held(self.root / judge / "canary")
 
     def _lock(self, judge: str, dataset: str, condition: str) -> contextlib.AbstractContextManager[None]:
         return held(self.folder(judge, dataset) / condition)
