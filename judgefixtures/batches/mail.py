@@ -62,6 +62,8 @@ class Letter:
     body: bytes
     cost: Cost
     identity: str
+    kind: str  # of asker: a judge, its planner, a detector
+    dropped: tuple[str, ...]  # the parameters that it leaves out, because the model does not take them
 
     @property
     def name(self) -> str:
@@ -141,6 +143,8 @@ class Mail:
 
     async def attend(self, asker: Asker[Any]) -> None:
         """Collect what a judge's batches answered, once; raises FatalJudgeError where they cannot be asked for."""
+        if not asker.is_imported:
+            asker.adopt({"dropped": self._dropped(asker)})
         asker.probed = asker.probed or (asker.name, type(asker).__name__) in self._probed
         if asker.name in self._providers or asker.is_imported:
             return
@@ -154,6 +158,14 @@ class Mail:
                     self._lost.append(sent)
                     self._missed.update(dict.fromkeys(sent.keys, error))
         self.both_ways.recall(asker.name, self._comes)
+
+    def _dropped(self, asker: Asker[Any]) -> Sequence[str]:
+        """Return what was left out of the questions that are on their way: without it they would not be found."""
+        kind = type(asker).__name__
+        return sorted(asker.dropped) or next(
+            (sent.dropped[kind] for sent in reversed(self.manifest.open)
+             if sent.judge == asker.name and kind in sent.dropped), ()
+        )  # fmt: skip
 
     async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
         batch = str(sent.batch)
@@ -332,8 +344,9 @@ class Mail:
         if self.waits(key):
             return False
         self._queue.setdefault(asker.name, {})[key] = Letter(
-            key, repeat, question.body, halved(most_of(asker.table, [prompt])), identity_of(asker)
-        )
+            key, repeat, question.body, halved(most_of(asker.table, [prompt])), identity_of(asker),
+            type(asker).__name__, tuple(sorted(asker.dropped)),
+        )  # fmt: skip
         return True
 
     def asks_unread(self, asker: Asker[Any], cassette: Cassette, question: Question, call: Call) -> bool:
@@ -410,7 +423,9 @@ class Mail:
         for name, letter in names.items():
             asked.setdefault(letter.key[0], []).append(name)
         both = [letter for letter in letters if letter.key[2]]
-        more = {"identity": both[0].identity, "parity": len(both)} if both else {}
+        more: dict[str, Any] = {"identity": both[0].identity, "parity": len(both)} if both else {}
+        if dropped := {letter.kind: [*letter.dropped] for letter in letters if letter.dropped}:
+            more["dropped"] = dropped
         kind = type(provider).__name__.removesuffix("Batches").lower()
         intent = uuid.uuid4().hex
         sent = self.manifest.intend(intent, kind, judge, asked, **more)

@@ -42,6 +42,7 @@ class Sent:
     time: datetime.datetime
     batch: str | None = None
     closed: bool = False  # it never was made, or all that it had to say is recorded
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters left out, by kind of asker
     partial: datetime.datetime | None = None  # when a download of its answers first lacked some
 
     @property
@@ -188,7 +189,9 @@ def _meant(event: Mapping[str, Any]) -> Sent:
     asked = {_place(place): tuple(map(_text, _list(names))) for place, names in event["asked"].items()}
     if event.get("parity"):
         _text(event["identity"])
-    return Sent(_text(event["intent"]), _text(event["provider"]), _text(event["judge"]), asked, _time(event))
+    dropped = {_text(kind): tuple(map(_text, _list(names))) for kind, names in (event.get("dropped") or {}).items()}
+    return Sent(_text(event["intent"]), _text(event["provider"]), _text(event["judge"]), asked, _time(event),
+                dropped=dropped)  # fmt: skip
 
 
 def _text(value: Any) -> str:

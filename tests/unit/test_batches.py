@@ -27,7 +27,7 @@ from typing import Any
 import pytest
 from support.batches import PostOffice, posting, verdict
 from support.project import Project, Ran, read_rows, suite
-from support.server import NOWHERE, Asked, base_url, chat, wire
+from support.server import NOWHERE, Answer, Asked, base_url, chat, problem, wire
 from support.server import serving as answering
 
 import judgefixtures.batches.google as google_batches
@@ -641,6 +641,26 @@ def test_an_answer_of_no_known_form_is_asked_in_max_attempts_batches(
     for _ in range(3):
         assert project.sent().ret == pytest.ExitCode.USAGE_ERROR
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 2]
+
+
+def test_what_a_model_does_not_take_is_known_of_its_batches(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """A run of other items finds the answers of a batch whose questions left a parameter out, and pays for none."""
+    project = Posted(pytester, 20, "recency", "placebo")
+    project.configure("openai", office.url, "seed = 7\ndrop_unsupported = true", "batch_parity = 0")
+    answer = office.answer
+
+    def refusing(asked: Asked) -> Answer:
+        if asked.path.endswith("/chat/completions") and b'"seed"' in asked.raw:
+            return wire(problem("Unsupported parameter: 'seed'", code="unsupported_parameter", param="seed"), 400)
+        return answer(asked)
+
+    office.answering = refusing
+    project.sent()
+    at_once = office.at_once.total()
+    project.sent("-k", "placebo").assert_outcomes(passed=1, deselected=1)
+    project.sent().assert_outcomes(passed=2)
+    assert office.at_once.total() == at_once == 1
+    assert len(office.desk.batches) == 1
 
 
 def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
