@@ -148,8 +148,9 @@ def _add_canary(commands: Any) -> None:
     parser = commands.add_parser(
         "canary",
         help="ask a few recorded prompts again, and tell when the judge behind them is another one",
-        description="Ask a judge some prompts that are recorded of it (table [canary]), compare the answers with the "
-        "recordings and those of earlier runs, and add a line to cassettes/JUDGE/canary.jsonl. No recording changes.",
+        description="Ask a judge some prompts that are recorded of it ([tool.judgefixtures.canary]), compare the "
+        "answers with the recordings and those of earlier runs, and add a line to cassettes/JUDGE/canary.jsonl. No "
+        "recording changes.",
         epilog="Exit code: 0 quiet, 20 its verdicts moved, 21 another model answers, 10 it could not be measured, 2 a "
         "mistake, 130 stopped by Ctrl-C. Without a change at most 1% of all canaries ever end with 20: see "
         "docs/canary.md.",

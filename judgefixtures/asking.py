@@ -202,7 +202,7 @@ class Asker(ABC, Generic[R]):
         names = [name for name in (reply.served_model, first.get("model")) if name]
         if self.table.accept_served_model and not all(model in (name, DATED.sub("", name)) for name in names):
             return ""
-        return f", or take the pin out of [judges.{self.name}], and the change is a warning"
+        return f", or take the pin out of {self.table.heading}, and the change is a warning"
 
     def adopt(self, identity: Mapping[str, Any]) -> None:
         """Leave out what a recorded identity left out, where this judge may: token probabilities always."""
@@ -263,7 +263,7 @@ class Asker(ABC, Generic[R]):
             keys = [key for key, providers in THINKERS.items() if self.table.provider in providers]
             less = " or ".join(sorted(keys))
             limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
-            remedy = (f"Raise {self.limit_key} in [judges.{self.name}] (what a reasoning model thinks counts: 4096 is "
+            remedy = (f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
                       f"a start), or let the model think less ({less})")  # fmt: skip
         return CutOffError(
             f"judge {self.name!r}: {which} cut off{limit}, and asking on would pay for answers that are not verdicts. "
@@ -466,7 +466,7 @@ class Asker(ABC, Generic[R]):
         if variable and not api_key(self.table) and not replaying():
             raise FatalJudgeError(
                 f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
-                f"with api_key_env in [judges.{self.name}], or replay recordings, which needs none."
+                f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."
             )
 
     def _check_served(self, served: str | None) -> None:
@@ -477,7 +477,7 @@ class Asker(ABC, Generic[R]):
             return
         raise OtherModelError(
             f"the model {served!r} answered where {model!r} was asked for: the provider reroutes the name. "
-            f"Name the model that you mean, or set accept_served_model = {served!r} in [judges.{self.name}].",
+            f"Name the model that you mean, or set accept_served_model = {served!r} in {self.table.heading}.",
             served,
         )
 

@@ -7,12 +7,14 @@ accepted. The built-in tables of builtin.toml are there unless a table of the us
 from __future__ import annotations
 
 import datetime
+import difflib
 import itertools
 import math
 import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -35,7 +37,7 @@ from pydantic import (
 
 from judgefixtures.contrasts import OTHER_FAMILIES
 from judgefixtures.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
-from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.errors import JudgeFixturesError, choices, heading
 from judgefixtures.secrets import masked
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.sample import check
@@ -46,6 +48,15 @@ BUILTIN = Path(__file__).with_name("builtin.toml")
 
 # `datasets = [...]` selects and [datasets.NAME] defines: TOML forbids both in one file, people write both.
 SELECTION = re.compile(r'^([ \t]*)(?:datasets|"datasets")(?=\s*=\s*\[)', re.MULTILINE)
+
+SINGULAR = re.compile(r"^[ \t]*\[(?:.*\.)?judge\.", re.MULTILINE)  # beside `judge = "..."` TOML has no such table
+
+TABLE = ("tool", "judgefixtures")  # where our tables stand in a pyproject.toml
+
+# What people write for a table that has another name.
+LIKELY = MappingProxyType({"judge": "judges", "dataset": "datasets", "gates": "gate", "cue": "cues", "swaps": "swap",
+                           "waiver": "waivers", "detectors": "detector", "controls": "control"})  # fmt: skip
+ALIKE = 0.88  # of two names: one letter more, less or another, or two exchanged
 
 UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
 
@@ -166,6 +177,7 @@ class JudgeTable(_Table):
     allow_programs: bool = False
     price: Price | None = None
     _system_text: str = PrivateAttr("")
+    _heading: str = PrivateAttr("[judges.NAME]")
 
     @model_validator(mode="before")
     @classmethod
@@ -346,6 +358,17 @@ class JudgeTable(_Table):
     def system_text(self) -> str:
         """The text of the system prompt's file, once the judge is loaded; empty without one."""
         return self._system_text
+
+    @property
+    def heading(self) -> str:
+        """The table's heading, as it is written in its file."""
+        return self._heading
+
+    def headed(self, heading: str) -> Self:
+        """Return the table with its heading."""
+        named = self.model_copy()
+        named._heading = heading
+        return named
 
     def saying(self, system_text: str) -> Self:
         """Return the table of a judge that is told this first."""
@@ -662,21 +685,25 @@ class Config(_Table):
     canary: CanaryTable = CanaryTable()
     batch_parity: int = 20
     folder: Path = Path()  # where the configuration stands
+    within: tuple[str, ...] = ()  # the table that it is, as ("tool", "judgefixtures"); none in a file of its own
+
+    def heading(self, *names: str) -> str:
+        """Return the heading of a table of ours as it is written in this configuration's file."""
+        return heading(self.within, *names)
 
     def judge_table(self, name: str) -> JudgeTable:
         """Return the table of a judge; raises JudgeFixturesError with the names there are."""
         if name not in self.judges:
             raise JudgeFixturesError(f"there is no judge {name!r}: {choices(name, self.judges)}. Judges are "
-                                     f"[judges.NAME] tables of {self.file}.")  # fmt: skip
+                                     f"{self.heading('judges', 'NAME')} tables of {self.file}.")  # fmt: skip
         return self.judges[name]
 
     def source(self, name: str) -> Source:
         """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
         if name not in self.datasets:
             raise JudgeFixturesError(f"there is no dataset {name!r}: {choices(name, self.datasets)}. Datasets are "
-                                     f"[datasets.NAME] tables of {self.file}.")  # fmt: skip
-        table = self.datasets[name]
-        return _source(name, table)
+                                     f"{self.heading('datasets', 'NAME')} tables of {self.file}.")  # fmt: skip
+        return _source(name, self.datasets[name], self.within)
 
     def datasets_of(self, family: str) -> tuple[str, ...]:
         """Return the datasets that a family is about: those selected, or the house sets that are made for it."""
@@ -687,12 +714,12 @@ class Config(_Table):
     def check_judge_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
         for key, path in _files_of(self.judge_table(name)):
-            self._check_inside(Path(path), f"[judges.{name}] {key}")
+            self._check_inside(Path(path), f"{self.heading('judges', name)} {key}")
 
     def check_dataset_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
         if (path := self.source(name).path) is not None:
-            self._check_inside(path, f"[datasets.{name}] path")
+            self._check_inside(path, f"{self.heading('datasets', name)} path")
 
     def check_key(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.
@@ -706,10 +733,10 @@ class Config(_Table):
         if not os.environ.get(variable, "").strip():
             return  # nothing is sent then: asking says that the key is missing
         raise JudgeFixturesError(
-            f"{self.file}: [judges.{name}] sends the variable {variable} to {masked(table.address)}, "
+            f"{self.file}: {self.heading('judges', name)} sends the variable {variable} to {masked(table.address)}, "
             f"{'an endpoint' if table.base_url is None else 'a base_url'} of its own: recording in CI refuses that "
             f"unless it is allowed. If the address is right, list the variable: "
-            f'api_key_envs = ["{variable}"] in [security].'
+            f'api_key_envs = ["{variable}"] in {self.heading("security")}.'
         )
 
     def _check_inside(self, path: Path, where: str) -> None:
@@ -725,7 +752,7 @@ class Config(_Table):
                 raise JudgeFixturesError(
                     f"{self.file}: {where} = {str(file)!r} is outside of the repository {repository}: CI reads nothing "
                     "there unless it is allowed. Move the file into the repository, or list its folder: "
-                    f'allow_outside = ["{named}"] in [security].'
+                    f'allow_outside = ["{named}"] in {self.heading("security")}.'
                 )
 
     def gate(self, family: str) -> GateTable:
@@ -754,60 +781,120 @@ def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
     return [(key, path) for key, path in named if Path(path).is_absolute()]
 
 
-def load_config(file: Path, *, table: tuple[str, ...] = ()) -> Config:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a configuration is written: its file, and the table that it is there."""
+
+    file: str
+    within: tuple[str, ...] = ()
+
+    def at(self, *names: str) -> str:
+        """Return the file with the heading of a table of ours, as messages begin."""
+        return f"{self.file}: {heading(self.within, *names)}"
+
+
+def load_config(file: Path, *, table: tuple[str, ...] | None = None) -> Config:
     """Return the configuration of a TOML file; `table` is where it stands, as ("tool", "judgefixtures").
 
-    A file that does not exist is an error; a pyproject.toml without the table is the built-in
-    configuration alone. Raises JudgeFixturesError naming file, key and accepted values.
+    Without `table` that is [tool.judgefixtures] of a pyproject.toml, and of another file that has only tables of tools;
+    else the file's top level. A file that does not exist is an error; a pyproject.toml without the table is the
+    built-in configuration alone. Raises JudgeFixturesError naming file, key and accepted values.
     """
-    written = read_toml(file)
+    held = read_toml(file)
+    if table is None:
+        table = TABLE if file.name == "pyproject.toml" or {*held} == {TABLE[0]} else ()
+    if table:
+        _check_top(held, str(file), table)
+    written = held
     for depth, key in enumerate(table, 1):
         written = written.get(key, {})
         if not isinstance(written, dict):
             name = ".".join(table[:depth])
             raise JudgeFixturesError(f"{file}: {name} is a {type(written).__name__}: it must be the table [{name}].")
-    return build_config(written, str(file), file.parent)
+    return build_config(written, str(file), file.parent, table)
 
 
-def build_config(written: Table, file: str = "(no file)", folder: Path = Path()) -> Config:
-    """Return the configuration for tables as tomllib gives them; paths are relative to `folder`."""
-    written, terms = _terms_apart(written, file)
-    root = _root(written, file)
-    builtin = _root(read_toml(BUILTIN), str(BUILTIN))
+def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
+    """Raise JudgeFixturesError for settings of ours in a place where nothing reads them: they would do nothing.
+
+    A pyproject.toml has few tables at its top, and none of them has a name that ours have.
+    """
+    *above, own = table
+    for key, value in held.items():
+        if key in (*_Root.model_fields, *LIKELY, own):
+            array = isinstance(value, list) and {type(each) for each in value} == {dict}
+            tables = isinstance(value, dict) or array
+            named = [] if key == own else [LIKELY.get(key, key)]
+            path = _path_to(value)
+            there = heading((), key, *path) if tables else key
+            meant = heading(table, *named, *path) if tables else f"{key} below {heading(table)}"
+            raise JudgeFixturesError(f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
+                                     f"nothing reads it there: write {f'[{meant}]' if array else meant}.")  # fmt: skip
+    beside = held.get(above[0]) if above else None
+    for name in beside if isinstance(beside, dict) else ():
+        if name != own and _alike(name, own):
+            raise JudgeFixturesError(f"{file}: nothing reads {heading(above, name)}: did you mean {heading(table)}?")
+
+
+def _path_to(value: object) -> list[str]:
+    """Return the names below a table, down to the first that holds something: [judges.x] is written, not [judges]."""
+    if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
+        return []
+    name, below = next(iter(value.items()))
+    return [name, *_path_to(below)]
+
+
+def _alike(name: str, ours: str) -> bool:
+    """Tell whether a name is ours, but for a slip."""
+    bare = re.sub(r"[^a-z]", "", name.lower())
+    return bare == ours or difflib.SequenceMatcher(None, bare, ours).ratio() > ALIKE
+
+
+def build_config(
+    written: Table, file: str = "(no file)", folder: Path = Path(), within: tuple[str, ...] = ()
+) -> Config:
+    """Return the configuration for tables as tomllib gives them; paths are relative to `folder`.
+
+    `within` is the table of the file that these stand in, for messages.
+    """
+    place = Place(file, within)
+    written, terms = _terms_apart(written, place)
+    root = _root(written, place)
+    builtin = _root(read_toml(BUILTIN), Place(str(BUILTIN)))
     raw_judges = {**builtin.judges, **root.judges}
-    _check_terms(terms, root.cues, file)
+    _check_terms(terms, root.cues, place)
     own_cues = {name: OwnFamily(labels, terms[name]) if name in terms else labels for name, labels in root.cues.items()}
     cues: dict[str, Mapping[str, str]] = {**FAMILIES, **own_cues}
-    _check_names(file, judges=raw_judges, datasets=root.datasets, cues=cues)
+    _check_names(place, judges=raw_judges, datasets=root.datasets, cues=cues)
     for name, labels in root.cues.items():
-        _check_names(file, cues=labels)
+        _check_names(place, cues=labels)
         if name in OTHER_FAMILIES:
-            raise JudgeFixturesError(f"{file}: [cues.{name}]: {name!r} is a family already: choose another name.")
+            raise JudgeFixturesError(f"{place.at('cues', name)}: {name!r} is a family already: choose another name.")
     own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
     swap = root.swap if "families" in root.swap.model_fields_set else root.swap.model_copy(
         update={"families": [*SWAP_FAMILIES, *own]}
     )  # fmt: skip
     for name in swap.families:
         if name not in (*cues, *OTHER_FAMILIES):
-            raise JudgeFixturesError(f"{file}: [swap] families: there is no family {name!r}: "
+            raise JudgeFixturesError(f"{place.at('swap')} families: there is no family {name!r}: "
                                      f"{choices(name, (*cues, *OTHER_FAMILIES))}.")  # fmt: skip
     known = {**builtin.datasets, **root.datasets}
     controlling = root.control.dataset if root.control is not None else None
     if controlling is not None and controlling not in known:
-        raise JudgeFixturesError(f"{file}: [control] dataset: there is no dataset {controlling!r}: "
+        raise JudgeFixturesError(f"{place.at('control')} dataset: there is no dataset {controlling!r}: "
                                  f"{choices(controlling, known)}.")  # fmt: skip
     for key in ("close_dataset", "clear_dataset"):
         if (asked := getattr(root.canary, key)) not in known:
-            raise JudgeFixturesError(f"{file}: [canary] {key}: there is no dataset {asked!r}: "
+            raise JudgeFixturesError(f"{place.at('canary')} {key}: there is no dataset {asked!r}: "
                                      f"{choices(asked, known)}.")  # fmt: skip
     if root.detector.judge is not None and root.detector.judge not in raw_judges:
-        raise JudgeFixturesError(f"{file}: [detector] judge: there is no judge {root.detector.judge!r}: "
+        raise JudgeFixturesError(f"{place.at('detector')} judge: there is no judge {root.detector.judge!r}: "
                                  f"{choices(root.detector.judge, raw_judges)}.")  # fmt: skip
-    judges = {name: _judge(name, raw_judges, file, folder) for name in raw_judges}
+    judges = {name: _judge(name, raw_judges, place, folder) for name in raw_judges}
     if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
-        raise JudgeFixturesError(f"{file}: [detector] judge: {root.detector.judge} is imported, and can be asked "
+        raise JudgeFixturesError(f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
                                  "nothing: name a judge with a model.")  # fmt: skip
-    default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), file)
+    default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), place)
     return Config(
         file=file,
         judge=root.judge,
@@ -816,7 +903,7 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         pairs=root.pairs,
         seed=root.seed,
         judges=judges,
-        datasets={name: _located(name, table, folder, file) for name, table in known.items()},
+        datasets={name: _located(name, table, folder, place) for name, table in known.items()},
         default_gate=default_gate,
         family_gates=family_gates,
         swap=swap,
@@ -829,10 +916,11 @@ def build_config(written: Table, file: str = "(no file)", folder: Path = Path())
         canary=root.canary,
         batch_parity=root.batch_parity,
         folder=folder,
+        within=within,
     )
 
 
-def _terms_apart(written: Table, file: str) -> tuple[Table, dict[str, dict[str, tuple[str, ...]]]]:
+def _terms_apart(written: Table, place: Place) -> tuple[Table, dict[str, dict[str, tuple[str, ...]]]]:
     """Return the configuration without the tables [cues.NAME.terms], and the words of these by family and label.
 
     A sentence of the name `terms` is a label as any other.
@@ -844,27 +932,28 @@ def _terms_apart(written: Table, file: str) -> tuple[Table, dict[str, dict[str, 
               if isinstance(labels, dict) and isinstance(labels.get("terms"), dict)}  # fmt: skip
     found = {}
     for name, table in tables.items():
-        read = _validated(_Terms, {"terms": table}, f"{file}: [cues.{name}]").terms
+        read = _validated(_Terms, {"terms": table}, place.at("cues", name)).terms
         found[name] = {label: tuple(words) for label, words in read.items()}
     bare = {name: {label: sentence for label, sentence in labels.items() if label != "terms"} if name in tables
             else labels for name, labels in families.items()}  # fmt: skip
     return {**written, "cues": bare}, found
 
 
-def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, file: str) -> None:
+def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: Place) -> None:
     """Raise JudgeFixturesError for terms of no label of one's own, and for such as no text can hold as it is read."""
     for name, words in terms.items():
+        where, family = place.at("cues", name, "terms"), heading(place.within, "cues", name)
         if words and not cues[name]:
-            raise JudgeFixturesError(f"{file}: [cues.{name}.terms]: terms belong to labels of a family of your own: "
-                                     f"[cues.{name}] has no sentences.")  # fmt: skip
+            raise JudgeFixturesError(f"{where}: terms belong to labels of a family of your own: {family} has no "
+                                     "sentences.")  # fmt: skip
         for label, each in words.items():
             if label not in cues[name]:
-                raise JudgeFixturesError(f"{file}: [cues.{name}.terms]: there is no label {label!r} in [cues.{name}]: "
+                raise JudgeFixturesError(f"{where}: there is no label {label!r} in {family}: "
                                          f"{choices(label, cues[name])}.")  # fmt: skip
             for term in each:
                 if not as_read(term):
                     raise JudgeFixturesError(
-                        f"{file}: [cues.{name}.terms] {label}: {term!r} can never be found in a reason. A term is "
+                        f"{where} {label}: {term!r} can never be found in a reason. A term is "
                         "words of the letters a to z and digits, in one sentence, and not just a response's name."
                     )
 
@@ -889,24 +978,35 @@ def read_toml(file: Path) -> Table:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         if both_allowed == text:
-            raise JudgeFixturesError(f"{file} is not valid TOML: {error}.") from None
+            hint = " A judge's table is [judges.NAME], and not [judge.NAME]." if SINGULAR.search(text) else ""
+            raise JudgeFixturesError(f"{file} is not valid TOML: {error}.{hint}") from None
     try:
         return tomllib.loads(both_allowed)
     except (ValueError, RecursionError) as error:
         raise JudgeFixturesError(f"{file} is not valid TOML: {error}.") from None
 
 
-def _root(written_as: Table, file: str) -> _Root:
+def _root(written_as: Table, place: Place) -> _Root:
     written = dict(written_as)
+    for key in ("judge", "dataset"):
+        if isinstance(value := written.get(key), dict):
+            of_one = next((name for name, each in value.items() if isinstance(each, dict)), "NAME")
+            raise JudgeFixturesError(f"{place.at(key, of_one)}: there are no such tables: did you mean "
+                                     f"{heading(place.within, LIKELY[key], of_one)}?")  # fmt: skip
     if isinstance(written.get("datasets"), list):
         written["dataset"] = written.pop("datasets")
     renamed = "datasets" if isinstance(written_as.get("datasets"), list) else "dataset"
-    return _validated(_Root, written, file, {"dataset": renamed})
+    return _validated(_Root, written, _top(place), {"dataset": renamed})
 
 
-def _judge(name: str, tables: Mapping[str, Table], file: str, folder: Path) -> JudgeTable:
-    where = f"{file}: [judges.{name}]"
-    table = _validated(JudgeTable, _extended((name,), tables, file), where)
+def _top(place: Place) -> str:
+    """Return where the configuration's own keys stand, as messages begin."""
+    return place.at() if place.within else place.file
+
+
+def _judge(name: str, tables: Mapping[str, Table], place: Place, folder: Path) -> JudgeTable:
+    where = place.at("judges", name)
+    table = _validated(JudgeTable, _extended((name,), tables, place), where)
     if table.template:
         table = table.model_copy(update={"template": _template_path(table.template, folder, where)})
     if table.templates:
@@ -936,7 +1036,7 @@ def _path(text: str, folder: Path, where: str) -> Path:
         raise JudgeFixturesError(f"{where} = {text[:60]!r} cannot be a path: {error}.") from None
 
 
-def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], file: str) -> Table:
+def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place) -> Table:
     """Return the table of the last judge of a chain of extensions over those that it extends in turn."""
     table = dict(tables[chain[-1]])
     parent = table.pop("extends", None)
@@ -944,12 +1044,12 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], file: str) ->
         return table
     if not isinstance(parent, str) or parent not in tables:
         raise JudgeFixturesError(
-            f"{file}: [judges.{chain[-1]}] extends {parent!r}, which is not a judge: {choices(str(parent), tables)}."
+            f"{place.at('judges', chain[-1])} extends {parent!r}, which is not a judge: {choices(str(parent), tables)}."
         )
     if parent in chain:
         circle = " -> ".join((*chain, parent))
-        raise JudgeFixturesError(f"{file}: [judges.{chain[0]}] extends itself: {circle}. Break the circle.")
-    inherited = _extended((*chain, parent), tables, file)
+        raise JudgeFixturesError(f"{place.at('judges', chain[0])} extends itself: {circle}. Break the circle.")
+    inherited = _extended((*chain, parent), tables, place)
     if table.get("mode", "pointwise") != "pointwise":  # what is switched off takes along what belongs to it
         inherited.pop("scale", None)
     if table.get("logprobs") is False:
@@ -962,45 +1062,48 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], file: str) ->
     return {**inherited, **table}
 
 
-def _located(name: str, table: DatasetTable, folder: Path, file: str) -> DatasetTable:
+def _located(name: str, table: DatasetTable, folder: Path, place: Place) -> DatasetTable:
     if table.path is not None:
-        table = table.model_copy(update={"path": str(_path(table.path, folder, f"{file}: [datasets.{name}] path"))})
+        table = table.model_copy(update={"path": str(_path(table.path, folder, place.at("datasets", name) + " path"))})
     try:
-        check(_source(name, table))
+        check(_source(name, table, place.within))
     except JudgeFixturesError as error:
-        raise JudgeFixturesError(f"{file}: {error}") from None
+        raise JudgeFixturesError(f"{place.file}: {error}") from None
     return table
 
 
-def _source(name: str, table: DatasetTable) -> Source:
+def _source(name: str, table: DatasetTable, within: tuple[str, ...]) -> Source:
     said = {**dict(table), "path": Path(table.path) if table.path else None}
     del said["closest"]  # of what a source gives: no part of what it is
-    return Source(name=name, **said)
+    return Source(name=name, heading=heading(within, "datasets", name), **said)
 
 
-def _gates(written: Table, families: Iterable[str], file: str) -> tuple[GateTable, dict[str, GateTable]]:
+def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateTable, dict[str, GateTable]]:
     own = {key: value for key, value in written.items() if not isinstance(value, dict)}
-    default = _validated(GateTable, own, f"{file}: [gate]")
+    default = _validated(GateTable, own, place.at("gate"))
     tables = {key: value for key, value in written.items() if isinstance(value, dict)}
     for name in tables:
         if name not in families:
-            raise JudgeFixturesError(f"{file}: [gate.{name}]: there is no family {name!r}: {choices(name, families)}.")
+            raise JudgeFixturesError(
+                f"{place.at('gate', name)}: there is no family {name!r}: {choices(name, families)}."
+            )
     return default, {
-        name: _validated(GateTable, {**own, **table}, f"{file}: [gate.{name}]") for name, table in tables.items()
+        name: _validated(GateTable, {**own, **table}, place.at("gate", name)) for name, table in tables.items()
     }
 
 
-def _check_names(file: str, **kinds: Mapping[str, Any]) -> None:
+def _check_names(place: Place, **kinds: Mapping[str, Any]) -> None:
     for kind, table in kinds.items():
+        where = f"under {heading(place.within, kind)}"
         for name in table:
             if len(name) > LONGEST_NAME:
                 raise JudgeFixturesError(
-                    f"{file}: the name {name[:40]}... under [{kind}] has {len(name)} characters and cannot be a "
+                    f"{place.file}: the name {name[:40]}... {where} has {len(name)} characters and cannot be a "
                     f"folder: shorten it to at most {LONGEST_NAME}."
                 )
             if not NAME.match(name):
                 raise JudgeFixturesError(
-                    f"{file}: the name {name!r} under [{kind}] cannot be a folder: use letters, digits, "
+                    f"{place.file}: the name {name!r} {where} cannot be a folder: use letters, digits, "
                     "dot, underscore and hyphen, and begin with a letter or a digit."
                 )
 

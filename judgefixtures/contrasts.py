@@ -166,19 +166,21 @@ def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> No
     for condition in (cell.name for contrast in own for cell, _ in contrast.cells):
         if len(condition) > LONGEST_CONDITION:
             raise JudgeFixturesError(
-                f"[cues.{name}]: the condition {condition[:40]}... has {len(condition)} characters and cannot be a "
-                f"file: shorten the family or its labels, to at most {LONGEST_CONDITION} for the family and two labels."
+                f"the cue family {name}: the condition {condition[:40]}... has {len(condition)} characters and cannot "
+                f"be a file: shorten the family or its labels, to at most {LONGEST_CONDITION} for the family and two "
+                "labels."
             )
         if condition.endswith(SIDE_FILES):
             raise JudgeFixturesError(
-                f"[cues.{name}]: the condition {condition!r} would be called like an unfinished recording: end no "
-                f"label with {' or '.join(SIDE_FILES)}."
+                f"the cue family {name}: the condition {condition!r} would be called like an unfinished recording: end "
+                f"no label with {' or '.join(SIDE_FILES)}."
             )
         if len(owners[condition]) > 1:
-            other = next((owner for owner in owners[condition] if owner != f"[cues.{name}]"), "")
+            other = next((owner for owner in owners[condition] if owner != f"the cue family {name}"), "")
             called = f"a contrast of it and one of {other}" if other else "two contrasts"
             raise JudgeFixturesError(
-                f"[cues.{name}]: {called} would both be called {condition!r}: leave the hyphens out of the labels."
+                f"the cue family {name}: {called} would both be called {condition!r}: leave the hyphens out of "
+                "the labels."
             )
 
 
@@ -202,7 +204,7 @@ def _owned(families: Families) -> Iterator[tuple[str, Condition]]:
     found = [("the built-in ones", condition) for condition in fixed]
     for name, labels in families.items():
         cues = (Cue(name, label, sentence) for label, sentence in labels.items())
-        found += [(f"[cues.{name}]", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]
+        found += [(f"the cue family {name}", Condition(x, y)) for x, y in itertools.permutations(cues, 2)]
     for owner, condition in found:
         yield owner, condition
         yield owner, replace(condition, order="21")

@@ -167,12 +167,12 @@ def family(name: str, families: Families) -> tuple[Cue, ...]:
     labels = families[name]
     if len(labels) < 2:
         raise JudgeFixturesError(
-            f"[cues.{name}] has {len(labels)} label; a contrast needs two: add another label with its sentence."
+            f"the cue family {name} has {len(labels)} label; a contrast needs two: add another label with its sentence."
         )
     for label, sentence in labels.items():
         if "{number}" not in sentence:
             raise JudgeFixturesError(
-                f"[cues.{name}] {label} = {sentence!r} does not say which response it speaks of: "
+                f"the cue family {name}: {label} = {sentence!r} does not say which response it speaks of: "
                 "add {number} (and {content_type}) to the sentence."
             )
     terms = labels.terms if isinstance(labels, OwnFamily) else {}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Iterable
 
 from judgefixtures.texts import shown
+
+BARE = re.compile(r"[\w-]+", re.ASCII)  # a key of TOML that needs no quotes
 
 
 class JudgeFixturesError(Exception):
@@ -29,3 +33,12 @@ def choices(name: str, accepted: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, accepted, n=1)
     listed = f"Accepted: {', '.join(accepted) or '(none)'}"
     return f'did you mean "{close[0]}"? {listed}' if close else listed
+
+
+def heading(within: Iterable[str], *names: str) -> str:
+    """Return the heading of a table of the configuration, as TOML wants it: a name with a dot is quoted.
+
+    >>> heading(("tool", "judgefixtures"), "judges", "gpt-4.1")
+    '[tool.judgefixtures.judges."gpt-4.1"]'
+    """
+    return f"[{'.'.join(name if BARE.fullmatch(name) else json.dumps(name) for name in (*within, *names))}]"

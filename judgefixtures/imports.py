@@ -19,7 +19,7 @@ from typing import Any, Literal, NoReturn, get_args
 from judgefixtures.cassettes.frozen import FILE as PAIRS_FILE
 from judgefixtures.cassettes.frozen import SAMPLE_FILE, write_changed
 from judgefixtures.commands import options
-from judgefixtures.config import Config, build_config, load_config
+from judgefixtures.config import TABLE, Config, build_config, load_config
 from judgefixtures.contrasts import Condition, Order, conditions
 from judgefixtures.cues import LONGEST_NAME, NAME
 from judgefixtures.errors import JudgeFixturesError, choices
@@ -156,8 +156,8 @@ def _config(request: Request) -> Config:
     """Return the configuration that names judges and datasets: a given file, the pyproject.toml here, or none."""
     path = request.config_file
     if request.config is None and not path.is_file():
-        return build_config({}, f"{path}, which does not exist", path.parent)
-    return load_config(path, table=("tool", "judgefixtures") if path.name == "pyproject.toml" else ())
+        return build_config({}, f"{path}, which does not exist", path.parent, TABLE)
+    return load_config(path)
 
 
 def _names(request: Request, config: Config) -> str:
@@ -176,8 +176,8 @@ def _names(request: Request, config: Config) -> str:
     table = config.judges.get(request.judge)
     if table is not None and table.provider != "imported":
         raise JudgeFixturesError(
-            f"{config.file}: [judges.{request.judge}] is asked (provider = {table.provider!r}): imported answers must "
-            "not pass for its own. Choose another name with --judge."
+            f"{config.file}: {config.heading('judges', request.judge)} is asked (provider = {table.provider!r}): "
+            "imported answers must not pass for its own. Choose another name with --judge."
         )
     if request.pairs is not None and dataset in config.datasets and config.source(dataset).is_built_in:
         raise JudgeFixturesError(
@@ -671,19 +671,13 @@ def _tables(done: Done) -> list[str]:
     """Return the tables that the configuration lacks."""
     config, judge, dataset = done.config, done.imported.judge, done.imported.dataset
     file = done.request.config_file
-    prefix = "tool.judgefixtures." if file.name == "pyproject.toml" else ""
     tables = []
     if judge not in config.judges:
-        tables += [f"[{prefix}judges.{_key(judge)}]", 'provider = "imported"', ""]
+        tables += [config.heading("judges", judge), 'provider = "imported"', ""]
     if dataset not in config.datasets:
         path = json.dumps(_relative(done), ensure_ascii=False)
-        tables += [f"[{prefix}datasets.{_key(dataset)}]", f"path = {path}", ""]
+        tables += [config.heading("datasets", dataset), f"path = {path}", ""]
     return [f"add to {file}:", "", *tables] if tables else []
-
-
-def _key(name: str) -> str:
-    """Return a name as a key of TOML: a dot would begin a table in it."""
-    return f'"{name}"' if "." in name else name
 
 
 def _relative(done: Done) -> str:

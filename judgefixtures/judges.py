@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 from judgefixtures.asking import FIRST_WAIT, Asker, CutOffError
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.contrasts import Condition
+from judgefixtures.errors import heading
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import EXECUTION_MARK, Plan, execution_prompt, execution_text, heuristic_plan
 from judgefixtures.probabilities import Probability, probability
@@ -248,7 +249,8 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
     'm'
     """
     if not isinstance(table, JudgeTable):
-        table = judge_table(table, f"[judges.{name}]")
+        written = heading((), "judges", name)
+        table = judge_table(table, written).headed(written)
     know_credentials(table)
     template = load_template(
         table.template_name, table.cue_placement, table.cue_after, table.templates or {}, table.mode

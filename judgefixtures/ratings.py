@@ -91,10 +91,10 @@ def check_names(families: Families) -> None:
             name = Alone(cue=Cue(family, label, "")).name
             if name in owners:
                 raise JudgeFixturesError(
-                    f"[cues.{family}] {label}: recordings of a judge that scores would have the name {name!r}, and so "
+                    f"the cue {family} {label}: recordings of a judge that scores would have the name {name!r}, and so "
                     f"would those of {owners[name]}: leave the hyphens out of the labels."
                 )
-            owners[name] = f"[cues.{family}] {label}"
+            owners[name] = f"the cue {family} {label}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,9 +301,8 @@ class Run:
         if path is None:
             return cls(build_config({}), Path(cassettes or "cassettes"), RunOptions(**options))
         file = Path(path).resolve()
-        table = ("tool", "judgefixtures") if file.name == "pyproject.toml" else ()
         options.setdefault("usual", file.parent / "cassettes")
-        return cls(load_config(file, table=table), Path(cassettes or file.parent / "cassettes"), RunOptions(**options))
+        return cls(load_config(file), Path(cassettes or file.parent / "cassettes"), RunOptions(**options))
 
     def __enter__(self) -> Self:
         return self
@@ -322,7 +321,7 @@ class Run:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
         if name not in self._judges:
             self.config.check_judge_files(name)
-            judge = load_judge(self.config.judge_table(name), name)
+            judge = load_judge(self.config.judge_table(name).headed(self.config.heading("judges", name)), name)
             if judge.is_imported:
                 judge.answers = self.imports.identity(name)
             self._judges[name] = judge

@@ -116,7 +116,8 @@ def _nothing(run: Run, judge: Judge) -> str:
     of_functions = " (of a function, what it asks over HTTP)" if judge.table.provider == "python" else ""
     return (f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
             f"recordings. Record them: {_command(run, judge)} --judge-record missing; or name "
-            "datasets that are recorded as close_dataset and clear_dataset in [canary].")  # fmt: skip
+            "datasets that are recorded as close_dataset and clear_dataset in "
+            f"{run.config.heading('canary')}.")  # fmt: skip
 
 
 def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], condition: Condition) -> str:

@@ -290,17 +290,17 @@ def _check(run: Run, judge: Judge, request: Request) -> None:
     if table.key_variable and not api_key(table):
         raise JudgeFixturesError(
             f"judge {judge.name!r}: the environment variable {table.key_variable} holds no API key: set it, or name "
-            f"another with api_key_env in [judges.{judge.name}]. A canary asks the provider."
+            f"another with api_key_env in {table.heading}. A canary asks the provider."
         )
     if limit is not None and price_usd(table, 1, 1) is None:
         raise JudgeFixturesError(
             f"--max-cost {limit:g}: the price of {table.model or table.target!r} is not known: give it with price = "
-            f"{{input = ..., output = ...}} (USD per million tokens) in [judges.{judge.name}], or leave the limit out."
+            f"{{input = ..., output = ...}} (USD per million tokens) in {table.heading}, or leave the limit out."
         )
     if judge.planner is not None and run.config.canary.answers > 1:
         raise JudgeFixturesError(
-            f"[canary] answers = {run.config.canary.answers}: judge {judge.name!r} writes a plan first, and answers of "
-            "one run share it, so that they tell nothing of each other. Set answers = 1."
+            f"{run.config.heading('canary')} answers = {run.config.canary.answers}: judge {judge.name!r} writes a plan "
+            "first, and answers of one run share it, so that they tell nothing of each other. Set answers = 1."
         )
     Log.read(_path(run, judge.name))  # a log that cannot be read is no reason to pay first
 

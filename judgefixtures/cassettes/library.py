@@ -251,7 +251,7 @@ class Cassette:
         if not recorded or not (changed := differences(recorded, self.identity())):
             return
         raise CassetteError(
-            f"the recordings in {self.file.path} were made by another judge than [judges.{self.judge}] is now: "
+            f"the recordings in {self.file.path} were made by another judge than {self.judge} is now: "
             f"{'; '.join(changed)}. {self._renewal}"
         )
 
@@ -313,7 +313,7 @@ class Cassette:
             if other != self.final_path and recorded and _told(recorded) == _told(self.identity()):
                 return (
                     f"{other.parent} holds this condition of a judge that is the same in all but its name: if "
-                    f"[judges.{other.parents[1].name}] was renamed, rename the folder {other.parents[1]} to "
+                    f"{other.parents[1].name} was renamed, rename the folder {other.parents[1]} to "
                     f"{folder.parent}, and nothing need be asked again"
                 )
         return ""

@@ -94,7 +94,7 @@ class SwapCheck:
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even the best of candidates can PASS."""
         found = Need(f"swap {self.name}", dataset, self.counted(pairs), self.fewest(config).any,
-                     "the margins of [swap]", "ask about more")  # fmt: skip
+                     "the margins of a swap", "ask about more")  # fmt: skip
         return found if found.lacking else None
 
     def find(self, case: Case, *answers: Answers) -> Finding:

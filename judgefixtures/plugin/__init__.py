@@ -47,7 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("judgefixtures", "gates of LLM judges")
     add = group.addoption
     add("--judge", action="append", dest="judge_names", metavar="NAME", default=None,
-        help="judge to gate, a [judges.NAME] table (repeatable; default: `judge` of the configuration)")  # fmt: skip
+        help="judge to gate, a [tool.judgefixtures.judges.NAME] table (repeatable; default: `judge` of the "
+             "configuration)")  # fmt: skip
     add("--judge-baseline", dest="judge_baseline", metavar="NAME", default=None,
         help="compare every judge with this one on the same pairs, decide on the swap (default: none)")  # fmt: skip
     add("--judge-dataset", action="append", dest="judge_datasets", metavar="NAME", default=None,
@@ -74,8 +75,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--judge-preflight", action="store_true", dest="judge_preflight",
         help="say what would run, what it could cost and whether it can decide; run nothing")  # fmt: skip
     add("--judge-until-decided", action="store_true", dest="judge_until_decided",
-        help="with --judge-record missing: record a swap one of [swap] looks at a time, stop when it is decided; a "
-             "replay asks for the same (default: all pairs)")  # fmt: skip
+        help="with --judge-record missing: record a swap one of its looks at a time ([tool.judgefixtures.swap] looks), "
+             "stop when it is decided; a replay asks for the same (default: all pairs)")  # fmt: skip
     add("--judge-batch", action="store_true", dest="judge_batch",
         help="with --judge-record missing: send what is missing in batches, at half the price, and end; the same "
              "command collects the answers, within a day (default: ask at once)")  # fmt: skip

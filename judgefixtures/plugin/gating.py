@@ -124,11 +124,11 @@ class Gate:
         if len(own) < len(judges) or any(a is not b for a, b in zip(own, judges, strict=True)):
             _fail("--judge-until-decided asks the judges of the configuration look by look, and this test has another "
                   "one, of a fixture `judge` or `baseline` of its own: leave the option out, or name the judge in "
-                  "[judges.NAME].")  # fmt: skip
+                  f"{run.config.heading('judges', 'NAME')}.")  # fmt: skip
         if pairs != run.pairs(subject.judge, subject.dataset):
             _fail("--judge-until-decided asks about the pairs of the dataset look by look, and this test has others, "
-                  "of a fixture `pairs` of its own: leave the option out, or make a dataset [datasets.NAME] of them."
-                  )  # fmt: skip
+                  f"of a fixture `pairs` of its own: leave the option out, or make a dataset of them, a table "
+                  f"{run.config.heading('datasets', 'NAME')}.")  # fmt: skip
         ended = run.until_decided(subject, beside, self._outcome.ledger, self._setup.required_swaps)
         if ended is not None:
             self.conclude(ended)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ITEM = "_judge_item"
 FAMILY, ACCURACY, SWAP, PLANS = "judge_family", "judge_accuracy", "judge_swap", "judge_plan"
 MARKS = {
-    FAMILY: "the families whose contrasts a test gates; without names, those of [cues.NAME]; with by_name=True only in "
+    FAMILY: "the families whose contrasts a test gates; without names, those of one's own; with by_name=True only in "
     "a run that names them, by -k or by the file",
     ACCURACY: "a test of accuracy where gold is known; datasets=[...] names those that it is about",
     SWAP: "a test of judge against --judge-baseline, in accuracy and in the families' contrasts",

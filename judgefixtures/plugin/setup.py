@@ -68,15 +68,15 @@ class Setup:
                 self.run.note(f"{self.baseline_name} is compared with itself")
 
     def _load(self, config: pytest.Config) -> tuple[Path, Config]:
-        from judgefixtures.config import build_config, load_config
+        from judgefixtures.config import TABLE, build_config, load_config
 
         if self.options.judge_config is not None:
             file = (config.invocation_params.dir / self.options.judge_config).resolve()
             return file.parent, load_config(file)
         file = config.rootpath / "pyproject.toml"
         if file.is_file():
-            return file.parent, load_config(file, table=("tool", "judgefixtures"))
-        return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath)
+            return file.parent, load_config(file)
+        return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath, TABLE)
 
     def datasets(self, family: str) -> tuple[str, ...]:
         """Return the datasets that a family is asked about: --judge-dataset, else what the configuration says."""
@@ -101,15 +101,15 @@ class Setup:
                 self.config.check_key(detector)
         if self.options.judge_until_decided and len(self.config.swap.looks) == 1:
             raise JudgeFixturesError(
-                f"{self.config.file}: --judge-until-decided needs several looks, and [swap] looks has one: set for "
-                "example looks = [25, 50, 100, 200]."
+                f"{self.config.file}: --judge-until-decided needs several looks, and {self.config.heading('swap')} "
+                "looks has one: set for example looks = [25, 50, 100, 200]."
             )
         known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
         for waiver in self.config.waivers:
             # A repeat is a contrast that there is, whether or not this run asks for so many.
             if waiver.contrast not in known and not REPEAT.fullmatch(waiver.contrast):
                 raise JudgeFixturesError(
-                    f"{self.config.file}: [[waivers]] names no contrast: {waiver.contrast!r}: "
+                    f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{choices(waiver.contrast, known)}."
                 )
 

@@ -177,7 +177,7 @@ def _others(old: Record, new: Record) -> list[str]:
         lines.append(f"judgefixtures was {old.about.version}, is {new.about.version}: part of a change may be its own")
     both = sorted(old.judges.keys() & new.judges.keys())
     changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
-    return lines + [f"{name} is another judge than it was: [judges.{name}], or what was imported of it, changed"
+    return lines + [f"{name} is another judge than it was: its table, or what was imported of it, changed"
                     for name in changed]  # fmt: skip
 
 

@@ -157,7 +157,7 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
 def _missing(row: Row, source: Source, field: str, column: str) -> str:
     message = (
         f"{row.where}: field {column!r} is missing; the row has {', '.join(map(repr, row.fields)) or 'no field'}. "
-        f'Name the right one with `columns = {{{field} = "..."}}` in [datasets.{source.name}].'
+        f'Name the right one with `columns = {{{field} = "..."}}` in {source.table}.'
     )
     return f"{message} {hint}" if (hint := ids_only(row.fields)) else message
 

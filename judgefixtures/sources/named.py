@@ -63,7 +63,7 @@ def known_rows(source: Source, known: Known) -> Rows:
     if source.path is None and known.hub is None:
         raise JudgeFixturesError(
             f"dataset {source.name!r}: {source.origin} is read from a local copy: get it from {known.address} and give "
-            f'the file or folder with `path = "..."` in [datasets.{source.name}].'
+            f'the file or folder with `path = "..."` in {source.table}.'
         )
     if source.path is None:
         found = hub_rows(source, str(known.hub), split=known.split, data_dir=known.data_dir)

@@ -130,7 +130,7 @@ def json_rows(path: Path, source: Source) -> list[Row]:
         if len(lists) != 1:
             raise JudgeFixturesError(
                 f"dataset {source.name!r}: {path}: an object, not a list of rows; {_inside(value)}. Name the list "
-                f'with `rows = "{(lists or ["..."])[0]}"` in [datasets.{source.name}].'
+                f'with `rows = "{(lists or ["..."])[0]}"` in {source.table}.'
             )
         value = value[lists[0]]
     if not isinstance(value, list):
@@ -280,7 +280,7 @@ def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> t
     if name not in loaded:
         found = f"has no split {name!r}" if name else "has several splits"
         raise JudgeFixturesError(
-            f"{where} {found}: {choices(name or '', loaded)}. Name one with `split` in [datasets.{source.name}]."
+            f"{where} {found}: {choices(name or '', loaded)}. Name one with `split` in {source.table}."
         )
     return loaded[name], name
 
@@ -392,7 +392,7 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
             f"cannot be reached ({_said(error)}): no network? If the cache of this machine has it, set HF_HUB_OFFLINE=1"
         )
     elif "split" in said.lower() or "config" in said.lower():
-        remedy = f"Correct `split` or `config` in [datasets.{source.name}]."
+        remedy = f"Correct `split` or `config` in {source.table}."
     if source.origin == "eli5":
         remedy += " (It is a copy: the original `eli5` is a loading script, which `datasets` no longer runs.)"
     return JudgeFixturesError(f"dataset {source.name!r}: {hub} {problem}. {remedy}")
@@ -403,7 +403,7 @@ def two_ways(source: Source) -> str:
     return (
         "Either record once where there is network (--judge-record missing): the sample is then frozen beside the "
         "recordings, and nothing is fetched again. Or give a local copy with the same columns: "
-        f'`path = "..."` in [datasets.{source.name}].'
+        f'`path = "..."` in {source.table}.'
     )
 
 

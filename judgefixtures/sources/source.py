@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,12 @@ class Source:
     one_per_question: bool | None = None
     balance_length: bool = False
     licence: str | None = None
+    heading: str = field(default="", compare=False)  # of its table, as it is written in the configuration's file
+
+    @property
+    def table(self) -> str:
+        """The heading of its table, for messages."""
+        return self.heading or f"[datasets.{self.name}]"
 
     @property
     def origin(self) -> str:

@@ -98,7 +98,7 @@ def split_pairs(voted: Iterable[tuple[Pair, Votes | None]], source: Source, left
         raise JudgeFixturesError(
             f"dataset {source.name!r}: max_margin = {source.max_margin:g}, but no pair of "
             f"{source.path or source.origin} has votes: {column!r} is absent or empty in all of them. "
-            f'Name the column with `columns = {{votes = "..."}}` in [datasets.{source.name}], or remove max_margin.'
+            f'Name the column with `columns = {{votes = "..."}}` in {source.table}, or remove max_margin.'
         )
 
 

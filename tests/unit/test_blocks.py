@@ -241,9 +241,13 @@ def completed(written: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("block", TOML, ids=str)
 def test_a_configuration_loads(block: Block, tmp_path: Path) -> None:
-    """Its keys exist and its values are accepted; its judges and datasets are among those of the configuration."""
+    """Its keys exist and its values are accepted; its judges and datasets are among those of the configuration.
+
+    Its tables have their full names: pasted into a pyproject.toml, another one would do nothing.
+    """
     written = tomllib.loads(block.text)
-    written = written.get("tool", {}).get("judgefixtures", written)
+    assert {*written} == {"tool"}
+    written = written["tool"]["judgefixtures"]
     for name in ("judge", "story", "system"):
         (tmp_path / "prompts").mkdir(exist_ok=True)
         (tmp_path / "prompts" / f"{name}.txt").write_text("{question}{response_1}{response_2}{cue_1}{cue_2}")

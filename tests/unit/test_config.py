@@ -254,7 +254,7 @@ def test_this_repositorys_configuration() -> None:
 @pytest.mark.parametrize("text", ["", "[tool.ruff]\nline-length = 100", "[tool]"])
 def test_pyproject_without_our_table(file: Path, text: str) -> None:
     """A pyproject.toml without the table is the built-in configuration alone."""
-    assert load(file, text, PYPROJECT) == load(file, "")
+    assert load(file, text, PYPROJECT) == load(file, "").model_copy(update={"within": PYPROJECT})
 
 
 def test_other_tools_are_none_of_our_business(file: Path) -> None:
@@ -1082,3 +1082,119 @@ def test_ci_refuses_only_what_is_used(inside: Path) -> None:
 def test_wrong_keys_of_security_are_told(text: str, words: str, file: Path) -> None:
     """An unknown key, a wrong value, and a key of python judges elsewhere are errors that name what is accepted."""
     assert words in refusal(file, text)
+
+
+# --- settings in a place where nothing reads them -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "meant"),
+    [
+        ("[judges.x]\nprovider = 'openai'", "[judges.x]", "[tool.judgefixtures.judges.x]"),
+        ('[judges."gpt-4.1"]\nprovider = "openai"', '[judges."gpt-4.1"]', '[tool.judgefixtures.judges."gpt-4.1"]'),
+        ("[judges.x.connection]\nregion = 'r'", "[judges.x.connection]", "[tool.judgefixtures.judges.x.connection]"),
+        ("[datasets.own]\npath = 'p'", "[datasets.own]", "[tool.judgefixtures.datasets.own]"),
+        ("[gate]\nvsr_tolerance = 0.1", "[gate]", "[tool.judgefixtures.gate]"),
+        ("[gate.recency]\nvsr_tolerance = 0.02", "[gate.recency]", "[tool.judgefixtures.gate.recency]"),
+        ("[swap]\nflip_margin = 0.1", "[swap]", "[tool.judgefixtures.swap]"),
+        ("[control]\npairs = 20", "[control]", "[tool.judgefixtures.control]"),
+        ("[canary]\nanswers = 2", "[canary]", "[tool.judgefixtures.canary]"),
+        ("[detector]\njudge = 'd'", "[detector]", "[tool.judgefixtures.detector]"),
+        ("[security]\nallow_outside = ['x']", "[security]", "[tool.judgefixtures.security]"),
+        ("[cues.brand]\nours = 'o'", "[cues.brand]", "[tool.judgefixtures.cues.brand]"),
+        ("[cues.brand.terms]\nours = ['o']", "[cues.brand.terms]", "[tool.judgefixtures.cues.brand.terms]"),
+        ("[[waivers]]\ncontrast = 'recency-new-old'", "[[waivers]]", "[[tool.judgefixtures.waivers]]"),
+        ("[judge.x]\nprovider = 'openai'", "[judge.x]", "[tool.judgefixtures.judges.x]"),
+        ("[judgefixtures.gate]\nvsr_tolerance = 0.1", "[judgefixtures.gate]", "[tool.judgefixtures.gate]"),
+        ("judge = 'production'", "judge", "judge below [tool.judgefixtures]"),
+        ("control = false", "control", "control below [tool.judgefixtures]"),
+        ("seed = 3", "seed", "seed below [tool.judgefixtures]"),
+    ],
+)
+@pytest.mark.parametrize("ours", ["", "\n[tool.judgefixtures]\njudge = 'simulated-faithful'"], ids=["alone", "beside"])
+def test_settings_at_the_top_of_a_pyproject(tmp_path: Path, text: str, there: str, meant: str, ours: str) -> None:
+    """What is pasted to the top of a pyproject.toml would do nothing: an error says where it belongs."""
+    file = tmp_path / "pyproject.toml"
+    file.write_text(f"{text}\n{ours}")
+    with pytest.raises(JudgeFixturesError) as refused:
+        load_config(file)
+    said = f"{file}: {there} stands at the top of the file, and nothing reads it there: write {meant}."
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("name", ["judgefixture", "judge-fixtures", "judge_fixtures", "JudgeFixtures", "judgefixtuers"])
+def test_a_slip_in_the_name_of_our_table(tmp_path: Path, name: str) -> None:
+    """A table of tools that is ours but for a slip is an error, not another tool's."""
+    file = tmp_path / "pyproject.toml"
+    file.write_text(f"[tool.{name}]\njudge = 'x'\n")
+    with pytest.raises(
+        JudgeFixturesError, match=rf"nothing reads \[tool\.{name}.*did you mean \[tool\.judgefixtures\]"
+    ):
+        load_config(file)
+
+
+@pytest.mark.parametrize("name", ["pytest", "ruff", "judge", "judges", "fixtures", "testfixtures", "judgeval"])
+def test_other_tools_are_left_alone(tmp_path: Path, name: str) -> None:
+    """Tables of other tools, and what else a pyproject.toml holds, are nobody's mistake."""
+    file = tmp_path / "pyproject.toml"
+    file.write_text(f"[project]\nname = 'x'\n[build-system]\nrequires = []\n[tool.{name}]\njudge = 'x'\n")
+    assert load_config(file).judge is None
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "meant"),
+    [
+        ("[{}judge.production]\nprovider = 'openai'", "judge.production", "judges.production"),
+        ("[{}dataset.own]\npath = 'p'", "dataset.own", "datasets.own"),
+    ],
+)
+@pytest.mark.parametrize(("name", "within"), [("pyproject.toml", "tool.judgefixtures."), ("judges.toml", "")])
+def test_a_singular_is_told_as_such(tmp_path: Path, text: str, there: str, meant: str, name: str, within: str) -> None:
+    """[judge.production] is [judges.production] with a slip, and not a judge that must be a string."""
+    file = tmp_path / name
+    file.write_text(text.format(within))
+    with pytest.raises(JudgeFixturesError) as refused:
+        load_config(file)
+    assert str(refused.value) == f"{file}: [{within}{there}]: there are no such tables: did you mean [{within}{meant}]?"
+
+
+def test_a_singular_beside_the_key(tmp_path: Path) -> None:
+    """`judge = "production"` and [judge.production] contradict each other in TOML; the error names the table meant."""
+    file = tmp_path / "judges.toml"
+    file.write_text("judge = 'production'\n[judge.production]\nprovider = 'openai'\n")
+    with pytest.raises(JudgeFixturesError, match=r"not valid TOML.*\[judges\.NAME\]"):
+        load_config(file)
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "other.toml"])
+def test_a_file_with_tables_of_tools(tmp_path: Path, name: str) -> None:
+    """A pyproject.toml that is named, and a file with nothing but tables of tools, are read at [tool.judgefixtures]."""
+    file = tmp_path / name
+    file.write_text("[tool.judgefixtures.gate.recency]\nvsr_tolerance = 0.02\n[tool.ruff]\nline-length = 100\n")
+    assert load_config(file).gate("recency").vsr_tolerance == 0.02
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "pyproject.toml",
+            "[tool.judgefixtures.gate.recency]\ncar = 0.1",
+            "[tool.judgefixtures.gate.recency]: unknown key",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.judgefixtures.judges.x]\nmodel = 'm'",
+            "[tool.judgefixtures.judges.x]: key 'provider'",
+        ),
+        ("pyproject.toml", "[tool.judgefixtures.swap]\nlooks = []", "[tool.judgefixtures]: swap.looks: "),
+        ("judges.toml", "[gate.recency]\ncar = 0.1", "[gate.recency]: unknown key"),
+    ],
+)
+def test_messages_write_the_table_as_its_file_does(tmp_path: Path, name: str, text: str, said: str) -> None:
+    """Tables in messages have the name by which they can be found and pasted in that very file."""
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(JudgeFixturesError) as refused:
+        load_config(file)
+    assert str(refused.value).startswith(f"{file}: {said}")

@@ -853,12 +853,12 @@ CONFIGURATION_ERRORS = [
     ),
     pytest.param(
         lambda project: project.configure(top='judge = "nobody"'),
-        ["faithful", "there is no judge 'nobody'", "[judges.NAME]"],
+        ["faithful", "there is no judge 'nobody'", "[tool.judgefixtures.judges.NAME]"],
         id="unknown-judge",
     ),
     pytest.param(
         lambda project: project.configure(top='judge = "faithful"\ndataset = ["support"]'),
-        ["own", "there is no dataset 'support'", "[datasets.NAME]"],
+        ["own", "there is no dataset 'support'", "[tool.judgefixtures.datasets.NAME]"],
         id="unknown-dataset",
     ),
     pytest.param(
@@ -868,17 +868,17 @@ CONFIGURATION_ERRORS = [
     ),
     pytest.param(
         lambda project: project.configure(judge="temprature = 0.5"),
-        ["pyproject.toml: [judges.faithful]", "unknown key 'temprature'", 'did you mean "temperature"'],
+        ["pyproject.toml: [tool.judgefixtures.judges.faithful]", "unknown key 'temprature'", 'did you mean "temperature"'],
         id="unknown-judge-key",
     ),
     pytest.param(
         lambda project: project.configure(gate="vsr_tolerance = 1.5"),
-        ["pyproject.toml: [gate]", "vsr_tolerance", "less than 1", "1.5"],
+        ["pyproject.toml: [tool.judgefixtures.gate]", "vsr_tolerance", "less than 1", "1.5"],
         id="wrong-value",
     ),
     pytest.param(
         lambda project: project.configure(more="[gate.recensy]\nvsr_tolerance = 0.1"),
-        ["[gate.recensy]", "there is no family", 'did you mean "recency"'],
+        ["[tool.judgefixtures.gate.recensy]", "there is no family", 'did you mean "recency"'],
         id="unknown-family",
     ),
     pytest.param(lambda project: project.configure(top=""), ["no judge to gate", "--judge NAME"], id="no-judge"),
@@ -963,7 +963,7 @@ def test_recording_without_the_key_names_the_variable(bare: Project, server: Sim
     """A missing API key is told by its variable, its table and the remedies, before anything is asked."""
     bare.configure(server.url, judge='api_key_env = "OUR_JUDGE_KEY"')
     refused(bare.run("--judge-record", "missing"), "judge 'faithful'", "OUR_JUDGE_KEY", "holds no API key", "set it",
-            "[judges.faithful]", "replay")  # fmt: skip
+            "[tool.judgefixtures.judges.faithful]", "replay")  # fmt: skip
     assert server.requests == 0
 
 
@@ -1085,6 +1085,27 @@ def test_a_file_can_hold_the_configuration(project: Project, elsewhere: Path) ->
     result = project.run("-k", "recency", "--judge-config", elsewhere / "gates.toml")
     result.assert_outcomes(failed=1, deselected=6)
     assert "silent on own: recency-new-old is FAIL" in told(result)
+
+
+def test_a_pyproject_can_be_named(project: Project, elsewhere: Path) -> None:
+    """--judge-config some/pyproject.toml reads the table [tool.judgefixtures] there, as it would where it lies."""
+    shutil.move(project.path / "pairs.jsonl", elsewhere)
+    shutil.move(project.cassettes, elsewhere)
+    (elsewhere / "pyproject.toml").write_text(uncontrolled(pyproject(top='judge = "silent"\ndataset = ["own"]')))
+    (project.path / "pyproject.toml").unlink()
+    result = project.run("-k", "recency", "--judge-config", elsewhere / "pyproject.toml")
+    result.assert_outcomes(failed=1, deselected=6)
+    assert "silent on own: recency-new-old is FAIL" in told(result)
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2"), ("--collect-only",)], ids=["serial", "xdist", "collect"])
+def test_a_table_at_the_top_of_pyproject_stops_the_run(project: Project, arguments: tuple[str, ...]) -> None:
+    """A gate that is pasted to the end of a pyproject.toml under its short name is told, and nothing passes."""
+    file = project.path / "pyproject.toml"
+    file.write_text(f"{file.read_text()}\n[gate.recency]\nvsr_tolerance = 0.02\n")
+    result = project.run("-k", "recency", *arguments)
+    refused(result, "[gate.recency] stands at the top of the file", "write [tool.judgefixtures.gate.recency]")
+    assert result.ret != 0
 
 
 def test_the_command_in_a_message_can_be_run_as_it_is(project: Project, server: SimulatorServer) -> None:

@@ -372,14 +372,14 @@ def test_own_family() -> None:
 @pytest.mark.parametrize("labels", [{}, {"ours": "{content_type} {number} is ours."}])
 def test_a_family_needs_two_labels(labels: Mapping[str, str]) -> None:
     """A family with fewer than two labels has no contrast; the error names it and how many it has."""
-    with pytest.raises(JudgeFixturesError, match=rf"\[cues\.brand\] has {len(labels)} label.*two"):
+    with pytest.raises(JudgeFixturesError, match=rf"the cue family brand has {len(labels)} label.*two"):
         contrasts("brand", {"brand": labels})
 
 
 def test_a_sentence_must_say_which_response() -> None:
     """A sentence without {number} is refused, naming family, label and sentence."""
     families = {"brand": {"ours": "{content_type} {number} is ours.", "theirs": "{content_type} is theirs."}}
-    with pytest.raises(JudgeFixturesError, match=r"\[cues\.brand\] theirs = '.* is theirs\.'.*add \{number\}"):
+    with pytest.raises(JudgeFixturesError, match=r"the cue family brand: theirs = '.* is theirs\.'.*add \{number\}"):
         family("brand", families)
 
 
