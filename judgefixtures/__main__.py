@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
         code = int(options.run(options))
         sys.stdout.flush()
     except JudgeFixturesError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{presentable(str(error))}\n")
         return 2
     except BrokenPipeError:  # whoever read what is printed had enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends

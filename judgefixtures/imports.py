@@ -27,7 +27,7 @@ from judgefixtures.imported import FILE, Answered, Imported, Key, Log, Selected,
 from judgefixtures.pairs import FIELDS as PAIR_FIELDS
 from judgefixtures.pairs import TEXT_FIELDS, Pair, as_row, swapped
 from judgefixtures.providers import know_credentials
-from judgefixtures.secrets import presentable, redacted
+from judgefixtures.secrets import presentable, redacted, redacted_json
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.mapping import identifier, mapped_pair
 from judgefixtures.sources.named import deepeval_rows, promptfoo_rows
@@ -114,6 +114,7 @@ class Done:
     others: int
     repeated: int
     unused: tuple[tuple[str, str], ...]  # why, and where
+    remarks: tuple[str, ...] = ()  # what the logs say of themselves
     replaced: int = 0  # answers of an earlier import that were there and are not among these
 
 
@@ -144,7 +145,7 @@ def import_log(request: Request) -> Done:
     pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
     done = Done(request, Imported(request.judge, dataset, logs, found), pairs, folder, config, len(rows) - len(wanted),
-                reader.repeated, tuple(reader.unused), len(gone))  # fmt: skip
+                reader.repeated, tuple(reader.unused), _remarks(request, form), len(gone))  # fmt: skip
     _keep(done, built_in=reader.known and config.source(dataset).is_built_in if dataset in config.datasets else False)
     return done
 
@@ -193,11 +194,24 @@ def _names(request: Request, config: Config) -> str:
 def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, ...]:
     """Return the pairs that a file or the configuration has; none where the log's own texts are all there is."""
     if request.pairs is not None:
-        return load_pairs(Source(dataset, request.pairs, balance_positions=False))
+        return _without_secrets(load_pairs(Source(dataset, request.pairs, balance_positions=False)), str(request.pairs))
     if dataset not in config.datasets:
         return ()
     config.check_dataset_files(dataset)
-    return load_pairs(replace(config.source(dataset), balance_positions=False), config.seed)
+    source = replace(config.source(dataset), balance_positions=False)
+    return _without_secrets(load_pairs(source, config.seed), f"dataset {dataset!r}")
+
+
+def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
+    """Return the pairs; raises JudgeFixturesError for one that holds a key: they are written beside the answers."""
+    for number, pair in enumerate(pairs, 1):
+        if redacted_json(row := as_row(pair)) != row:
+            named = "" if redacted(pair.id) != pair.id else f" ({pair.id!r})"
+            raise JudgeFixturesError(
+                f"{where}: pair {number}{named} holds the value of a variable that is a judge's key: nothing was "
+                "written. Take it out of the pair, and change the key if others may have read it."
+            )
+    return pairs
 
 
 def _is_own(folder: Path, source: Source) -> bool:
@@ -217,9 +231,11 @@ def read_log(file: Path, form: Format) -> list[Row]:
     if not _is_file(file):
         raise JudgeFixturesError(f"{file} does not exist, or is a folder: give a log, a file with one answer per row.")
     try:
-        return READERS[form](Source("log", file))
+        rows = READERS[form](Source("log", file))
     except JudgeFixturesError as error:  # these rooms read datasets, and say so
         raise JudgeFixturesError(str(error).replace("dataset 'log': ", "")) from None
+    # Before anything is made of them: texts and ids go to files, and both into messages.
+    return [row._replace(fields=redacted_json(row.fields)) for row in rows]
 
 
 def _is_file(path: Path) -> bool:
@@ -300,6 +316,22 @@ def _inspect_rows(source: Source) -> list[Row]:
                                  "with `inspect log dump FILE` or --log-format json.")  # fmt: skip
     rows = numbered(samples, str(file))
     return [_placed(row._replace(fields=_with_score(row.fields))) for row in rows]
+
+
+def _remarks(request: Request, form: Format) -> tuple[str, ...]:
+    """Return what is to be said of Inspect's logs of runs that did not end well: they may lack samples."""
+    if form != "inspect":
+        return ()
+    said = []
+    for file in request.files:
+        held = json_value(file, Source("log", file))
+        status, planned = lookup(held, "status"), lookup(held, "eval.dataset.samples")
+        if status not in (MISSING, "success"):
+            of = f" of {planned}" if isinstance(planned, int) and not isinstance(planned, bool) else ""
+            said.append(f"take care: {file} is of a run with status {one_line(repr(status))[:40]}, not 'success': it "
+                        f"holds {several(len(held['samples']), 'sample')}{of}, and what it lacks may be no accident"
+                        )  # fmt: skip
+    return tuple(said)
 
 
 def _with_score(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -431,8 +463,8 @@ class _Reader:
 
     def _answered(self, row: Row, first_repeat: int) -> Answered | None:
         """Return the answer that a row holds; None, with why, where it cannot be used."""
-        if self.form == "inspect" and row.fields.get("error"):
-            self._no_use("its sample ended with an error", row)
+        if row.fields.get("error") and (self.form == "inspect" or self._lacks_an_answer(row)):
+            self._no_use(FAILED[self.form], row)
             return None
         pair, shown_swapped = self._pair_of(row)
         if pair is None:
@@ -448,6 +480,10 @@ class _Reader:
             selected = OTHER[selected]
         key = Key(condition, pair.id, shown_digest(pair, order), self._repeat(row) - first_repeat)
         return Answered(key, selected, reason, invalid)
+
+    def _lacks_an_answer(self, row: Row) -> bool:
+        """Tell whether an export of several providers has no answer of the one that is meant."""
+        return self.form == "promptfoo" and self.value("answer", row) in (MISSING, None)
 
     def _no_use(self, why: str, row: Row) -> None:
         self.unused.append((why, row.where))
@@ -553,7 +589,7 @@ class _Reader:
         if not isinstance(answer, str):
             raise JudgeFixturesError(f"{row.where}: {self.column('answer', row)} must be the judge's text, got a "
                                      f"{type(answer).__name__}.")  # fmt: skip
-        verdict = parse_verdict(redacted(answer), self.request.verdict, ties="half")
+        verdict = parse_verdict(answer, self.request.verdict, ties="half")
         if verdict.tie:
             return "tie", verdict.reason, None
         return verdict.selected_response, verdict.reason, verdict.invalid
@@ -577,7 +613,7 @@ class _Reader:
         if not isinstance(value, str):
             raise JudgeFixturesError(f"{row.where}: {self.column('reason', row)} must be a text, got a "
                                      f"{type(value).__name__}.")  # fmt: skip
-        return redacted(encodable(value))
+        return encodable(value)
 
     def _refuse(self, name: str, row: Row) -> NoReturn:
         raise JudgeFixturesError(f"{row.where}: {self.column(name, row)!r} is missing; the row has "
@@ -585,6 +621,10 @@ class _Reader:
                                  )  # fmt: skip
 
 
+# What is no answer, because nobody answered: `error` of a row says why.
+FAILED: Mapping[Format, str] = MappingProxyType({
+    "inspect": "its sample ended with an error", "promptfoo": "its provider ended with an error",
+})  # fmt: skip
 MISSES: Mapping[Format, str] = MappingProxyType({
     "jsonl": "there is neither selected_response nor answer.",
     "promptfoo": "a test has one output, that of a judge (of several, --columns answer=outputs.0 is the first one's), "
@@ -633,6 +673,7 @@ def summary(done: Done) -> list[str]:
         lines.append(f"  left out: {several(done.repeated, 'row')} with what an earlier row says already")
     if done.unused:
         lines.append(f"  not used: {several(len(done.unused), 'row')}: {_why(done.unused)}")
+    lines += [f"  {remark}" for remark in done.remarks]
     lines.append(f"written: {done.folder / FILE}")
     if done.replaced:
         lines.append(f"  in place of {several(done.replaced, 'answer')} of an earlier import that this log does not "

@@ -131,7 +131,8 @@ def promptfoo_rows(source: Source) -> Rows:
     """Return a row for each test of a promptfoo export (`results.results`).
 
     A row holds vars, prompt (where all outputs answer the same one), and in the order of prompts and providers
-    outputs, providers, success, scores and gradings; also metadata and description of the test.
+    outputs, providers, success, scores and gradings; also metadata and description of the test, and the first `error`
+    with which a provider ended.
     """
     exported, where = json_value(source.file, source), f"dataset {source.name!r}: {source.path}"
     summary = exported.get("results") if isinstance(exported, dict) else None
@@ -245,9 +246,20 @@ def _test(test: int, results: Mapping[int, Mapping[str, Any]], where: str) -> Ro
         "metadata": _at(cells[0], "testCase.metadata"),
         "description": _at(cells[0], "testCase.description"),
     }
+    if errors := [error for cell in cells if (error := _error(cell)) is not None]:
+        fields["error"] = errors[0]
     if len(prompts) == 1:
         fields["prompt"] = prompts.pop()
     return Row(fields, f"{where}: test {test}", f"test {test}")
+
+
+PROVIDER_FAILED = 2  # promptfoo's failureReason: 0 none, 1 an assertion, 2 an error
+
+
+def _error(cell: Mapping[str, Any]) -> Any:
+    """Return with which error a provider ended, None where it answered: `error` alone may be an assertion's reason."""
+    failed = _at(cell, "failureReason") == PROVIDER_FAILED
+    return _at(cell, "response.error") or (_at(cell, "error") or "error" if failed else None)
 
 
 def _at(cell: Mapping[str, Any], path: str) -> Any:

@@ -109,10 +109,10 @@ def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: st
 def json_value(path: Path, source: Source) -> Any:
     """Return what a JSON file holds; raises JudgeFixturesError naming the file."""
     try:
-        return json.loads(_text(path, source))
+        return json.loads(_text(path, source), object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:
         hint = " Name a file of JSON lines .jsonl." if "Extra data" in str(error) and not source.origin else ""
-        raise JudgeFixturesError(f"dataset {source.name!r}: {path}: not JSON: {error}.{hint}") from None
+        raise JudgeFixturesError(f"dataset {source.name!r}: {path}: {_fault(error)}.{hint}") from None
 
 
 def json_rows(path: Path, source: Source) -> list[Row]:
@@ -433,12 +433,30 @@ def _absent(path: Path, source: Source) -> JudgeFixturesError:
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:
-        raise JudgeFixturesError(f"{where}: not JSON: {error}. Each line holds one JSON object.") from None
+        raise JudgeFixturesError(f"{where}: {_fault(error)}. Each line holds one JSON object.") from None
     if not isinstance(row, dict):
         raise JudgeFixturesError(f"{where}: a JSON {type(row).__name__} where an object is wanted.")
     return row
+
+
+class _AmbiguousError(ValueError):
+    """One object says two things by one key: JSON leaves open which counts, and a parser takes the last."""
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raises _AmbiguousError where a key stands in it twice, with different values."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        for key, value in pairs:
+            if value != found[key]:
+                raise _AmbiguousError(f"the key {key!r} stands twice in one object, with different values")
+    return found
+
+
+def _fault(error: Exception) -> str:
+    return str(error) if isinstance(error, _AmbiguousError) else f"not JSON: {error}"
 
 
 def _inside(value: Any) -> str:

@@ -385,12 +385,124 @@ def test_a_key_in_a_log_is_not_written(
     assert "in it." in answers(project)[0]["reason"]
 
 
+@pytest.fixture
+def key(project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What the variable of a judge's key holds: letters and digits of the test's own."""
+    value = "".join(f"{word}{number}" for number, word in enumerate(("Quince", "Osier", "Larch", "Sorrel")))
+    monkeypatch.setenv("OPENAI_API_KEY", value)
+    project.configure('[judges.asked]\nprovider = "openai"\nmodel = "m"\n')
+    return value
+
+
+@pytest.mark.parametrize("place", ["pair", "question", "response_1", "response_2", "reason", "category", "cluster"])
+@pytest.mark.parametrize("name", ["answers.jsonl", "answers.json"])
+def test_a_key_anywhere_in_a_log_is_not_written(
+    project: Project, take: Callable[..., str], key: str, place: str, name: str
+) -> None:
+    """A known key is in no file and no line that an import leaves, wherever the log has it; the rest is kept."""
+    rows = [{"pair": f"n{n}", "question": f"What is {n}?", "response_1": "One.", "response_2": "Two.",
+             "selected_response": 1, "reason": "It is."} for n in range(3)]  # fmt: skip
+    rows[1][place] = f"before {key} after"
+    said = take(rows, "--dataset", "new", name=name)
+    written = [file for file in project.cassettes.rglob("*") if file.is_file()]
+    assert not [file for file in written if key in file.read_text()]
+    assert key not in said
+    assert len(answers(project, "new")) == 3
+
+
+def spoilt(key: str, number: int) -> Rows:
+    """Return a log with a mistake of which the error quotes what the log has there."""
+    row = {"pair": key, "question": "Why?", "response_1": "So.", "response_2": "No.", "selected_response": 1}
+    return [
+        [row, {**row, "selected_response": 2}],
+        [row, {**row, "question": "Who?"}],
+        [{**row, "selected_response": key}],
+        [{**row, "order": key}],
+        [{**row, "repeat": key}],
+        [{**row, "reason": {key: 1}}],
+        [{key: 1}],
+        [{**row, "pair": {key: 1}}],
+    ][number]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_no_error_prints_a_key(project: Project, take: Callable[..., str], key: str, number: int) -> None:
+    """An error quotes a row without the known keys in it, and nothing is written."""
+    assert key not in take(spoilt(key, number), "--dataset", "new", code=2)
+    assert not list(project.cassettes.rglob("*.jsonl"))
+
+
+def test_a_key_in_where_is_not_printed(take: Callable[..., str], key: str) -> None:
+    """What --where compares with, and the values that there are, are printed without keys."""
+    assert key not in take([{"pair": "p01", "model": key, "selected_response": 1}], "--where", f"model={key}!", code=2)
+
+
+@pytest.mark.parametrize("option", ["--dataset", "--pairs"])
+def test_a_key_in_the_pairs_themselves(project: Project, take: Callable[..., str], key: str, option: str) -> None:
+    """Pairs that hold a key are refused before they are written beside the answers."""
+    rows = pairs()
+    rows[2]["response_1"] = f"Use {key}."
+    project.write_pairs(rows)
+    said = take(log(), option, "own" if option == "--dataset" else "pairs.jsonl", code=2)
+    assert key not in said
+    assert "pair 3 ('p02') holds the value of a variable that is a judge's key" in said
+    assert not list(project.cassettes.rglob("*.jsonl"))
+
+
+def test_a_key_that_stands_twice(project: Project, take: Callable[..., str]) -> None:
+    """An object of JSON that says two things by one name is an error with its place; the same said twice is none."""
+    line = '{"pair": "p01", "selected_response": 1, "selected_response": 2}'
+    assert "answers.jsonl:1: the key 'selected_response' stands twice" in take(line, code=2)
+    inner = '[{"pair": "p01", "selected_response": 1, "more": {"a": 1, "a": null}}]'
+    assert "answers.json: the key 'a' stands twice" in take(inner, code=2, name="answers.json")
+    assert not list(project.cassettes.rglob("*.jsonl"))
+    take('{"pair": "p01", "selected_response": 1, "selected_response": 1}')
+    assert len(answers(project)) == 1
+
+
+@pytest.mark.parametrize("status", ["error", "started", "cancelled"])
+def test_an_inspect_log_that_did_not_end_well(take: Callable[..., str], status: str) -> None:
+    """A log of a run that failed, or is not over, is imported with a word on what it may lack."""
+    samples = [{"id": "p01", "epoch": 1, "metadata": {}, "scores": {"s": {"value": "C", "answer": "A"}}}]
+    held = {"version": 2, "status": status, "eval": {"dataset": {"samples": 40}}, "samples": samples}
+    said = take(held, name="log.json")
+    assert f"take care: log.json is of a run with status '{status}', not 'success': it holds 1 sample of 40" in said
+    assert "take care" not in take({**held, "status": "success"}, name="log.json")
+
+
+def test_an_error_of_a_promptfoo_provider_is_no_verdict(project: Project, take: Callable[..., str]) -> None:
+    """Where a provider failed nobody answered: the row is counted as unused, and is not an invalid verdict.
+
+    The reason of an assertion that failed stands under `error`, too, and is an answer.
+    """
+    said = '{"selected_response": 2, "reason": "It is."}'
+    cells = [
+        cell(0, 0, said, variables=pairs()[0]),
+        {**cell(1, 0, "", variables=pairs()[1]), "response": {"error": "API error: 500"}, "failureReason": 2},
+        {**cell(2, 0, "", variables=pairs()[2]), "response": None, "error": "no answer", "failureReason": 2},
+        {**cell(3, 0, said, variables=pairs()[3]), "error": "Expected output to be 1", "failureReason": 1},
+    ]
+    told = take({"results": {"results": cells}}, name="results.json")
+    assert "its provider ended with an error: 2 (results.json: test 1, results.json: test 2)" in told
+    assert [(row["pair"], row["selected_response"]) for row in answers(project)] == [("p00", 2), ("p03", 2)]
+
+
+def test_a_provider_that_failed_beside_the_judge_that_is_meant(project: Project, take: Callable[..., str]) -> None:
+    """Of several providers only the answer of the one that is named counts, whatever became of the others."""
+    said = '{"selected_response": 2, "reason": "It is."}'
+    failed = {"response": {"error": "API error"}, "failureReason": 2}
+    cells = [{**cell(0, 0, "", variables=pairs()[0]), **failed}, cell(0, 1, said, variables=pairs()[0]),
+             cell(1, 0, said, variables=pairs()[1]), {**cell(1, 1, "", variables=pairs()[1]), **failed}]  # fmt: skip
+    take({"results": {"results": cells}}, "--columns", "answer=outputs.1", name="results.json")
+    assert [row["pair"] for row in answers(project)] == ["p00"]
+
+
 def test_an_imported_judge_reads_no_reasons(project: Project) -> None:
     """[detector] judge names one that can be asked."""
     project.configure('[detector]\njudge = "mine"\n')
     ran = project.run("--judge", "mine", "-k", "accuracy")
     assert ran.ret == 4
-    assert "[detector] judge: mine is imported, and can be asked nothing" in ran.said
+    assert "[tool.judgefixtures.detector] judge: mine is imported, and can be asked nothing" in ran.said
 
 
 def test_a_preflight_says_that_nothing_is_asked(project: Project, take: Callable[..., str]) -> None:
@@ -573,7 +685,7 @@ def test_a_missing_file_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 def test_imported_answers_never_pass_for_asked_ones(project: Project, take: Callable[..., str]) -> None:
     """A judge that is asked, and a folder with its recordings, take no answers of a log."""
     project.configure('[judges.asked]\nprovider = "openai"\nmodel = "m"\n')
-    assert "[judges.asked] is asked (provider = 'openai')" in take(log(), judge="asked", code=2)
+    assert "[tool.judgefixtures.judges.asked] is asked (provider = 'openai')" in take(log(), judge="asked", code=2)
     folder = project.cassettes / "third" / "own"
     folder.mkdir(parents=True)
     (folder / "no-cue.jsonl").write_text("{}\n")

@@ -868,7 +868,11 @@ CONFIGURATION_ERRORS = [
     ),
     pytest.param(
         lambda project: project.configure(judge="temprature = 0.5"),
-        ["pyproject.toml: [tool.judgefixtures.judges.faithful]", "unknown key 'temprature'", 'did you mean "temperature"'],
+        [
+            "pyproject.toml: [tool.judgefixtures.judges.faithful]",
+            "unknown key 'temprature'",
+            'did you mean "temperature"',
+        ],
         id="unknown-judge-key",
     ),
     pytest.param(
