@@ -1027,7 +1027,7 @@ def test_another_judge_is_refused(tmp_path: Path) -> None:
             record(tmp_path, mode, model="n", temperature=0.5)
         for word in (
             'model: "m" -> "n"', "parameters.temperature: 0.0 -> 0.5", "recency-new-old.jsonl",
-            "[judges.ours]", "pytest --judge ours --judge-dataset own --judge-record all",
+            "another judge than ours is now", "pytest --judge ours --judge-dataset own --judge-record all",
         ):  # fmt: skip
             assert word in str(caught.value)
         assert "seed" not in str(caught.value)

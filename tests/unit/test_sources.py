@@ -321,7 +321,9 @@ def test_the_largest_ratio(name: str, within: int, copy: Callable[..., Source]) 
 
 def test_the_largest_ratio_as_documented(copy: Callable[..., Source]) -> None:
     """datasets.md's example: of 10, 9 and 4 upvotes the pair 10 and 9 is kept, the two others are counted."""
-    (said,) = re.findall(r"^\[datasets\.close-answers\]\n(.*?)^```", DATASETS.read_text(), re.MULTILINE | re.DOTALL)
+    (said,) = re.findall(
+        r"^\[tool\.judgefixtures\.datasets\.close-answers\]\n(.*?)^```", DATASETS.read_text(), re.MULTILINE | re.DOTALL
+    )
     table = tomllib.loads(said)
     keys = {key: value for key, value in table.items() if key != "source"}
     sample = load_sample(copy(table["source"], [eli5_row(0, 10, 9, 4)], **keys))
