@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from support.benchmarks import benchmark
+from support.project import Project, in_pyproject
+from support.server import Answer, Asked, serving
 
 from judgefixtures.checks.check import Decision
 from judgefixtures.checks.contrast import decide
@@ -19,9 +22,11 @@ from judgefixtures.contrasts import contrasts
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import Measurement, measure
-from judgefixtures.pairs import Pair
+from judgefixtures.pairs import Pair, as_row
 from judgefixtures.statistics import Status, Totals, gate_admission, score_interval, score_test
 from judgefixtures.verdicts import Verdict
+
+pytest_plugins = ["pytester"]
 
 FAIL, PASS = Status.FAIL, Status.PASS
 RUNS = 200
@@ -246,3 +251,42 @@ def test_the_gate_counts_no_more_than_what_moved() -> None:
     silent = {(1, 0): 30, (0, 1): 40, (0, -1): 10, (0, 0): 20}
     assert gate_admission(silent, 0.8) == gate_admission({(1, 0): 30, (0, 0): 70}, 0.8)
     assert gate_admission({(0.5, 1): 60, (0, 0): 40}, 0.8) == gate_admission({(0.5, 0.5): 60, (0, 0): 40}, 0.8)
+
+
+def sly(asked: Asked) -> Answer:
+    """Answer about pair n: 18 of 60 go to what is new, in silence; elsewhere what is new is cited where it wins."""
+    prompt, moves, better = asked.prompt, asked.number < 18, 1 + asked.number % 2
+    if "selected_response" in prompt:
+        newer = 1 if "Response 1 was written recently" in prompt else 2
+        choice = newer if moves else better
+        reason = SAYS if not moves and newer == better else QUIET
+        return asked.answered(json.dumps({"selected_response": choice, "reason": reason}))
+    own, new = 1 if f"One {asked.number}." in prompt else 2, "2025" in prompt
+    score = (7 if new else 5) if moves else (8 if own == better else 3)
+    return asked.answered(json.dumps({"score": score, "reason": SAYS if not moves and new and own == better else QUIET}))
+
+
+@pytest.mark.parametrize("mode", ["pairwise", "pointwise"])
+def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester) -> None:
+    """Recorded over HTTP, of verdicts and of scores: CAR is FAIL, and the admitted shift 0 wherever it stands."""
+    project = Project(pytester)
+    project.copy_tests("recency")
+    project.write_pairs(as_row(Pair(f"p{n:03}", f"Question {n}: which one?", f"One {n}.", f"Other {n}."))
+                        for n in range(60))  # fmt: skip
+    with serving(by=sly, keep_alive=True) as server:
+        project.write("pyproject.toml", in_pyproject(
+            'control = false\njudge = "ours"\ndataset = ["own"]\n[datasets.own]\npath = "pairs.jsonl"\n'
+            "balance_positions = false\n[gate]\nvsr_tolerance = 0.5\nscore_tolerance = 0.5\n"
+            f'[judges.ours]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "{mode}"\n'
+        ))  # fmt: skip
+        ran = project.run("-k", "recency", "--judge-record", "missing", "--judge-report", "report")
+    ran.assert_outcomes(failed=1)
+    (row,) = project.report()["contrasts"]
+    assert (row["vsr"]["value"], row["vsr_status"], row["car_status"], row["status"]) == (0.3, "PASS", "FAIL", "FAIL")
+    assert row["admitted_shift"]["value"] == 0
+    assert row["unadmitted_shift"]["value"] == 0.3
+    assert row["car_all"]["value"] == 0.35
+    assert "the reason admits that in 0 of them: too few" in row["text"]
+    assert "admitted .00 of a shift of .30" in row["message"]
+    assert "admitted .00 of a shift of .30" in str(ran.stdout)
+    assert "admits that in 0 of them: too few" in (project.path / "report" / "report.md").read_text("utf-8")
