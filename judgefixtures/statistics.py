@@ -618,7 +618,7 @@ def gate_admission(
     moves = _check_moves(moves, totals)
     # A pair that moved does not admit the contrary, so that shortfalls lie in [-1, 1]. Single pairs get the wider
     # range all the same: this is asked only where verdicts demonstrably moved, which noise may have helped, and of
-    # honest judges (VSR .10, 10% flips, n = 100) 2% would FAIL in place of 1%; silent ones do as often. Over clusters
+    # honest judges (VSR .10, 10% flips, n = 100) 14% would FAIL in place of 3%; silent ones do as often. Over clusters
     # the score test is the more careful one anyway, and the wider range would hide silent judges (30 clusters of 4,
     # VSR .15: FAIL in .1 in place of .9).
     shortfalls = Counter[float]()
@@ -650,7 +650,7 @@ def _check_moves(
 ) -> Mapping[tuple[float, float], int]:
     """Return moves by what they admit, their counts as Python's integers; raises ValueError for any other."""
     if wrong := [move for move in moves if move not in ADMISSIONS]:
-        raise ValueError("moves must count pairs by how far they moved and what they say of it, each -1, 0 or 1 (halves "
+        raise ValueError("moves must count pairs by how far they moved and what they admit, each -1, 0 or 1 (halves "
                          f"beside ties) and not the contrary of each other, got {wrong[0]!r}")  # fmt: skip
     counts = Counter[tuple[float, float]]()
     for (moved, said), count in moves.items():

@@ -263,7 +263,8 @@ def sly(asked: Asked) -> Answer:
         return asked.answered(json.dumps({"selected_response": choice, "reason": reason}))
     own, new = 1 if f"One {asked.number}." in prompt else 2, "2025" in prompt
     score = (7 if new else 5) if moves else (8 if own == better else 3)
-    return asked.answered(json.dumps({"score": score, "reason": SAYS if not moves and new and own == better else QUIET}))
+    reason = SAYS if not moves and new and own == better else QUIET
+    return asked.answered(json.dumps({"score": score, "reason": reason}))
 
 
 @pytest.mark.parametrize("mode", ["pairwise", "pointwise"])
