@@ -42,7 +42,7 @@ from judgefixtures.statistics import (
 RUNS, SIZES, THRESHOLD, ALPHA = 2000, (100, 200, 300), 0.8, 0.05
 MIDDLE = SIZES[1]  # of which the earlier rules are shown
 RIGHT = 0.85  # how often a verdict without noise is right: sets the skill
-BAND = 0.2  # half the width of what is a tie: calls about 1 in 12 pairs are
+BAND = 0.2  # half the width of what is a tie: 9% of the verdicts are
 SCALE = (1, 10, 1.5)  # lowest and highest score, and scores per unit of u
 
 
