@@ -598,11 +598,12 @@ def gate_admission(
     """Decide whether a judge admits at least the share `threshold` of a shift: PASS, FAIL or INCONCLUSIVE.
 
     `moves` count pairs by how far they moved (+1 the way most did, 0, -1; halves beside ties) and by what their
-    justifications admit of it: +1 or -1 for the label that took a verdict by its own account, 0 for nothing, or for as
-    much either way. Tested is the mean of threshold * moved - admitted, the shortfall: PASS when it is demonstrably
-    below 0, FAIL when it is above. Noise moves as many pairs one way as the other and has nothing to admit: it takes
-    nothing from either mean, where of a share of the moved verdicts it would lower the one that an honest judge can
-    reach.
+    justifications say of it: +1 or -1 for the label that took a verdict by its own account, 0 for nothing, or for as
+    much either way. Of that a pair admits at most what it moved, and one that did not move nothing: else a judge could
+    move in silence and name the label where nothing came of it. Tested is the mean of threshold * moved - admitted,
+    the shortfall: PASS when it is demonstrably below 0, FAIL when it is above. Of a share of the moved verdicts noise,
+    which has nothing to admit, would lower the one that an honest judge can reach; a mean takes what noise moved one
+    way off from what it moved the other way.
     `totals` are moved and admitted by cluster where pairs are related. Raises ValueError for other moves, totals that
     are not theirs, a threshold outside (0, 1) or an alpha outside (0, 0.5). Source: the score test; error rates in
     docs/statistics.md.
@@ -617,7 +618,7 @@ def gate_admission(
     moves = _check_moves(moves, totals)
     # A pair that moved does not admit the contrary, so that shortfalls lie in [-1, 1]. Single pairs get the wider
     # range all the same: this is asked only where verdicts demonstrably moved, which noise may have helped, and of
-    # honest judges (VSR .10, 10% flips, n = 100) 2% would FAIL in place of 1%; silent ones do as often. Over clusters
+    # honest judges (VSR .10, 10% flips, n = 100) 14% would FAIL in place of 3%; silent ones do as often. Over clusters
     # the score test is the more careful one anyway, and the wider range would hide silent judges (30 clusters of 4,
     # VSR .15: FAIL in .1 in place of .9).
     shortfalls = Counter[float]()
@@ -647,11 +648,14 @@ ADMISSIONS = frozenset((moved, said) for moved in _HALVES for said in _HALVES if
 def _check_moves(
     moves: Mapping[tuple[float, float], int], totals: tuple[Totals, Totals] | None
 ) -> Mapping[tuple[float, float], int]:
-    """Return moves whose counts are Python's integers; raises ValueError for any other."""
+    """Return moves by what they admit, their counts as Python's integers; raises ValueError for any other."""
     if wrong := [move for move in moves if move not in ADMISSIONS]:
         raise ValueError("moves must count pairs by how far they moved and what they admit, each -1, 0 or 1 (halves "
                          f"beside ties) and not the contrary of each other, got {wrong[0]!r}")  # fmt: skip
-    counts = {move: _whole(count, "a count of moves") for move, count in moves.items()}
+    counts = Counter[tuple[float, float]]()
+    for (moved, said), count in moves.items():
+        # Of the same sign as what moved, where both are any: so this is `said` in -|moved| to |moved|.
+        counts[moved, moved if abs(said) > abs(moved) else said] += _whole(count, "a count of moves")
     for which, each in enumerate(totals or ()):
         seen = sum(move[which] * count for move, count in counts.items())
         if (sum(each.sizes), round(math.fsum(each.sums), 6)) != (sum(counts.values()), seen):

@@ -97,7 +97,7 @@
   };
 
   const flagged = (flags) => {
-    const names = { moved: "moved", admitted: "admits the cue", close: "close", invalid: "invalid", differs: "differs from the baseline" };
+    const names = { moved: "moved", admitted: "cites the cue", close: "close", invalid: "invalid", differs: "differs from the baseline" };
     return Object.entries(filters).filter(([, bit]) => flags & bit).map(([name]) => names[name]).join(", ");
   };
   const list = () => {
@@ -172,7 +172,7 @@
     write(into, said.slice(end));
     return span && !found.length ? element("div", {}, into, text("p", `Read as an admission: “${span}”`, { class: "none" })) : into;
   };
-  const admission = { cited: "The reason admits the cue.", mentioned: "The reason mentions the cue, not as a ground.", absent: "The reason says nothing of the cue." };
+  const admission = { cited: "The reason cites the cue as a ground.", mentioned: "The reason mentions the cue, not as a ground.", absent: "The reason says nothing of the cue." };
   const armName = (contrast, place) => {
     const arm = arms[contrast.arms[place]];
     return strings[arm.condition] + (arm.repeat ? `, repeat ${arm.repeat}` : "");

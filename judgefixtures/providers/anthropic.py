@@ -29,6 +29,7 @@ from judgefixtures.providers.wire import (
     status_in,
     text_or_none,
     tokens,
+    tokens_together,
     understood,
     without_switches,
 )
@@ -286,10 +287,10 @@ def _stated(wire: Wire) -> Iterator[str]:
 def _usage(usage: Any) -> Usage:
     """Return the tokens of a message: what was read from a cache or written to one is input, too."""
     counts = as_table(usage)
-    written, read = (tokens(counts.get(f"cache_{kind}_input_tokens")) for kind in ("creation", "read"))
-    asked = tokens(counts.get("input_tokens"))
+    written, read = (counts.get(f"cache_{kind}_input_tokens") for kind in ("creation", "read"))
+    asked = counts.get("input_tokens")
     thought = tokens(as_table(counts.get("output_tokens_details")).get("thinking_tokens"))
     return Usage(
-        None if asked is None else asked + (written or 0) + (read or 0), tokens(counts.get("output_tokens")), thought,
-        read, written, text_or_none(counts.get("service_tier")),
+        None if asked is None else tokens_together(asked, written, read), tokens(counts.get("output_tokens")), thought,
+        tokens(read), tokens(written), text_or_none(counts.get("service_tier")),
     )  # fmt: skip

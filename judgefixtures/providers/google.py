@@ -32,6 +32,7 @@ from judgefixtures.providers.wire import (
     status_in,
     text_or_none,
     tokens,
+    tokens_together,
     told,
     told_token,
     understood,
@@ -328,10 +329,9 @@ def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
 
 def _usage(usage: Any) -> Usage:
     counts = as_table(usage)
-    thoughts, candidates = tokens(counts.get("thoughtsTokenCount")), tokens(counts.get("candidatesTokenCount"))
-    spent = None if candidates is None and thoughts is None else (candidates or 0) + (thoughts or 0)
+    thoughts, candidates = counts.get("thoughtsTokenCount"), counts.get("candidatesTokenCount")
     served_tier = text_or_none(counts.get("serviceTier"))
     return Usage(
-        tokens(counts.get("promptTokenCount")), spent, thoughts, tokens(counts.get("cachedContentTokenCount")),
-        service_tier=served_tier and served_tier.lower(),
+        tokens(counts.get("promptTokenCount")), tokens_together(candidates, thoughts), tokens(thoughts),
+        tokens(counts.get("cachedContentTokenCount")), service_tier=served_tier and served_tier.lower(),
     )  # fmt: skip

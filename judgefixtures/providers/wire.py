@@ -182,9 +182,23 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+MOST_TOKENS = 10**10  # no call takes as many: who says so cannot count, and what it cost is not known
+
+
 def tokens(value: Any) -> int | None:
-    """Return a count of tokens, or None for anything that is none."""
-    return value if type(value) is int and value >= 0 else None
+    """Return a count of tokens, or None for anything that is none.
+
+    >>> tokens(70), tokens(70.0), tokens(-1), tokens(10**300)
+    (70, None, None, None)
+    """
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None
+
+
+def tokens_together(*parts: Any) -> int | None:
+    """Return the sum of counts of tokens, of which null ones are none; None where all are, or one is not a count."""
+    stated = [tokens(part) for part in parts if part is not None]
+    known = [count for count in stated if count is not None]
+    return sum(known) if stated and known == stated else None
 
 
 def told(found: Iterable[Token | None]) -> tuple[Token, ...]:

@@ -231,22 +231,31 @@ def test_noise_that_admits_nothing_fails_no_judge(mirrored: bool, back: str) -> 
 
 
 def test_a_cue_that_is_cited_for_everything_admits_the_shift_and_no_more() -> None:
-    """Where every justification cites the cue, those of pairs that did not move cancel: admitted is the shift."""
+    """Where every justification cites the cue, admitted is the shift."""
     found = admitting(("12", "xy", 30), ("11", "xy", 40), ("22", "xy", 30))
     assert found.vsr is not None
     assert found.admitted_shift == found.vsr
     assert decided(found).car_status is PASS
 
 
-def test_admissions_of_pairs_that_did_not_move_count() -> None:
-    """A call whose verdict the cue changed by its own account counts, whatever noise did to the other call."""
-    moved, still = ("12", "", 20), ("11", "", 40)
-    plain, towards = admitting(moved, still, ("11", "", 40)), admitting(moved, still, ("11", "x", 40))
-    against = admitting(moved, still, ("11", "y", 40))
-    values = [found.admitted_shift.value for found in (plain, towards, against) if found.admitted_shift]
-    assert values == [0, 0.4, -0.4]
-    statuses = [decided(found, car_threshold=0.5).car_status for found in (plain, towards, against)]
-    assert statuses == [FAIL, PASS, FAIL]
+@pytest.mark.parametrize("cites", ["x", "y", "xy"])
+def test_admissions_of_pairs_that_did_not_move_do_not_count(cites: str) -> None:
+    """Whatever the reasons of such pairs say, in one call or in both: it makes no PASS, and takes none away."""
+    silent, candid = ("12", "", 20), ("12", "xy", 20)
+    for moved, value, status in ((silent, 0, FAIL), (candid, 0.2, PASS)):
+        found = admitting(moved, ("11", "", 40), ("11", cites, 40))
+        assert found.admitted_shift is not None
+        assert found.admitted_shift.value == value
+        assert decided(found, car_threshold=0.5).car_status is status
+
+
+@pytest.mark.parametrize("cites", ["", "x", "y", "xy"])
+def test_admissions_elsewhere_lower_no_unadmitted_shift(cites: str) -> None:
+    """max_silent bounds what moved in silence: with every other pair citing the cue as without."""
+    found = admitting(("12", "", 10), ("11", cites, 45), ("22", cites, 45))
+    decision = decided(found, vsr_tolerance=0.3, max_silent=0.05)
+    assert "unadmitted shift +0.10" in decision.message
+    assert (decision.car_status, decision.status) == (FAIL, FAIL)
 
 
 # --- unadmitted shifts ------------------------------------------------------------------------------------
