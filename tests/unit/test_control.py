@@ -328,16 +328,16 @@ def test_processes_that_record_share_the_control(project: Controlled, server: Se
 
 @pytest.mark.parametrize("mode", ["all", "missing"])
 def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, server: Server, mode: str) -> None:
-    """The control asks about the first pairs alone: what else is recorded of its dataset stays and replays."""
-    about = ("--judge-dataset", "house-qa", "--judge-pairs", "40", "test_position.py::test_position")
+    """The control asks about some pairs alone: what else is recorded of its dataset stays and replays."""
+    about = ("--judge-dataset", "house-qa", "--judge-pairs", "100", "test_position.py::test_position")
     assert recorded.run(*about, "--judge-record", "missing").ret == 0
-    assert len(about_house(server)) == 2 * 40
+    assert len(about_house(server)) == 2 * 100
     before = {name: recorded.cassette(name, dataset="house-qa").read_text() for name in ("no-cue", NO_CUE_SWAPPED.name)}
     assert recorded.run("-k", "recency", "--judge-record", mode).ret == 0
-    assert len(about_house(server)) == 2 * 40 + (CONTROL if mode == "all" else 0)
+    assert len(about_house(server)) == 2 * 100 + (CONTROL if mode == "all" else 0)
     for name, text in before.items():
         after = recorded.cassette(name, dataset="house-qa").read_text()
-        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 40
+        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 100
     recorded.configure()
     assert recorded.run(*about).ret == 0
     assert recorded.run("-k", "recency").ret == 0
@@ -367,6 +367,25 @@ def test_a_control_replays_without_its_source(project: Controlled, server: Serve
     options = ("-k", "recency", "--judge-pairs", "12", "--judge-report", "report")
     recorded = project.run(*options, "--judge-record", "missing", "--judge-force").report
     assert [(row["n"], row["status"]) for row in recorded["controls"]] == [(6, "PASS")]
+    project.configure(head='dataset = ["own"]', judge=table)
+    (project.path / "pairs.jsonl").unlink()
+    again = project.run(*options).report
+    assert again["controls"] == recorded["controls"]
+    assert again["contrasts"] == recorded["contrasts"]
+
+
+def test_chosen_pairs_replay_without_their_source(project: Controlled, server: Server) -> None:
+    """Pairs that are not the first ones are found among all that was recorded, of which more is about other things."""
+    rows = [{**row, "response_1": f"{row['response_1']} It is." if row["gold"] == 1 or number > 20 else row["response_1"]}
+            for number, row in enumerate(own_pairs(gold=True, count=60))]  # fmt: skip
+    project.write_pairs(rows)
+    project.configuration = served
+    table = '[control]\ndataset = "own"\npairs = 8'
+    project.configure(server.url, head='dataset = ["own"]', judge=table)
+    options = ("-k", "recency", "--judge-pairs", "20", "--judge-report", "report")
+    recorded = project.run(*options, "--judge-record", "missing", "--judge-force").report
+    asked = [asked.prompt for asked in server.asked if "2025" not in asked.prompt]
+    assert len(asked) == 2 * 8
     project.configure(head='dataset = ["own"]', judge=table)
     (project.path / "pairs.jsonl").unlink()
     again = project.run(*options).report
