@@ -2,9 +2,10 @@
 
 An honest judge is right in both orders about a share of the pairs, drawn anew in every run; of its errors half are the
 wrong response in both orders, or all or none of them. A counting judge goes by one of the counts of
-`judgefixtures.counts`, the way that tells the better response more often; where both responses have as many it keeps to
-the toss of a coin, and a share of its answers is flipped. A mixed judge counts on half of the pairs and is right about
-the others. Every run goes through `judgefixtures.checks.control`. Run: python benchmarks/control.py
+`judgefixtures.counts`, the way that tells the better response more often, and a share of its answers is flipped; where
+both responses have as many it takes what stands first or, with "a coin", keeps to the toss of one in both orders. A
+mixed judge counts on half of the pairs and is right about the others. Every run goes through
+`judgefixtures.checks.control`. Run: python benchmarks/control.py
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ STUBBORN = (0.0, 0.5, 1.0)  # of the errors: the wrong response in both orders
 NOISES = (0.0, 0.05, 0.1, 0.2)
 STATUSES = (Status.PASS, Status.INCONCLUSIVE, Status.FAIL)
 Choices = tuple[int, int]  # of the pair's own responses, in its own order and in the other one
+Judge = Callable[[Pair, random.Random], Choices]
 Shares = dict[Status, float]
 
 
@@ -40,7 +42,7 @@ def asked(name: str) -> tuple[Pair, ...]:
     return least_telling(golden_pairs(pairs), ControlTable().pairs)
 
 
-def shares(name: str, judge: Callable[[Pair, random.Random], Choices], runs: int, label: object) -> Shares:
+def shares(name: str, judge: Judge, runs: int, label: object) -> Shares:
     """Return how often the control says what about a judge."""
     pairs = asked(name)
     found: Counter[Status] = Counter()
@@ -57,7 +59,7 @@ def _answered(pair: Pair, condition: str, place: int) -> Judgment:
     return Judgment(pair, condition, Reply(Verdict(place, "")))
 
 
-def honest(rate: float, stubborn: float) -> Callable[[Pair, random.Random], Choices]:
+def honest(rate: float, stubborn: float) -> Judge:
     """Return a judge that reads and errs."""
 
     def judge(pair: Pair, draw: random.Random) -> Choices:
@@ -71,21 +73,23 @@ def honest(rate: float, stubborn: float) -> Callable[[Pair, random.Random], Choi
     return judge
 
 
-def counting(count: str, larger: bool, noise: float) -> Callable[[Pair, random.Random], Choices]:
+def counting(count: str, larger: bool, noise: float = 0.0, *, coin: bool = False) -> Judge:
     """Return a judge that counts, and flips some of its answers."""
 
     def judge(pair: Pair, draw: random.Random) -> Choices:
-        side = leanings(pair)[count] * (1 if larger else -1) or draw.choice((1, -1))
-        chosen = 1 if side > 0 else 2
-        own, other = (3 - chosen if draw.random() < noise else chosen for _ in range(2))
+        side = leanings(pair)[count] * (1 if larger else -1)
+        if side == 0 and coin:
+            side = draw.choice((1, -1))
+        places = (1, 2) if side == 0 else (1, 1) if side > 0 else (2, 2)
+        own, other = (3 - place if draw.random() < noise else place for place in places)
         return own, other
 
     return judge
 
 
-def mixed(count: str, larger: bool) -> Callable[[Pair, random.Random], Choices]:
+def mixed(count: str, larger: bool) -> Judge:
     """Return a judge that counts on half of the pairs and is right about the others."""
-    by_count = counting(count, larger, 0.0)
+    by_count = counting(count, larger)
 
     def judge(pair: Pair, draw: random.Random) -> Choices:
         return by_count(pair, draw) if draw.random() < 0.5 else (pair.gold or 1, pair.gold or 1)
@@ -121,15 +125,16 @@ def main() -> int:
             row(f"{stubborn:g}", *map(shown, found))
     pairs = {name: asked(name) for name in SETS}
     for name in SETS:
-        row(f"{name}: counts", "tells", *(f"noise {noise:g}" for noise in NOISES), "mixed")
+        row(f"{name}: counts", "tells", *(f"noise {noise:g}" for noise in NOISES), "a coin", "mixed")
         for count in COUNTS:
             larger = better_way(count, pairs[name])
             sides = [leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in pairs[name]]
             tells = sum(1 if (side if larger else -side) > 0 else 0.5 if side == 0 else 0 for side in sides)
             found = [shares(name, counting(count, larger, noise), runs, (count, noise)) for noise in NOISES]
             worst = max(worst, *(each[Status.PASS] for each in found))
+            tossing = shares(name, counting(count, larger, coin=True), runs, (count, "coin"))
             half = shares(name, mixed(count, larger), runs, (count, "mixed"))
-            row(count, f"{tells:g}", *map(shown, found), shown(half))
+            row(count, f"{tells:g}", *map(shown, (*found, tossing, half)))
     return int(worst > 0.05)
 
 

@@ -216,7 +216,7 @@ def of_log(found: Control, table: ControlTable, answers: Sequence[Judgment] = ()
     """
     if table.dataset is not None:
         return found
-    message = f"{found.message} (the first pairs of {found.dataset} itself that have gold: [control] names no dataset)"
+    message = f"{found.message} (on pairs of {found.dataset} itself that have gold: [control] names no dataset)"
     if not found.earns_nothing or (answers and habit(answers)):
         return replace(found, message=message)
     return replace(found, status=Status.NOT_APPLICABLE, message=(
