@@ -109,7 +109,7 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         best = best_explanation(both)
         if best.pairs >= right:
-            told = sum(_told(pair, best) for pair in (judgment.pair for judgment in own))
+            told = sum(_told(each.pair, best) for each in own)
             return replace(found, status=Status.INCONCLUSIVE, message=(
                 f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing shows "
                 f"that it reads. That count tells the better response on {told} of these pairs: set [control] dataset "
