@@ -64,6 +64,7 @@ from judgefixtures.contrasts import (
     other_contrasts,
 )
 from judgefixtures.costs import Budget, BudgetError, Cost, Meter, rates
+from judgefixtures.counts import least_telling
 from judgefixtures.detectors import Detections, Reader, detected, has_reason
 from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.findings import Finding, Row
@@ -437,7 +438,7 @@ class Run:
             asking = Asking(case.dataset, what, self.selecting(item or subject), ledger, look=look,
                             start=self.options.command)  # fmt: skip
             controls = tuple(self.control(judge, case.pairs, asking) for judge in case.judges)
-            if failed := next((each for each in controls if each.failed), None):
+            if failed := next((each for each in controls if each.earns_nothing), None):
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
             case, asking = self._looked_at(*self._narrowed(check, case, asking))
             check = self._as_recorded(check, case, asking)
@@ -584,13 +585,17 @@ class Run:
         return dataset if own else control_dataset(table, pairs)
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the clear pairs of a dataset that a judge is controlled with: the first ones that have gold."""
+        """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least.
+
+        Of a hub's dataset they are the first ones that have gold: the others are neither fetched nor frozen for this.
+        """
         self.config.check_dataset_files(dataset)
-        first = self._control_samples.of(judge, dataset).pairs
-        golden, wanted = golden_pairs(first), self._control_samples.wanted
-        if len(golden) == len(first):
-            return golden  # the whole of a sample is not asked for without need: on a hub it may be large
-        return golden_pairs(self._every_pair(judge, dataset))[:wanted]
+        first, wanted = self._control_samples.of(judge, dataset).pairs, self._control_samples.wanted
+        remote = self._control_samples.is_remote(dataset)
+        if wanted is None or (remote and len(golden_pairs(first)) == len(first)):
+            return golden_pairs(first)
+        golden = golden_pairs(self._every_pair(judge, dataset))
+        return golden[:wanted] if remote else least_telling(golden, wanted)
 
     def _every_pair(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return all pairs of a dataset; in a replay those that were recorded, where it is not to be had as a whole."""
@@ -600,7 +605,12 @@ class Run:
             recorded = self.library.frozen(judge, dataset) if self.options.record == "none" else ()
             if not recorded:
                 raise
-            return sampled(recorded, self.config.seed)
+            return sampled(self._answered(judge, dataset, recorded) or recorded, self.config.seed)
+
+    def _answered(self, judge: str, dataset: str, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+        """Return the pairs about which a control can be replayed: no others were chosen when it was recorded."""
+        seen = [{each.pair.id for each in self.seen(self.judge(judge), dataset, pairs, arm, {})} for arm in ARMS]
+        return tuple(pair for pair in pairs if all(pair.id in ids for ids in seen))
 
     def control_need(self, judge: str, dataset: str) -> Need | None:
         """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""

@@ -57,6 +57,11 @@ class Samples:
             self._chosen[judge, dataset] = self._choose(judge, dataset)
         return self._chosen[judge, dataset]
 
+    def is_remote(self, dataset: str) -> bool:
+        """Tell whether a dataset is fetched, and then frozen, rather than read where it lies."""
+        source = self._config.source(dataset)
+        return bool(hub_id(source)) or _needs_copy(source)
+
     def lines(self, judge: str, dataset: str) -> list[str]:
         """Return lines for the preflight that describe what a judge is asked about."""
         chosen, source = self.of(judge, dataset), self._config.source(dataset)
@@ -66,7 +71,7 @@ class Samples:
 
     def _choose(self, judge: str, dataset: str) -> Chosen:
         source = self._config.source(dataset)
-        if hub_id(source) or _needs_copy(source):
+        if self.is_remote(dataset):
             chosen = self._of_hub(judge, dataset, source)
         elif source.path is not None and not source.path.exists() and self._library.mode == "none":
             chosen = self._of_recordings(judge, dataset, source)

@@ -1,7 +1,8 @@
 """The control: before anything about a judge can be a PASS, the judge has to show that it reads.
 
 It is asked about clear pairs, without cues and in both orders. One that always chooses the same side, tosses a coin or
-goes by length is right in both orders no more often than chance, and nothing else that it answers means anything.
+goes by length is right in both orders no more often than chance, and nothing else that it answers means anything. One
+that counts something which the better responses have more of is right and does not read: `judgefixtures.counts`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from judgefixtures.checks.check import Need
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.counts import leanings
 from judgefixtures.findings import Finding, Row, rows_of
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import is_right
@@ -45,9 +47,9 @@ class Control:
     command: str = ""
 
     @property
-    def failed(self) -> bool:
+    def earns_nothing(self) -> bool:
         """Whether nothing about the judge can be a PASS."""
-        return self.status in (Status.FAIL, Status.ERROR)
+        return self.status in (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
     @property
     def row(self) -> Row:
@@ -63,6 +65,19 @@ def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
     if table.dataset is not None:
         return table.dataset
     return CLEAR_STORIES if all(pair.content_type == "Story" for pair in pairs) else CLEAR
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A count, larger or smaller, and on how many pairs a judge that goes by it would have chosen as this one did."""
+
+    count: str
+    larger: bool
+    pairs: float
+
+    def __str__(self) -> str:
+        side = "larger" if self.larger else "smaller"
+        return f"it chose the response with the {side} one in both orders on {self.pairs:g}, equal ones counted half"
 
 
 def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
@@ -81,7 +96,8 @@ def need_of(judge: str, dataset: str, golden: int, table: ControlTable) -> Need 
 def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[Judgment], threshold: float) -> Control:
     """Return whether a judge reads, from its judgments on clear pairs in their own order and in the other one.
 
-    PASS where the one-sided 95% Clopper-Pearson lower bound of being right in both orders exceeds the threshold.
+    PASS where the one-sided 95% Clopper-Pearson lower bound of being right in both orders exceeds the threshold;
+    INCONCLUSIVE where it does, and a count explains the choices on as many pairs as gold does.
     """
     both = list(zip(own, other, strict=True))
     n, right = len(both), sum(is_right(a) and is_right(b) for a, b in both)
@@ -91,6 +107,14 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     said = f"right {'' if blind else 'in both orders '}on {right} of {n} clear pairs"
     least = fewest_right(n, threshold)
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
+        best = best_explanation(both)
+        if best.pairs >= right:
+            told = sum(_told(each.pair, best) for each in own)
+            return replace(found, status=Status.INCONCLUSIVE, message=(
+                f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing shows "
+                f"that it reads. That count tells the better response on {told} of these pairs: set [control] dataset "
+                "to pairs on which it does not"
+            ))  # fmt: skip
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
     reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
     return replace(found, message=reason)
@@ -111,6 +135,31 @@ def fewest_right(n: int, threshold: float) -> int:
     return next(passes, n + 1)
 
 
+def best_explanation(both: Sequence[tuple[Judgment, Judgment]]) -> Explanation:
+    """Return the count that explains most choices in both orders; where both responses have as many, it is a coin."""
+    tally: dict[tuple[str, bool], float] = {}
+    for own, other in both:
+        chosen = own.chosen if own.chosen == other.chosen else None
+        for count, side in leanings(own.pair).items():
+            for larger in (True, False):
+                tally[count, larger] = tally.get((count, larger), 0.0) + _follows(chosen, side if larger else -side)
+    (count, larger), pairs = max(tally.items(), key=lambda each: each[1])
+    return Explanation(count, larger, pairs)
+
+
+def _follows(chosen: int | None, side: int) -> float:
+    """Return how far a choice is that of a count: `side` is 1 for response 1, -1 for response 2, 0 for neither."""
+    if not chosen:  # a tie, or nothing in both orders
+        return 0.0
+    return 0.5 if side == 0 else float((side > 0) == (chosen == 1))
+
+
+def _told(pair: Pair, by: Explanation) -> bool:
+    """Tell whether a count, larger or smaller, tells the better response of a pair."""
+    side = leanings(pair)[by.count] * (1 if by.larger else -1)
+    return (1 if side > 0 else 2 if side < 0 else None) == pair.gold
+
+
 def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]], threshold: float) -> str:
     """Return what is wrong with a judge that does not read, as far as its answers tell."""
     if found := habit(answers):
@@ -121,6 +170,9 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
         if sized >= TELLING * len(valid):
             return f"it chose the {name} response in {sized} of {len(valid)} answers, right or wrong"
     consistent = [a for a, b in both if a.chosen and a.chosen == b.chosen]
+    best = best_explanation(both)
+    if best.pairs >= TELLING * len(both):
+        return f"its choices follow {best.count}, right or wrong: {best}"
     same, right = len(consistent), sum(map(is_right, consistent))
     if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
         return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
@@ -164,8 +216,8 @@ def of_log(found: Control, table: ControlTable, answers: Sequence[Judgment] = ()
     """
     if table.dataset is not None:
         return found
-    message = f"{found.message} (the first pairs of {found.dataset} itself that have gold: [control] names no dataset)"
-    if not found.failed or (answers and habit(answers)):
+    message = f"{found.message} (on pairs of {found.dataset} itself that have gold: [control] names no dataset)"
+    if not found.earns_nothing or (answers and habit(answers)):
         return replace(found, message=message)
     return replace(found, status=Status.NOT_APPLICABLE, message=(
         f"nothing shows that this judge reads: {message}. They need not be clear pairs: set [control] dataset to some "
@@ -182,8 +234,10 @@ def refusal(failed: Control) -> str:
 
 
 def refused(finding: Finding, failed: Control) -> Finding:
-    """Return the finding of an item whose judge failed its control: what is wrong is said once, in the summary."""
-    why = "it failed its control" if failed.status is Status.FAIL else "its control could not be measured"
+    """Return the finding of an item whose judge did not pass its control: the summary says once what is wrong."""
+    why = {Status.FAIL: "it failed its control", Status.INCONCLUSIVE: "its control is inconclusive"}.get(
+        failed.status, "its control could not be measured"
+    )
     said = f"nothing about {failed.judge} can be a PASS: {why} on {failed.dataset}, see the summary"
     return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
 

@@ -14,11 +14,18 @@ import json
 import re
 import socket
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from judgefixtures.cassettes.replay import check_call, is_recorded
+from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay import (
+    AnswerTooLargeError,
+    CassetteMissError,
+    PostponedError,
+    check_call,
+    is_recorded,
+)
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.probabilities import ROUNDING, stated_probability
@@ -26,7 +33,10 @@ from judgefixtures.providers import Answer, FatalJudgeError, RefusedError, Retry
 from judgefixtures.providers.wire import Wire, _causes, error_answer, error_object
 from judgefixtures.secrets import masked
 
+_Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
+
 MOST_THREADS = 64
+OURS = (CassetteMissError, NetworkBlockedError, AnswerTooLargeError, PostponedError)  # raised through the function
 # With a host or without: some clients name only the path that they asked for.
 QUERY = re.compile(r"(/[^\s?'\"]*)\?[^\s'\"]*")
 
@@ -53,16 +63,12 @@ class PythonProvider:
         """Return the function's answer; raises RetryableError or FatalJudgeError for what it raises."""
         if self._function is None:
             self._function = resolve(self._target)
-        try:
-            returned = await self._call(self._function, prompt)
-        except (JudgeFixturesError, RetryableError):
-            raise
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
-                raise  # by us, who ask no further: not by the function
-            check_call()
-            return _classified(error, self._target)
+        returned, error = await self._call(self._function, prompt)
+        if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
+            raise error
         check_call()
+        if error is not None:
+            return _classified(_own(error), self._target)
         if isinstance(returned, str):
             return Answer(returned)
         if self._logprobs and isinstance(returned, Mapping):
@@ -89,17 +95,19 @@ class PythonProvider:
         # A tie that is no verdict is elsewhere.
         return Answer(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
-    async def _call(self, function: Callable[[str], Any], prompt: str) -> Any:
+    async def _call(self, function: Callable[[str], Any], prompt: str) -> _Outcome:
+        """Return what the function returned, or raised: StopIteration among others cannot be raised out of a future."""
         if inspect.iscoroutinefunction(function):
-            return await function(prompt)
+            return await _awaited(function(prompt))
         if self._threads is None:
             # vcrpy unpatches http.client for the whole process while it makes a connection: a second thread would
             # get an unrecorded one. So functions that block are asked one at a time when they are recorded; async ones
             # need not be. (Without that reset http.client and httplib2 make no connection: they find vcrpy's classes.)
             self._threads = ThreadPoolExecutor(max_workers=1 if is_recorded() else MOST_THREADS)
         context = contextvars.copy_context()  # which cassette the call belongs to
-        answer = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, function, prompt)
-        return await answer if inspect.isawaitable(answer) else answer
+        loop = asyncio.get_running_loop()
+        outcome = await loop.run_in_executor(self._threads, context.run, _called, function, prompt)
+        return await _awaited(outcome[0]) if inspect.isawaitable(outcome[0]) else outcome
 
     async def close(self) -> None:
         """End the threads; what the user's function opens is its own."""
@@ -141,7 +149,9 @@ def resolve(target: str) -> Callable[[str], Any]:
             f"target = {target!r} cannot be imported: {error}. Install its package, or add its folder to "
             "`pythonpath` in pytest's configuration."
         ) from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise FatalJudgeError(
             f"target = {target!r} cannot be imported: its module raised {_said(error)}, {_place(error)}."
         ) from None
@@ -150,9 +160,41 @@ def resolve(target: str) -> Callable[[str], Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+def _called(function: Callable[[str], Any], prompt: str) -> _Outcome:
+    """Return what a function that blocks does; it is called in a thread, where nobody else raises anything."""
+    try:
+        return function(prompt), None
+    except BaseException as error:  # whatever it is, it is the function's, and ends the thread's work
+        return None, error
+
+
+async def _awaited(answer: Awaitable[Any]) -> _Outcome:
+    """Return what an asynchronous function does; what others raise through it is raised."""
+    try:
+        return await answer, None
+    except KeyboardInterrupt:
+        raise  # Python raises it in whatever runs in the main thread
+    except BaseException as error:
+        if _is_ended(error):
+            raise  # by us, who ask no further: not by the function
+        return None, error
+
+
+def _is_ended(error: BaseException) -> bool:
+    """Tell whether a coroutine was cancelled, or closed where no task runs it, rather than that its code raised."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no loop runs
+        task = None
+    if isinstance(error, GeneratorExit):
+        return task is None
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def _own(error: BaseException) -> BaseException:
+    """Return what a function raised: Python makes a StopIteration that leaves a coroutine a RuntimeError."""
+    cause = error.__cause__
+    return cause if isinstance(error, RuntimeError) and isinstance(cause, StopIteration) else error
 
 
 def _classified(error: BaseException, target: str) -> Answer:

@@ -19,17 +19,19 @@ from support.server import NOWHERE, Asked, Server, serving
 
 from judgefixtures.checks.check import Answers, Case
 from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.control import CONTROLS, Control, control, fewest_right
+from judgefixtures.checks.control import CONTROLS, Control, best_explanation, control, fewest_right
 from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import ControlTable, GateTable, build_config
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.counts import COUNTS, leanings, least_telling
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding
 from judgefixtures.judges import Reply, load_judge
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import measure, stuck_side
-from judgefixtures.pairs import Pair
+from judgefixtures.pairs import Pair, swapped
 from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.sources.sample import load_sample
 from judgefixtures.statistics import Status
 from judgefixtures.verdicts import Verdict
 
@@ -52,7 +54,7 @@ CONTROL = 60  # calls: 30 pairs in both orders
 
 def configuration(head: str = "", *, more: str = WIDE, own: str = "[datasets.own]\npath = 'pairs.jsonl'\n") -> str:
     """Return a configuration with every judge of readers.py, as functions; `head` stands before all tables."""
-    names = [*BLIND, "good", "no_stories", "knows_house"]
+    names = [*BLIND, *readers.COUNTED, "good", "no_stories", "knows_house"]
     tables = "".join(f'[judges.{name}]\nprovider = "python"\ntarget = "mine:{name}"\n' for name in names)
     path = '[tool.pytest.ini_options]\npythonpath = ["."]\n'
     return path + in_pyproject(f'judge = "good"\n{head}\n{tables}{own}{more}')
@@ -197,6 +199,35 @@ def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
                         "house-stories": "ERROR"}  # fmt: skip
 
 
+@pytest.mark.parametrize("mode", ["fail", "warn"])
+def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> None:
+    """Paragraphs tell the better story nearly always: INCONCLUSIVE, and no item, no swap and no output passes it."""
+    project.configure(own="", more=WIDE.replace("[gate]", f'[gate]\ninconclusive = "{mode}"'))
+    ran = project.run("--judge", "paragraphs", "--judge-baseline", "good", "--judge-dataset", "house-stories",
+                      "-k", "position", "--judge-pairs", "24", "--judge-report", "report")  # fmt: skip
+    assert ran.ret == NOT_MEASURED
+    (row,) = (row for row in ran.report["controls"] if row["judge"] == "paragraphs")
+    assert row["status"] == "INCONCLUSIVE"
+    assert "its choices follow the number of paragraphs as well as the better response" in row["message"]
+    assert {each["status"] for each in of("paragraphs", ran) if "reasons" not in each} == {"ERROR"}
+    assert ran.decision[0] == "INCONCLUSIVE"
+    short = "nothing about paragraphs can be a PASS: its control is inconclusive on house-stories"
+    assert [line for line in ran.outlines if line.startswith(short)]
+    assert "control of paragraphs on house-stories is INCONCLUSIVE" in said_of_control(ran)[-1]
+    for page in ("report.md", "report.html"):
+        assert "follow the number of paragraphs as well as" in (ran.folder / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("judge", ["full_stops", "commas", "distinct_words", "letters_a_word"])
+def test_a_judge_that_counts_what_can_be_evened_out_fails(project: Controlled, judge: str) -> None:
+    """What tells the better response on 26 or 28 of the first 30 pairs tells it no more on those that are asked."""
+    project.configure(own="")
+    ran = project.run("--judge", judge, "--judge-pairs", "4", "-k", "position", "--judge-report", "report")
+    assert {(row["dataset"], row["status"]) for row in ran.report["controls"]} == {
+        ("house-qa", "FAIL"), ("house-stories", "FAIL"),
+    }  # fmt: skip
+
+
 # --- the configuration ----------------------------------------------------------------------------------------
 
 
@@ -328,16 +359,16 @@ def test_processes_that_record_share_the_control(project: Controlled, server: Se
 
 @pytest.mark.parametrize("mode", ["all", "missing"])
 def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, server: Server, mode: str) -> None:
-    """The control asks about the first pairs alone: what else is recorded of its dataset stays and replays."""
-    about = ("--judge-dataset", "house-qa", "--judge-pairs", "40", "test_position.py::test_position")
+    """The control asks about some pairs alone: what else is recorded of its dataset stays and replays."""
+    about = ("--judge-dataset", "house-qa", "--judge-pairs", "100", "test_position.py::test_position")
     assert recorded.run(*about, "--judge-record", "missing").ret == 0
-    assert len(about_house(server)) == 2 * 40
+    assert len(about_house(server)) == 2 * 100
     before = {name: recorded.cassette(name, dataset="house-qa").read_text() for name in ("no-cue", NO_CUE_SWAPPED.name)}
     assert recorded.run("-k", "recency", "--judge-record", mode).ret == 0
-    assert len(about_house(server)) == 2 * 40 + (CONTROL if mode == "all" else 0)
+    assert len(about_house(server)) == 2 * 100 + (CONTROL if mode == "all" else 0)
     for name, text in before.items():
         after = recorded.cassette(name, dataset="house-qa").read_text()
-        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 40
+        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 100
     recorded.configure()
     assert recorded.run(*about).ret == 0
     assert recorded.run("-k", "recency").ret == 0
@@ -367,6 +398,27 @@ def test_a_control_replays_without_its_source(project: Controlled, server: Serve
     options = ("-k", "recency", "--judge-pairs", "12", "--judge-report", "report")
     recorded = project.run(*options, "--judge-record", "missing", "--judge-force").report
     assert [(row["n"], row["status"]) for row in recorded["controls"]] == [(6, "PASS")]
+    project.configure(head='dataset = ["own"]', judge=table)
+    (project.path / "pairs.jsonl").unlink()
+    again = project.run(*options).report
+    assert again["controls"] == recorded["controls"]
+    assert again["contrasts"] == recorded["contrasts"]
+
+
+def test_chosen_pairs_replay_without_their_source(project: Controlled, server: Server) -> None:
+    """Pairs that are not the first ones are found among all that was recorded, of which more is about other things."""
+    rows = own_pairs(gold=True, count=60)
+    for number, row in enumerate(rows):
+        if row["gold"] == 1 or number > 20:
+            row["response_1"] += " It is."
+    project.write_pairs(rows)
+    project.configuration = served
+    table = '[control]\ndataset = "own"\npairs = 8'
+    project.configure(server.url, head='dataset = ["own"]', judge=table)
+    options = ("-k", "recency", "--judge-pairs", "20", "--judge-report", "report")
+    recorded = project.run(*options, "--judge-record", "missing", "--judge-force").report
+    asked = [asked.prompt for asked in server.asked if "2025" not in asked.prompt]
+    assert len(asked) == 2 * 8
     project.configure(head='dataset = ["own"]', judge=table)
     (project.path / "pairs.jsonl").unlink()
     again = project.run(*options).report
@@ -519,6 +571,72 @@ def test_twenty_of_thirty_show_that_a_judge_reads(right: int, status: Status) ->
     found = control("ours", "house-qa", own, other, 0.5)
     assert (found.status, found.right_both_orders, found.n) == (status, right, 30)
     assert found.first_selected == 30 + 30 - right
+
+
+def counted(told: int, right: int, n: int = 30) -> tuple[list[Judgment], list[Judgment]]:
+    """Return a judge's answers in both orders: commas tell the better response on `told` pairs, it is right on `right`.
+
+    It is right where commas tell first; where it is wrong it takes the other response in both orders.
+    """
+    both: tuple[list[Judgment], list[Judgment]] = ([], [])
+    for number in range(n):
+        texts = ("Yes, yes.", "Yes- yes.") if number < told else ("Yes- yes.", "Yes, yes.")
+        pair = Pair(f"p{number}", "q", *texts, gold=1)
+        chosen = 1 if number < right else 2
+        for arm, condition, place in zip(both, (NO_CUE, NO_CUE_SWAPPED), (chosen, 3 - chosen), strict=True):
+            arm.append(Judgment(pair, condition, Reply(Verdict(place, "x"))))
+    return both
+
+
+@pytest.mark.parametrize(
+    ("told", "right", "status"),
+    [(28, 30, Status.PASS), (28, 29, Status.INCONCLUSIVE), (28, 28, Status.INCONCLUSIVE), (25, 28, Status.PASS),
+     (25, 27, Status.INCONCLUSIVE), (30, 30, Status.INCONCLUSIVE), (15, 22, Status.INCONCLUSIVE),
+     (15, 23, Status.PASS), (15, 19, Status.FAIL)],
+)  # fmt: skip
+def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int, status: Status) -> None:
+    """A PASS needs more pairs that gold explains than any count does; a count that tells all leaves nothing to see."""
+    found = control("ours", "house-qa", *counted(told, right), 0.5)
+    assert found.status is status
+    assert ("its choices follow the number of commas" in found.message) == (status is Status.INCONCLUSIVE)
+    assert (f"tells the better response on {told} of these pairs" in found.message) == (status is Status.INCONCLUSIVE)
+
+
+def test_equal_counts_are_a_coin() -> None:
+    """Where a count says nothing it explains half of the choices: it is no better than gold for being silent."""
+    pairs = [Pair(f"p{number}", "q", "Yes, yes." if number < 20 else "Yes.", "Yes.", gold=1) for number in range(30)]
+    own = [Judgment(pair, NO_CUE, Reply(Verdict(1, "x"))) for pair in pairs]
+    other = [Judgment(pair, NO_CUE_SWAPPED, Reply(Verdict(2, "x"))) for pair in pairs]
+    found = best_explanation(list(zip(own, other, strict=True)))
+    assert (found.pairs, found.larger) == (25.0, True)
+    assert control("ours", "house-qa", own, other, 0.5).status is Status.PASS
+
+
+@pytest.mark.parametrize("name", ["house-qa", "house-stories"])
+def test_counts_tell_as_little_as_the_house_sets_allow(name: str) -> None:
+    """Of the chosen 30 no count tells the better response on 20, but one that nearly no pair of the set contradicts."""
+    pairs = load_sample(build_config({}).source(name), 0).pairs
+    chosen = least_telling(pairs, 30)
+    assert len({pair.id for pair in chosen}) == 30
+    assert chosen == tuple(pair for pair in pairs if pair in chosen)
+
+    def told(among: tuple[Pair, ...], count: str) -> float:
+        sides = [leanings(pair)[count] * (1 if pair.gold == 1 else -1) for pair in among]
+        return max(sum((1 + sign * side) / 2 for side in sides) / len(among) for sign in (1, -1))
+
+    telling = {count for count in COUNTS if told(chosen, count) > 20 / 30}
+    assert telling == {count for count in COUNTS if told(pairs, count) > 0.95}
+    assert max(told(pairs[:30], count) for count in COUNTS) >= 0.9  # what was asked before told more
+
+
+def test_the_choice_knows_texts_and_gold_alone() -> None:
+    """The same pairs whichever side their responses stand on and whoever asks; the first ones where nothing tells."""
+    pairs = load_sample(build_config({}).source("house-stories"), 0).pairs
+    turned = tuple(swapped(pair) if number % 3 else pair for number, pair in enumerate(pairs))
+    assert [pair.id for pair in least_telling(turned, 30)] == [pair.id for pair in least_telling(pairs, 30)]
+    equal = tuple(Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=1) for number in range(60))
+    assert least_telling(equal, 30) == equal[:30]
+    assert least_telling(equal[:8], 30) == equal[:8]
 
 
 def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:

@@ -284,7 +284,7 @@ def test_the_control_is_of_its_own_pairs(project: Project, take: Callable[..., s
     take(log())
     (found,) = run(project, "-k", "accuracy").report["controls"]
     assert (found["dataset"], found["n"], found["status"]) == ("own", 30, "PASS")
-    assert "the first pairs of own itself that have gold: [control] names no dataset" in found["message"]
+    assert "on pairs of own itself that have gold: [control] names no dataset" in found["message"]
 
 
 def test_a_judge_that_does_not_read_fails_its_control(project: Project, take: Callable[..., str]) -> None:

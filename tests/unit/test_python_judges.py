@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import itertools
 import math
 import socket
 import ssl
 import sys
+import time
 import types
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
@@ -267,6 +269,55 @@ def test_a_function_that_cancels_itself_made_a_mistake(judging: Callable[..., Ju
 
     with pytest.raises(FatalJudgeError, match="judge raised CancelledError"):
         ask(judging(judge))
+
+
+LEAVING = [StopIteration("no more"), StopAsyncIteration("no more"), GeneratorExit("closed"), SystemExit(3),
+           asyncio.CancelledError("no more"), BaseException("odd")]  # fmt: skip
+
+
+KINDS = ["sync", "async", "sync that returns an awaitable"]
+# In a thread KeyboardInterrupt is the function's own; in the main thread, where the others run, it is Ctrl-C.
+ENDINGS = [*itertools.product(LEAVING, KINDS), (KeyboardInterrupt("stop"), "sync")]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), ENDINGS, ids=lambda given: given if given in KINDS else type(given).__name__
+)
+def test_whatever_a_function_raises_ends_at_once(
+    error: BaseException, kind: str, judging: Callable[..., Judge]
+) -> None:
+    """An exception that no future takes, or that loops end by, is told as any other is, and is not waited for."""
+    function = raising(error)
+
+    async def judge(prompt: str) -> str:
+        await asyncio.sleep(0)
+        return function(prompt)
+
+    judged = {"sync": function, "async": judge}.get(kind, lambda prompt: judge(prompt))
+    began = time.monotonic()
+    with pytest.raises(FatalJudgeError) as caught:
+        ask(judging(judged, timeout=5.0, max_attempts=3))
+    assert time.monotonic() - began < 3
+    said = str(caught.value)
+    assert said.startswith(f"judge 'ours': mycompany_judging:judge raised {type(error).__name__}")
+    assert f"{__file__}:{raising.__code__.co_firstlineno + 4}" in said
+
+
+def test_a_call_that_is_given_up_is_no_mistake_of_the_function(judging: Callable[..., Judge]) -> None:
+    """Cancelled by who asks, or dropped with its loop: that is not told as something that the function raised."""
+
+    async def judge(_prompt: str) -> str:
+        await asyncio.sleep(60)
+        return VERDICT
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(judging(judge).verdict("Which?"))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
 
 
 # --- what a function may be, and return -------------------------------------------------------------------

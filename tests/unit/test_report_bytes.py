@@ -25,18 +25,18 @@ RUNS = {
 # contrast rows came to have `admitted_shift` and `unadmitted_shift`, and CAR's message the admitted shift. A swap asks
 # for accuracy in both orders: without the other order (but for the control) its judgments and differences are the same.
 # Its messages say "difference at most" of a shift that is no FAIL, and what is planned and was deselected counts in its
-# decision and its guards.
+# decision and its guards. The control asks about other pairs of the house sets: its row, and its judgments of `plans`.
 BEFORE = {
-    "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "916d29672b754050"},
+    "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "fc43d6001c309b2f"},
     "plans": {
-        "judgments.jsonl": "ac942f16bfc9a91e",
+        "judgments.jsonl": "54953e97a3522d95",
         "plans.jsonl": "029350f729ce674e",
         "report.json": "13fa60144f77b11e",
     },
     "swap": {
         "differences.jsonl": "aee102287f062a36",
         "judgments.jsonl": "778c3cf3dd204f68",
-        "report.json": "900212a82858feaa",
+        "report.json": "29ca176887da6cd7",
     },
 }
 

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 # Along the flow of data: a room imports from rooms that stand before it, never from one behind.
 FLOW = (
     "texts", "errors", "commands",
-    "secrets", "statistics", "odds", "detection", "published", "pairs", "sources", "cues", "edits",
+    "secrets", "statistics", "odds", "detection", "published", "pairs", "counts", "sources", "cues", "edits",
     "contrasts", "prompts", "plans", "lexicon", "stance", "config", "verdicts", "scores", "probabilities",
     "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements", "asking",
     "strategies", "ratings", "judges", "costs", "batches",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,24 @@ def longer(prompt: str) -> str:
     """Always choose the longer response."""
     row, _ = asked(prompt)
     return places(prompt, len(row["response_1"]) >= len(row["response_2"]))
+
+
+def counting(count: Callable[[str], float]) -> Callable[[str], str]:
+    """Return a judge that chooses the response with more of something; of equal ones what is its pair's first."""
+
+    def judge(prompt: str) -> str:
+        row, _ = asked(prompt)
+        return places(prompt, count(row["response_1"]) >= count(row["response_2"]))
+
+    return judge
+
+
+paragraphs = counting(lambda text: text.count("\n\n"))
+full_stops = counting(lambda text: text.count("."))
+commas = counting(lambda text: text.count(","))
+distinct_words = counting(lambda text: len(set(text.lower().split())))
+letters_a_word = counting(lambda text: len(text) / len(text.split()))
+COUNTED = ("paragraphs", "full_stops", "commas", "distinct_words", "letters_a_word")
 
 
 def good(prompt: str) -> str:
