@@ -99,6 +99,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: SimulatorServer
     protocol_version = "HTTP/1.1"
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """Return the time by the clock of the desk."""
+        return super().date_time_string(self.server.desk.now if timestamp is None else timestamp)
+
     def do_GET(self) -> None:
         if reply := self._of_desk("GET", b""):
             self._reply(reply)
