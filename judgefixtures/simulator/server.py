@@ -99,10 +99,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: SimulatorServer
     protocol_version = "HTTP/1.1"
 
-    def date_time_string(self, timestamp: float | None = None) -> str:
-        """Return the time by the clock of the desk."""
-        return super().date_time_string(self.server.desk.now if timestamp is None else timestamp)
-
     def do_GET(self) -> None:
         if reply := self._of_desk("GET", b""):
             self._reply(reply)
@@ -146,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.unsaid:
             self.close_connection = True
             return
-        self.send_response(reply.status)
+        self.send_response_only(reply.status)  # the desk says by itself what time it is there
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(reply.body)))

@@ -709,8 +709,9 @@ OWN = {
 HTML = b"<html><body>Bad request</body></html>"
 
 
-def gateway(office: PostOffice, status: int, body: bytes, *, makes: bool = True, headers: Mapping[str, str] | None = None
-            ) -> list[str]:  # fmt: skip
+def gateway(
+    office: PostOffice, status: int, body: bytes, *, makes: bool = True, headers: Mapping[str, str] | None = None
+) -> list[str]:
     """Answer in a server's place when a batch is to be made, which it is all the same; return what was asked for."""
     handle = office.desk.handle
     asked: list[str] = []

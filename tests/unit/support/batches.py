@@ -36,7 +36,6 @@ class PostOffice(Server):
         self.saying = saying
         self.at_once: Counter[str] = Counter()
         self.desk = BatchDesk(self.say)
-        self.now = lambda: self.desk.now
         self.hold: Callable[[Asked], None] = lambda _asked: None
 
     def answer(self, asked: Asked) -> Answer:

@@ -107,7 +107,6 @@ class Server(ThreadingHTTPServer):
     def __init__(self, answering: Answering, port: int = 0, *, keep_alive: bool = False) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.answering = answering
-        self.now = time.time  # its clock
         self.keep_alive = keep_alive
         self.asked: list[Asked] = []
         self.in_flight = 0
@@ -152,10 +151,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-
-    def date_time_string(self, timestamp: float | None = None) -> str:
-        """Return the time by the server's clock, which a test may set forward."""
-        return super().date_time_string(self.server.now() if timestamp is None else timestamp)
 
     def _serve(self) -> None:
         length = int(self.headers.get("content-length") or 0)
