@@ -285,6 +285,9 @@ class _Run(Generic[R]):
             self.postponed = True
             return call, None
         self.mail.need(self.cassettes[condition.name], question.digest)
+        if self.mail.worn_out(self.asker, self.cassettes[condition.name], question):
+            self.postponed = True
+            return call, None
         how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
         if not how:
             self.postponed = True

@@ -10,7 +10,7 @@ import asyncio
 import datetime
 import importlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -19,17 +19,30 @@ from judgefixtures.cassettes.replay import Delivered
 from judgefixtures.config import JudgeTable
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.providers import FatalJudgeError, RetryableError
-from judgefixtures.providers.wire import Wire, failure, text_or_none
+from judgefixtures.providers.wire import Wire, as_table, failure, never_left, server_time, text_or_none
+from judgefixtures.secrets import redacted
 
 T = TypeVar("T")
 
 ATTEMPTS = 4  # of what may be asked again without paying again
 FIRST_WAIT = 0.5  # seconds before the second; doubles from there
+EXAMPLE = 300  # characters of a line that nobody can read
 REPLACED = "\ufffd"  # what stands in a garbled text for every byte that is none
+# The statuses with which a provider says, in its own form, that it makes no batch of a request. All else (a conflict, a
+# timeout, whatever a gateway says in its own words) may come after a batch was made.
+REFUSING = frozenset({400, 401, 403, 404, 413, 422})
+LATER = 429  # says so, too; a gateway that tries again by itself may say it of its last attempt alone
+SKEW = datetime.timedelta(days=1)  # by which clocks may differ
+
+Page = tuple[list[dict[str, Any]], str | None]  # of a list: batches, and what the next page is asked for by
 
 
 class NotSentError(Exception):
     """A batch was certainly not made: nothing of it is paid for."""
+
+
+class LaterError(RetryableError):
+    """The provider says that it makes no batch now: there is none where its list shows none, either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,7 @@ class Results:
     duplicates: int = 0
     nameless: int = 0  # lines that do not say which question they are about
     whole: bool = True
+    example: str = ""  # the first line of a form that is not known
 
     def add(self, name: str, status: int, body: Any, model: str, batch: str) -> None:
         """Add what came for a question: the first answer counts, and an answer more than a failure."""
@@ -89,6 +103,11 @@ class Results:
         self.failed.pop(name, None)
         self.answers[name] = delivered
 
+    def strange(self, row: Mapping[str, Any]) -> str:
+        """Say that a line is of no known form, with the first one of these: it tells what to mend."""
+        self.example = self.example or redacted(dump(row).decode("utf-8", "replace"))[:EXAMPLE]
+        return f"an answer of no known form, as {self.example}"
+
     def fail(self, name: str, why: str) -> None:
         """Note that a question was not answered."""
         if name not in self.answers:
@@ -96,12 +115,21 @@ class Results:
 
 
 class BatchProvider(Protocol):
-    """The seam to a provider's batches. Every method may raise RetryableError or FatalJudgeError."""
+    """The seam to a provider's batches. Every method may raise RetryableError or FatalJudgeError.
+
+    `window` is how long a batch may run before the provider ends it, and `clock` the provider's time when it last
+    showed a page of its list.
+    """
 
     limits: Limits
+    window: datetime.timedelta
+    clock: datetime.datetime | None
 
-    async def send(self, intent: str, lines: Sequence[Line], /) -> str:
-        """Make a batch that can be found by its intent, and return its id; NotSentError where there surely is none."""
+    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = ..., /) -> str:
+        """Make a batch that can be found by its intent, and return its id; NotSentError where there surely is none.
+
+        `about_to` is called right before the one request that makes it: before that nothing is paid for.
+        """
         ...  # pragma: no cover
 
     async def find(
@@ -178,14 +206,82 @@ def good(wire: Wire, model: str) -> Any:
     return found
 
 
-def made(wire: Wire, model: str) -> Any:
-    """Return the batch that a response says was made; raises NotSentError where it says that none was."""
+async def made(
+    exchanged: Awaitable[Wire], model: str, refuses: Callable[[Mapping[str, Any]], bool], key: str = "id"
+) -> str:
+    """Return the id of the batch that a response says was made; raises NotSentError where there surely is none.
+
+    `refuses` tells whether a body is an error in the provider's own form.
+    """
     try:
-        return good(wire, model)
+        wire = await exchanged
     except (RetryableError, FatalJudgeError) as error:
-        if 400 <= wire.status < 500:
+        if never_left(error):
             raise NotSentError(str(error)) from None
         raise
+    try:
+        return named(good(wire, model), key)
+    except (RetryableError, FatalJudgeError) as error:
+        own = wire.status in (*REFUSING, LATER) and refuses(body_of(wire))
+        if own and wire.status != LATER:
+            raise NotSentError(str(error)) from None
+        raise LaterError(str(error)) if own else error from None
+
+
+def body_of(wire: Wire) -> Mapping[str, Any]:
+    """Return a JSON object that came over the wire, in a list of its own, too; an empty one for anything else."""
+    try:
+        found = json.loads(wire.body)
+    except (ValueError, RecursionError):
+        return {}
+    return as_table(found[0] if isinstance(found, list) and len(found) == 1 else found)
+
+
+def clock_of(wire: Wire) -> datetime.datetime:
+    """Return when a response was given, by the clock of whoever gave it; by this machine's where that is not told."""
+    return datetime.datetime.fromtimestamp(server_time(wire.headers), datetime.UTC)
+
+
+async def pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[list[dict[str, Any]]]:
+    """Yield a list's pages; raises RetryableError for one that comes to no end: what it holds is not known then."""
+    after: str | None = None
+    seen: set[str | None] = set()
+    while after not in seen:
+        seen.add(after)
+        batches, after = await ask(after)
+        yield batches
+        if after is None:
+            return
+    raise RetryableError("the list of batches begins anew before it has ended")
+
+
+def rows_in(page: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects under a key of a page; raises RetryableError where nothing is listed there."""
+    rows = page.get(key)
+    if not isinstance(rows, list):
+        raise RetryableError(f"a list of batches without {key}")
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def older(batches: Sequence[Any], since: datetime.datetime) -> bool:
+    """Tell whether all moments are before another one, however clocks differ: lists begin with the latest."""
+    times = [moment(each) for each in batches]
+    return bool(times) and all(each is not None and each < since - SKEW for each in times)
+
+
+def status_of(value: Any) -> int | None:
+    """Return a status that a line of answers tells: a number, as a text or with a point, too; None for anything else.
+
+    >>> [status_of(value) for value in (200, "200", 200.0, " 400 ", "200.0", True, "ok", None)]
+    [200, 200, 200, 400, 200, None, None, None]
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return int(number) if number.is_integer() else None
 
 
 def named(batch: dict[str, Any], key: str = "id") -> str:

@@ -5,22 +5,27 @@ from __future__ import annotations
 import datetime
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from judgefixtures.batches import (
     Limits,
     Line,
     NotSentError,
+    Page,
     Results,
     State,
+    clock_of,
     good,
     lines_of,
     made,
-    moment,
     named,
+    older,
     one_line,
+    pages,
     patiently,
+    rows_in,
+    status_of,
 )
 from judgefixtures.config import JudgeTable
 from judgefixtures.providers import FatalJudgeError, RetryableError
@@ -31,7 +36,6 @@ VERSION = "v1beta"  # the one that has batches
 INLINE = 19 * 10**6  # bytes of questions that fit into a request of 20 MB with what is around them
 MARK = "judgefixtures-"  # a batch's display name is this and its intent
 TRANSFER = 600  # seconds for a file of questions or answers
-SKEW = datetime.timedelta(hours=1)
 # How a batch's state ends, whatever it begins with: JOB_STATE_ or BATCH_STATE_.
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
 # google.rpc.Code, as a status of HTTP.
@@ -43,14 +47,16 @@ class GoogleBatches:
     """Batches of generateContent, through the google-genai SDK."""
 
     limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
+    window = datetime.timedelta(hours=48)
 
     def __init__(self, table: JudgeTable) -> None:
         self._table = table
         self._model = str(table.model)
         self._inline = INLINE
         self._provider = GoogleProvider(table, VERSION)
+        self.clock: datetime.datetime | None = None
 
-    async def send(self, intent: str, lines: Sequence[Line]) -> str:
+    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Make a batch whose display name holds the intent."""
         client, name = self._provider.connected(), f"{MARK}{intent}"
         if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
@@ -61,8 +67,9 @@ class GoogleBatches:
             source: Any = [{"contents": "in extra_body"}]
         else:
             config, source = {"display_name": name}, await self._uploaded(name, lines)
+        about_to()
         call = client.aio.batches.create(model=self._model, src=source, config=config)  # type: ignore[arg-type]
-        return named(made(await exchange(call, self._table.base_url), self._model), "name")
+        return await made(exchange(call, self._table.base_url), self._model, _refuses, "name")
 
     async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
         content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
@@ -85,21 +92,21 @@ class GoogleBatches:
         self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
     ) -> str | None:
         """Return the batch whose display name holds the intent, among those made since then."""
-        token = None
-        while True:
-            config: Any = {"page_size": 100, **({"page_token": token} if token else {})}
-            call = self._provider.connected().aio.batches.list(config=config)
-            page = good(await exchange(call, self._table.base_url), self._model)
-            batches = [each for each in page.get("operations") or () if isinstance(each, dict)]
-            times = []
+        async for batches in pages(self._page):
             for batch in batches:
-                about = as_table(batch.get("metadata"))
-                if about.get("displayName") == f"{MARK}{intent}":
+                if as_table(batch.get("metadata")).get("displayName") == f"{MARK}{intent}":
                     return named(batch, "name")
-                times.append(moment(about.get("createTime")))
-            token = text_or_none(page.get("nextPageToken"))
-            if token is None or not batches or all(each is not None and each < since - SKEW for each in times):
-                return None
+            if older([as_table(batch.get("metadata")).get("createTime") for batch in batches], since):
+                break
+        return None
+
+    async def _page(self, after: str | None) -> Page:
+        config: Any = {"page_size": 100, **({"page_token": after} if after else {})}
+        call = self._provider.connected().aio.batches.list(config=config)
+        wire = await exchange(call, self._table.base_url)
+        self.clock, page = clock_of(wire), good(wire, self._model)
+        # What is empty is left out; a page that lists something else lists no batches.
+        return rows_in({"operations": []} | page, "operations"), text_or_none(page.get("nextPageToken"))
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
@@ -146,9 +153,15 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
         results.add(name, 200, row["response"], model, batch)
         return
     error = as_table(row.get("error"))
-    code = error.get("code")
-    status = RPC.get(code, code) if isinstance(code, int) else 500
-    if 400 <= status <= 599:
+    code = status_of(error.get("code"))
+    status = RPC.get(code, code) if code is not None else 500
+    if error and 400 <= status <= 599:
         results.add(name, status, {"error": {**error, "code": status}}, model, batch)
     else:
-        results.fail(name, str(error.get("message") or "no response")[:200])
+        results.fail(name, str(error.get("message") or "")[:200] or results.strange(row))
+
+
+def _refuses(body: Mapping[str, Any]) -> bool:
+    """Tell whether a body is an error as Google's APIs tell it."""
+    error = as_table(body.get("error"))
+    return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)

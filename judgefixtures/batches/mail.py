@@ -20,6 +20,7 @@ from judgefixtures.batches import (
     ATTEMPTS,
     FIRST_WAIT,
     BatchProvider,
+    LaterError,
     Limits,
     Line,
     NotFoundError,
@@ -41,7 +42,7 @@ from judgefixtures.secrets import masked
 
 T = TypeVar("T")
 
-SETTLE = 5.0  # seconds after which a batch is in a provider's list, if it was made
+SETTLE = 5.0  # seconds before a list is looked at once more that does not show a batch which is said not to be made
 LONGEST_DOWNLOAD = datetime.timedelta(days=3)  # from the first that was not whole: what still lacks then is no answer
 OVERHEAD = 120  # bytes of a line beside the request's body
 NOTHING = Cost(0, 0, 0, 0.0)
@@ -115,14 +116,16 @@ class Mail:
     _providers: dict[str, BatchProvider] = field(default_factory=dict)
     _models: dict[str, str] = field(default_factory=dict)
     _probed: set[tuple[str, str]] = field(default_factory=set)
-    _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _tries: Counter[Key] = field(default_factory=Counter)
     _ended: list[tuple[Sent, State, Results]] = field(default_factory=list)
     _failed: set[tuple[str, Key]] = field(default_factory=set)  # by the intent: another batch may have answered
     _lost: list[Sent] = field(default_factory=list)
     _missed: dict[Key, LostError] = field(default_factory=dict)  # what only a lost batch can answer
     _of: dict[Key, Sent] = field(default_factory=dict)
     _unread: dict[tuple[str, str], list[Key]] = field(default_factory=dict)  # answers nobody can read: batch, and why
-    _given_up: set[Key] = field(default_factory=set)  # those of them whose questions go into no other batch
+    _whys: dict[Key, tuple[str, str]] = field(default_factory=dict)  # of unanswered questions: batch, and why
+    _worn: dict[tuple[str, str, str], list[Key]] = field(default_factory=dict)  # asked too often: judge, batch, and why
+    _given_up: set[Key] = field(default_factory=set)  # questions of either kind that go into no other batch
     _files: dict[str, list[CassetteFile]] = field(default_factory=dict)  # as they are when all is asked
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
@@ -137,7 +140,7 @@ class Mail:
         self.both_ways = Parity(self.manifest, self.parity)
         for sent in self.manifest.sent:
             if sent.batch is not None:
-                self._tries.update((place, digest_of(name)) for place, name in sent.ids if not is_parity(name))
+                self._tries.update(sent.keys)
 
     # --- collecting -------------------------------------------------------------------------------------------
 
@@ -182,11 +185,13 @@ class Mail:
             key = (place, digest_of(name), is_parity(name))
             if name in results.answers:
                 # A later batch asks what the earlier ones did not answer well: its answer is the one that counts.
-                self.answers[key] = replace(results.answers[name], tries=self._tries[key[:2]])
+                self.answers[key] = replace(results.answers[name], tries=self._tries[*key[:2], False])
                 self._of[key] = sent
             elif name in results.failed or results.whole:
                 self._failed.add((sent.intent, key))
-                reasons[_why(name, state, results), key[2]] += 1
+                why = _why(name, state, results)
+                reasons[why, key[2]] += 1
+                self._whys[key] = (str(sent.batch), why)
             else:
                 lacking += 1
                 self.waiting.add(key)
@@ -240,29 +245,51 @@ class Mail:
 
     async def _adopted(self, sent: Sent, provider: BatchProvider) -> bool:
         """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
+        forget = (f"Where you know that there is none, delete the lines of the intent {sent.intent} from "
+                  f"{self.manifest.path}")  # fmt: skip
+        what = f"the list, which is to show whether a batch of {len(sent)} questions was made ({forget})"
+        try:
+            batch = await self._ask(sent.judge, what, lambda: self._found(sent, provider))
+        except UncertainError:
+            self._wait(sent)
+            self.words.append(f"on its way: {sent.judge}: {len(sent)} questions, perhaps: a run ended while it "
+                              "sent them, and a batch of as many is running. Nothing of it is sent again before "
+                              "that one tells whose it is")  # fmt: skip
+            return False
+        if batch is not None:
+            self.manifest.note("sent", sent, batch=batch, adopted=True)
+            self._tries.update(sent.keys)
+            self.words.append(f"found: {sent.judge}: {batch} was sent by a run that ended before it noted that")
+            return True
+        again = self._not_shown(sent, provider)
+        if again is None:
+            self.manifest.note("void", sent, why="the list of batches never showed it")
+            return False
+        self._wait(sent)
+        self.words.append(f"on its way: {sent.judge}: {len(sent)} questions, perhaps: it is not known whether their "
+                          "batch was made, and the provider's list does not show it. They are sent again after "
+                          f"{again:%Y-%m-%d %H:%M} UTC, when it would have ended. {forget}")  # fmt: skip
+        return False
+
+    async def _found(self, sent: Sent, provider: BatchProvider) -> str | None:
+        """Return the batch that an intent led to, as far as the provider's list shows it."""
         names = frozenset(name for _, name in sent.ids)
         taken = frozenset(each.batch for each in self.manifest.sent if each.batch is not None)
-        while True:
-            try:
-                batch = await self._ask(
-                    sent.judge, "the list of batches", lambda: provider.find(sent.intent, sent.time, names, taken)
-                )
-            except UncertainError:
-                self._wait(sent)
-                self.words.append(f"on its way: {sent.judge}: {len(sent)} questions, perhaps: a run ended while it "
-                                  "sent them, and a batch of as many is running. Nothing of it is sent again before "
-                                  "that one tells whose it is")  # fmt: skip
-                return False
-            if batch is not None:
-                self.manifest.note("sent", sent, batch=batch, adopted=True)
-                self._tries.update((place, digest_of(name)) for place, name in sent.ids if not is_parity(name))
-                self.words.append(f"found: {sent.judge}: {batch} was sent by a run that ended before it noted that")
-                return True
-            age = (datetime.datetime.now(datetime.UTC) - sent.time).total_seconds()
-            if not 0 <= age < SETTLE:
-                self.manifest.note("void", sent, why="there is no such batch")
-                return False
-            await asyncio.sleep(min(1.0, SETTLE - age))
+        since = min(sent.time, datetime.datetime.now(datetime.UTC))  # this clock may have been set back
+        return await provider.find(sent.intent, since, names, taken)
+
+    def _not_shown(self, sent: Sent, provider: BatchProvider) -> datetime.datetime | None:
+        """Return when a batch that the list does not show is taken for none; None where it is.
+
+        As long as it may run it may be there, and be paid for: lists can lag, and none says by how much. The time is
+        the provider's: whoever sets this machine's clock changes nothing.
+        """
+        now = provider.clock or datetime.datetime.now(datetime.UTC)
+        if sent.unseen is None or now < sent.unseen:
+            self.manifest.note("unseen", sent, time=now.isoformat(timespec="milliseconds"))
+        assert sent.unseen is not None
+        until = sent.unseen + provider.window
+        return None if now > until else until
 
     def _wait(self, sent: Sent) -> None:
         self.waiting.update(sent.keys)
@@ -341,12 +368,22 @@ class Mail:
     ) -> bool:  # fmt: skip
         """Put a question into the next batch; tell whether it was not there yet."""
         key = (self._place(cassette), question.digest, parity)
-        if self.waits(key):
+        if self.waits(key) or (parity and self._tries[key] >= asker.table.max_attempts):
             return False
         self._queue.setdefault(asker.name, {})[key] = Letter(
             key, repeat, question.body, halved(most_of(asker.table, [prompt])), identity_of(asker),
             type(asker).__name__, tuple(sorted(asker.dropped)),
         )  # fmt: skip
+        return True
+
+    def worn_out(self, asker: Asker[Any], cassette: Cassette, question: Question) -> bool:
+        """Tell whether a question goes into no other batch, because max_attempts of them asked it."""
+        key = (self._place(cassette), question.digest, False)
+        if self._tries[key] < asker.table.max_attempts or key in self.waiting:
+            return False
+        batch, why = self._whys.get(key, ("a batch before", "what it answered is not kept"))
+        self._worn.setdefault((asker.name, batch, why), []).append(key)
+        self._given_up.add(key)
         return True
 
     def asks_unread(self, asker: Asker[Any], cassette: Cassette, question: Question, call: Call) -> bool:
@@ -393,7 +430,7 @@ class Mail:
                        f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
                        for sent in self._lost]  # fmt: skip
         self._tell_unattended()
-        self._tell_unread()
+        self._tell_given_up()
 
     def _tell_unattended(self) -> None:
         """Name the batches of judges that this run asks nothing: nobody else does, where a judge was renamed."""
@@ -428,34 +465,55 @@ class Mail:
             more["dropped"] = dropped
         kind = type(provider).__name__.removesuffix("Batches").lower()
         intent = uuid.uuid4().hex
-        sent = self.manifest.intend(intent, kind, judge, asked, **more)
         lines = [Line(name, letter.body) for name, letter in names.items()]
+        intended: list[Sent] = []
+
+        def about_to() -> None:
+            intended.append(self.manifest.intend(intent, kind, judge, asked, **more))
+
         try:
-            batch: str | None = await provider.send(intent, lines)
+            batch = await self._made(provider, intent, lines, about_to, intended)
         except NotSentError as error:
-            self.manifest.note("void", sent, why=masked(str(error))[:200])
+            for sent in intended:
+                self.manifest.note("void", sent, why=masked(str(error))[:200])
             raise FatalJudgeError(
                 f"judge {judge!r}: a batch of {len(lines)} questions was not made: {masked(str(error))} -- nothing of "
                 "it is paid for. Run the same command again when that is mended."
             ) from None
-        except (RetryableError, FatalJudgeError) as error:
-            batch = await self._after_all(sent, provider, error)
+        (sent,) = intended
         self.manifest.note("sent", sent, batch=batch)
         self._wait(sent)
         cost = sum((letter.cost for letter in letters), NOTHING)
         at_most = "price unknown" if cost.usd is None else f"at most {money(cost.usd)}, half of what it is at once"
         self.words.append(f"sent: {judge}: {len(lines)} questions in {batch}; {at_most}")
 
+    async def _made(
+        self, provider: BatchProvider, intent: str, lines: Sequence[Line], about_to: Callable[[], None],
+        intended: Sequence[Sent],
+    ) -> str:  # fmt: skip
+        """Return the batch that is made, also where the answer to that leaves a doubt; raises NotSentError."""
+        try:
+            return await provider.send(intent, lines, about_to)
+        except (RetryableError, FatalJudgeError) as error:
+            if not intended:  # nothing asked for a batch yet
+                raise NotSentError(str(error)) from None
+            return await self._after_all(intended[0], provider, error)
+
     async def _after_all(self, sent: Sent, provider: BatchProvider, error: Exception) -> str:
-        """Return the batch that was made although nobody said so."""
-        names = frozenset(name for _, name in sent.ids)
-        taken = frozenset(each.batch for each in self.manifest.sent if each.batch is not None)
+        """Return the batch that was made although nobody said so; raises NotSentError where there surely is none."""
         with contextlib.suppress(RetryableError, FatalJudgeError, UncertainError):
-            if batch := await patiently(lambda: provider.find(sent.intent, sent.time, names, taken)):
+            if batch := await patiently(lambda: self._found(sent, provider)):
                 return batch
+            if isinstance(error, LaterError):
+                await asyncio.sleep(SETTLE)
+                if batch := await patiently(lambda: self._found(sent, provider)):
+                    return batch
+                raise NotSentError(str(error))
+            self._not_shown(sent, provider)
         raise FatalJudgeError(
             f"judge {sent.judge!r}: it is not known whether a batch of {len(sent)} questions was made: "
-            f"{masked(str(error))}. Run the same command again: it looks for the batch before it sends anything."
+            f"{masked(str(error))}. Run the same command again: it looks for the batch before it sends anything, and "
+            "sends the same questions again only when such a batch would have ended."
         ) from None
 
     def _close(self, sent: Sent, state: State, results: Results) -> None:
@@ -492,9 +550,11 @@ class Mail:
             self._files[place] = [CassetteFile(self.root / f"{place}{kind}.jsonl") for kind in ("", ".part")]
         return next((row for file in self._files[place] if (row := file.find(digest)) is not None), None)
 
-    def _tell_unread(self) -> None:
-        """Say which answers nobody can read; raises FatalJudgeError where their questions are not asked again."""
-        given_up: list[str] = []
+    def _tell_given_up(self) -> None:
+        """Say which answers nobody can read; raises FatalJudgeError for questions that are not asked again."""
+        given_up = [f"not answered: {judge}: {len(keys)} questions (as {_some(keys)}) were asked in as many batches as "
+                    f"max_attempts allows, the last time in {batch}: {why}"
+                    for (judge, batch, why), keys in self._worn.items()]  # fmt: skip
         for (batch, why), keys in self._unread.items():
             if last := [key for key in keys if key in self._given_up]:
                 given_up.append(_unread_of(batch, why, last))
@@ -520,8 +580,11 @@ def _has_all(sent: Sent, state: State, results: Results) -> bool:
 
 
 def _unread_of(batch: str, why: str, keys: Sequence[Key]) -> str:
-    names = f"{', '.join(digest for _, digest, _ in keys[:3])}{', ...' if len(keys) > 3 else ''}"
-    return f"not read: {len(keys)} answers of {batch} cannot be read (to {names}): {why}"
+    return f"not read: {len(keys)} answers of {batch} cannot be read (to {_some(keys)}): {why}"
+
+
+def _some(keys: Sequence[Key]) -> str:
+    return f"{', '.join(digest for _, digest, _ in keys[:3])}{', ...' if len(keys) > 3 else ''}"
 
 
 def _why(name: str, state: State, results: Results) -> str:

@@ -24,7 +24,7 @@ from judgefixtures.cassettes.files import (
 )
 from judgefixtures.cassettes.merges import BATCHES_FILE
 
-KINDS = frozenset({"intent", "sent", "void", "partial", "parity", "ended"})
+KINDS = frozenset({"intent", "sent", "unseen", "void", "partial", "parity", "ended"})
 PARITY = "parity"  # the last part of the id of a question that was asked at once as well
 
 Key = tuple[str, str, bool]  # cassette, digest of the request, whether it was asked at once as well
@@ -44,6 +44,7 @@ class Sent:
     closed: bool = False  # it never was made, or all that it had to say is recorded
     dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters left out, by kind of asker
     partial: datetime.datetime | None = None  # when a download of its answers first lacked some
+    unseen: datetime.datetime | None = None  # when the provider's list first did not show it, by the provider's clock
 
     @property
     def ids(self) -> Iterator[tuple[str, str]]:
@@ -103,7 +104,7 @@ class Manifest:
         return self.sent[-1]
 
     def note(self, event: str, sent: Sent, **more: Any) -> None:
-        """Note what became of it: `sent` with the batch's id, `void` (there is none), `partial`, `ended`, `parity`."""
+        """Note what became of it: `sent` with the batch's id, `void` (there is none), or another of `KINDS`."""
         self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
 
     def tries(self, place: str, digest: str) -> int:
@@ -181,6 +182,8 @@ class Manifest:
             found.closed = True
         elif kind == "partial":
             found.partial = found.partial or _time(event)
+        elif kind == "unseen":  # the earlier one: a clock that was ahead would be waited for
+            found.unseen = min(found.unseen or _time(event), _time(event))
         self.events.append({key: value for key, value in event.items() if key != "asked"})
 
 

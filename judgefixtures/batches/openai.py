@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from judgefixtures.batches import (
     Limits,
     Line,
     NotSentError,
+    Page,
     Results,
     State,
+    clock_of,
     good,
     lines_of,
     made,
     named,
+    older,
     one_line,
+    pages,
     patiently,
+    rows_in,
+    status_of,
 )
 from judgefixtures.config import JudgeTable
 from judgefixtures.providers import FatalJudgeError, RetryableError
@@ -29,20 +35,22 @@ MARK = "judgefixtures"  # the key of a batch's metadata under which its intent s
 # Any other word is of a batch that may still answer: none that is new is taken for an end.
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 TRANSFER = 600.0  # seconds for a file of questions or answers
-SKEW = datetime.timedelta(hours=1)  # by which clocks may differ
+WINDOW: Literal["24h"] = "24h"
 
 
 class OpenAIBatches:
     """Batches of chat completions, through the openai SDK."""
 
     limits = Limits(50_000, 200 * 10**6)
+    window = datetime.timedelta(hours=24)  # as it is asked for
 
     def __init__(self, table: JudgeTable) -> None:
         self._table = table
         self._model = str(table.model)
         self._provider = OpenAIProvider(table)
+        self.clock: datetime.datetime | None = None
 
-    async def send(self, intent: str, lines: Sequence[Line]) -> str:
+    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Upload the questions, and make a batch of the file whose metadata names the intent."""
         content = b"".join(_line(line) for line in lines)
         client = self._provider.connected()
@@ -58,28 +66,31 @@ class OpenAIBatches:
             raise NotSentError(f"the questions could not be uploaded: {error}") from None
         if file is None:
             raise NotSentError("the server gave the uploaded questions no id")
+        about_to()
         call = client.batches.with_raw_response.create(
-            input_file_id=file, endpoint=ENDPOINT, completion_window="24h", metadata={MARK: intent}
+            input_file_id=file, endpoint=ENDPOINT, completion_window=WINDOW, metadata={MARK: intent}
         )
-        return named(made(await exchange(call, self._table.base_url), self._model))
+        return await made(exchange(call, self._table.base_url), self._model, _refuses)
 
     async def find(
         self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
     ) -> str | None:
         """Return the batch whose metadata names the intent, among those made since then."""
-        client, after = self._provider.connected(), None
-        while True:
-            more: dict[str, Any] = {"after": after} if after else {}
-            call = client.batches.with_raw_response.list(limit=100, **more)
-            page = good(await exchange(call, self._table.base_url), self._model)
-            batches = [each for each in page.get("data") or () if isinstance(each, dict)]
+        async for batches in pages(self._page):
             for batch in batches:
                 if as_table(batch.get("metadata")).get(MARK) == intent:
                     return named(batch)
-            oldest = min((tokens(batch.get("created_at")) or 0 for batch in batches), default=0)
-            if not page.get("has_more") or not batches or oldest < (since - SKEW).timestamp():
-                return None
-            after = named(batches[-1])
+            if older([batch.get("created_at") for batch in batches], since):
+                break
+        return None
+
+    async def _page(self, after: str | None) -> Page:
+        more: dict[str, Any] = {"after": after} if after else {}
+        call = self._provider.connected().batches.with_raw_response.list(limit=100, **more)
+        wire = await exchange(call, self._table.base_url)
+        self.clock, page = clock_of(wire), good(wire, self._model)
+        batches = rows_in(page, "data")
+        return batches, named(batches[-1]) if page.get("has_more") and batches else None
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
@@ -126,9 +137,15 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
     if not isinstance(name, str):
         results.nameless += 1
         return
-    status = tokens(response.get("status_code"))
+    status = status_of(response.get("status_code"))
+    error = as_table(row.get("error"))
     if status is not None and isinstance(response.get("body"), dict):
         results.add(name, status, response["body"], model, batch)
     else:
-        error = as_table(row.get("error"))
-        results.fail(name, str(error.get("message") or error.get("code") or "no response")[:200])
+        results.fail(name, str(error.get("message") or error.get("code") or "")[:200] or results.strange(row))
+
+
+def _refuses(body: Mapping[str, Any]) -> bool:
+    """Tell whether a body is an error as OpenAI's API tells it."""
+    error = as_table(body.get("error"))
+    return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
 
 from judgefixtures.cassettes.closest import FrozenChoice, freeze_choice
 from judgefixtures.cassettes.files import (
@@ -45,11 +45,16 @@ from judgefixtures.cues import LONGEST_NAME
 from judgefixtures.pairs import Pair
 from judgefixtures.verdicts import InvalidKind
 
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 RecordMode = Literal["none", "missing", "invalid", "all"]
 
 SIDE_FILE = re.compile(r"\.part(-of-another-judge(-\d+)?)?\.jsonl\Z")  # answers that are no condition's recording
 LONGEST_HEADER = 2**20  # bytes
 POLL = 0.05  # seconds between two attempts to take a lock
+# How a lock's file ends, which a kill leaves: as that of a write that was killed, which .gitignore has from the start.
+LOCK = ".lock.draft"
 
 
 class Recorded(Protocol):
@@ -591,31 +596,63 @@ def _readable(path: Path, commands: Callable[[str], str]) -> CassetteFile | None
 
 
 def held(path: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold what a path names, over processes: another one that wants it waits."""
-    return _locked(_scratch(str(path.resolve()), "lock"))
+    """Hold what a path names, over processes: another one that wants it waits.
+
+    The lock lies beside what it guards, for whoever sees the one sees the other: another user, another TMPDIR, another
+    container. Where no file can be made there nothing new can be recorded, and it lies in the temporary folder.
+    """
+    folder = path.parent.resolve()
+    lock = folder / f".{path.name}{LOCK}"
+    if lock.is_symlink():
+        raise CassetteError(f"{lock} is a link and no lock: delete it.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    except OSError:
+        lock = lock if lock.exists() else _scratch(str(folder / path.name), "lock")
+    with contextlib.suppress(OSError):  # another user's
+        lock.chmod(0o666)  # whoever may write beside it may wait for it, whatever the umask
+    return _locked(lock)
 
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock over processes; its file is removed afterwards.
+    """Hold a lock over processes; its file is removed afterwards, while it is held.
 
-    Whoever waits must not take a lock whose file was removed meanwhile, while the next one makes a new file. So a
-    lock is taken and removed only under the guard, which is held for a moment and stays.
+    Whoever waits must not take a lock whose file was removed meanwhile, while the next one makes a new file.
     """
     from filelock import FileLock
 
-    guard, lock = FileLock(path.with_name("guard.lock")), FileLock(path)
-    while not lock.is_locked:
-        with guard, contextlib.suppress(TimeoutError):  # another holds it
+    while True:
+        lock = FileLock(path, mode=0o666)
+        try:
             lock.acquire(blocking=False)
-        if not lock.is_locked:
-            time.sleep(POLL)
+        except TimeoutError:
+            pass  # another holds it
+        except OSError as error:
+            raise CassetteError(
+                f"the lock {path} cannot be taken: {error.strerror}. It keeps two recordings from paying for the same: "
+                "delete it where no other one runs, or keep the folder where files can be locked."
+            ) from None
+        if lock.is_locked and _is_named(lock, path):
+            break
+        lock.release()
+        time.sleep(POLL)
     try:
         yield
     finally:
-        with guard:
-            lock.release()
-            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Windows removes no file that is open
+            path.unlink()
+        lock.release()
+
+
+def _is_named(lock: BaseFileLock, path: Path) -> bool:
+    """Tell whether a file that was locked bears its name still."""
+    descriptor = lock._context.lock_file_fd  # there is no other way to the file that is open
+    try:
+        return descriptor is None or os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _scratch(name: str, kind: str) -> Path:

@@ -320,6 +320,15 @@ def _proxy_error(causes: list[BaseException], proxy: _Proxy, where: str) -> Exce
     return None
 
 
+# How httpx calls what went wrong before anything of a request could leave.
+UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "InvalidURL"})
+
+
+def never_left(fault: Exception) -> bool:
+    """Tell whether a fault of `exchange` is of a request that nobody can have received: there was no connection."""
+    return any(type(cause).__name__ in UNSENT for cause in _causes(fault))
+
+
 class _BrokenOffError(RetryableError):
     """The connection ended before an HTTP answer was there."""
 
@@ -722,7 +731,7 @@ def quotas(headers: Mapping[str, str], usage: Usage) -> tuple[Quota, ...]:
     said = {name.lower(): value for name, value in headers.items() if "ratelimit" in name.lower()}
     if not said:
         return ()
-    now, found = _server_time(headers), []
+    now, found = server_time(headers), []
     for named in NAMED:
         for kind, counted in COUNTED.items():
             left, reset, most = (said.get(named.format(what=what, kind=kind), "")
@@ -734,7 +743,7 @@ def quotas(headers: Mapping[str, str], usage: Usage) -> tuple[Quota, ...]:
     return tuple(found)
 
 
-def _server_time(headers: Mapping[str, str]) -> float:
+def server_time(headers: Mapping[str, str]) -> float:
     """Return the time by the server's clock: a moment that it names is one of that clock."""
     said = _date(headers.get("date", ""))
     return time.time() if said is None else said

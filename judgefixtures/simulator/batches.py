@@ -6,7 +6,7 @@ Time passes here as a test wants: a batch that takes a day is there when the des
 from __future__ import annotations
 
 import datetime
-import email
+import email.utils
 import hashlib
 import json
 import random
@@ -100,7 +100,9 @@ class BatchDesk:
             if verb == method and (found := re.search(pattern, parts.path)):
                 with self._lock:
                     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-                    return answer(self, found, headers, raw, query, url)
+                    reply = answer(self, found, headers, raw, query, url)
+                    date = email.utils.formatdate(self.now, usegmt=True)
+                    return replace(reply, headers={**reply.headers, "date": date})
         return None
 
     # --- OpenAI -----------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.unsaid:
             self.close_connection = True
             return
-        self.send_response(reply.status)
+        self.send_response_only(reply.status)  # the desk says by itself what time it is there
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(reply.body)))

@@ -32,7 +32,7 @@ SETTINGS = MappingProxyType({
     "pytest.toml": "", "pytest.ini": "", "pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]",
     "setup.cfg": "[tool:pytest]",
 })  # fmt: skip
-# What a recording that was cut short leaves beside the others, and a write that was killed: never to be committed.
+# What a recording that was cut short leaves beside the others, and a write or a lock that was killed: never committed.
 IGNORED = ("*.part.jsonl", "*.part-of-another-judge*.jsonl", ".*.draft")
 FIXTURES = ("judge", "baseline", "pairs", "contrast", "gate")
 NAMES = "|".join(FIXTURES)

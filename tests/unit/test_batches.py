@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -33,13 +34,13 @@ from support.server import serving as answering
 import judgefixtures.batches.google as google_batches
 import judgefixtures.batches.mail as mail
 import judgefixtures.batches.openai as openai_batches
-from judgefixtures.batches import BatchProvider, Limits, Line, UncertainError, load_batches
+from judgefixtures.batches import BatchProvider, Limits, Line, NotSentError, UncertainError, load_batches
 from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes.files import DamagedError, Row
 from judgefixtures.config import judge_table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plans import PLANNING_MARK
-from judgefixtures.providers import PROVIDERS, FatalJudgeError
+from judgefixtures.providers import PROVIDERS, FatalJudgeError, RetryableError
 from judgefixtures.simulator.batches import DAY, Faults, Reply
 from judgefixtures.simulator.server import serving
 
@@ -695,6 +696,331 @@ def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
     assert "sent: ours: " in project.sent().said
     assert project.sent().parseoutcomes() == {"passed": 1}
     assert set(office.paid.values()) == {1}
+
+
+# --- in doubt -------------------------------------------------------------------------------------------------
+
+MAKING = re.compile(r"/v1/batches$|:batchGenerateContent$|/v1/messages/batches$")
+OWN = {
+    "openai": {"error": {"message": "No.", "type": "invalid_request_error", "param": None, "code": None}},
+    "google": {"error": {"code": 400, "message": "No.", "status": "INVALID_ARGUMENT"}},
+    "anthropic": {"type": "error", "error": {"type": "invalid_request_error", "message": "No."}},
+}
+HTML = b"<html><body>Bad request</body></html>"
+
+
+def gateway(
+    office: PostOffice, status: int, body: bytes, *, makes: bool = True, headers: Mapping[str, str] | None = None
+) -> list[str]:
+    """Answer in a server's place when a batch is to be made, which it is all the same; return what was asked for."""
+    handle = office.desk.handle
+    asked: list[str] = []
+
+    def answered(method: str, path: str, sent: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+        if method != "POST" or not MAKING.search(path.partition("?")[0]):
+            return handle(method, path, sent, raw, url)
+        asked.append(path)
+        if makes:
+            handle(method, path, sent, raw, url)
+        return Reply(status, body, {"content-type": "application/json", **(headers or {})})
+
+    office.desk.handle = answered  # type: ignore[method-assign]
+    return asked
+
+
+DOUBTS = {
+    "408": (408, b'{"error": {"message": "Timeout."}}'),
+    "409": (409, None),
+    "425": (425, b"{}"),
+    "429": (429, None),
+    "499": (499, b""),
+    "502": (502, HTML),
+    "400 of a proxy": (400, HTML),
+    "403 in words": (403, b'{"message": "Forbidden"}'),
+    "a redirect": (307, b""),
+    "no id": (200, b"{}"),
+    "an id that is none": (200, b'{"id": 7, "name": ["x"]}'),
+    "half a body": (200, b'{"id": "batch'),
+    "a sign-in page": (200, HTML),
+}
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+@each_sdk
+def test_a_batch_that_may_have_been_made_is_looked_for(
+    doubt: str, sdk: str, office: PostOffice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is said when a batch is made, only the provider's own refusal means that none was; it is asked once."""
+    monkeypatch.setattr(mail, "SETTLE", 0.0)
+    status, body = DOUBTS[doubt]
+    own = json.dumps(OWN[sdk]).encode()
+    asked = gateway(office, status, own if body is None else body, headers={"location": "/elsewhere"})
+
+    async def use(batches: BatchProvider) -> None:
+        with pytest.raises((RetryableError, FatalJudgeError)):
+            await batches.send("mine", lines_of(sdk, 2))
+
+    during(batches_of(sdk, office.url), use)
+    assert len(asked) == len(office.desk.batches) == 1
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 502])
+@each_sdk
+def test_a_gateway_that_made_a_batch_and_gave_up_costs_nothing_twice(
+    status: int, sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Whatever it says, the batch is found in the list by the run that sent it: billed is what was asked, once."""
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    gateway(office, status, json.dumps(OWN[sdk]).encode())
+    assert project.sent().ret == 0
+    assert project.events == ["intent", "sent"]
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+    assert office.paid.total() + office.at_once.total() == 12
+
+
+def unlisted(path: str, reply: Reply) -> Reply | None:
+    """Show a list without the latest batch."""
+    if not re.search(r"/batches(\?.*)?$", path):
+        return reply
+    shown = json.loads(reply.body)
+    return replace(reply, body=json.dumps({key: [] if isinstance(value, list) else value
+                                           for key, value in shown.items()}).encode())  # fmt: skip
+
+
+@each_sdk
+def test_a_batch_that_no_list_shows_is_asked_for_again_when_it_would_have_ended(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """As long as it may run it may be there, whatever this machine's clock says; when the list shows it, it counts."""
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "", "batch_parity = 0")
+    handle = office.desk.handle
+    gateway(office, 409, json.dumps(OWN[sdk]).encode())
+    lying(office, unlisted)
+    assert project.sent().ret == pytest.ExitCode.USAGE_ERROR
+    assert project.events == ["intent", "unseen"]
+    for days in (30, -30):  # what this machine's clock says of when it was sent
+        aged(project, days, "intent")
+        waiting = project.sent()
+        assert waiting.ret == 0
+        assert "the provider's list does not show it. They are sent again after " in waiting.said
+    assert len(office.desk.batches) == 1
+    kept = (project.cassettes / "batches.jsonl").read_bytes()
+    office.desk.ahead = (49 if sdk == "google" else 25) * 3600
+    project.sent()
+    assert len(office.desk.batches) == 2
+    assert project.events.count("void") == 1
+    (project.cassettes / "batches.jsonl").write_bytes(kept)
+    office.desk.batches.popitem()
+    office.desk.handle = handle  # type: ignore[method-assign]
+    ran = project.sent()
+    assert "found: ours: " in ran.said
+    ran.assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+
+
+def test_a_clock_that_was_ahead_delays_nothing_for_ever(office: PostOffice, pytester: pytest.Pytester) -> None:
+    """A time in the future, of a server whose clock was wrong, is replaced by the next look at the list."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    gateway(office, 409, b"{}", makes=False)
+    project.sent()
+    aged(project, -400, "unseen")
+    project.sent()
+    assert project.events == ["intent", "unseen", "unseen"]
+    office.desk.ahead = 25 * 3600
+    project.sent()
+    assert "void" in project.events
+
+
+LISTS = {
+    "refuses": lambda reply: Reply(403, b'{"error": {"message": "No lists here."}}', reply.headers),
+    "is none": lambda reply: replace(reply, body=b'{"object": "list"}'),
+    "is empty": lambda reply: replace(reply, body=b""),
+    "has no end": lambda reply: replace(
+        reply, body=b'{"data": [{"id": "batch_9", "created_at": 4000000000}], "has_more": true}'
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_a_list_that_shows_nothing_it_can_be_told_by_ends_no_doubt(
+    case: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list that refuses, is none or comes to no end says nothing about a batch: nothing is sent, however late."""
+    monkeypatch.setattr("judgefixtures.batches.FIRST_WAIT", 0.01)
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    handle = office.desk.handle
+    gateway(office, 409, b"{}")
+    lying(office, lambda path, reply: LISTS[case](reply) if re.search(r"/batches(\?.*)?$", path) else reply)
+    assert project.sent().ret == pytest.ExitCode.USAGE_ERROR
+    office.desk.ahead = 50 * 3600
+    ran = project.sent()
+    assert ran.ret not in (0, 1)
+    assert "delete the lines of the intent" in ran.said
+    assert len(office.desk.batches) == 1
+    office.desk.handle = handle  # type: ignore[method-assign]
+    office.desk.ahead = 0
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+@each_sdk
+def test_a_refusal_in_the_providers_own_form_means_that_no_batch_was_made(
+    status: int, sdk: str, office: PostOffice
+) -> None:
+    """So does a server that cannot be reached: these are certain, and the next run sends without waiting."""
+    gateway(office, status, json.dumps(OWN[sdk]).encode(), makes=False)
+
+    async def use(batches: BatchProvider) -> None:
+        with pytest.raises(NotSentError, match=str(status)):
+            await batches.send("mine", lines_of(sdk, 2))
+
+    async def nowhere(batches: BatchProvider) -> None:
+        with pytest.raises(NotSentError, match="refuses connections"):
+            await batches.send("mine", lines_of(sdk, 2))
+
+    during(batches_of(sdk, office.url), use)
+    if status == 400:
+        during(batches_of(sdk, NOWHERE), nowhere)
+
+
+def test_questions_that_could_not_be_uploaded_leave_nothing_in_the_list(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """A file costs nothing: only what asks for a batch stands in the list before it is sent."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    answer = office.answer
+    office.answering = lambda asked: wire({}, 403) if asked.path == "/v1/files" else answer(asked)
+    ran = project.sent()
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    assert "was not made: the questions could not be uploaded" in ran.said
+    assert not (project.cassettes / "batches.jsonl").exists()
+    office.answering = answer
+    project.sent()
+    project.sent().assert_outcomes(passed=1)
+
+
+# --- lines that nobody can read ---------------------------------------------------------------------------------
+
+
+def changed(row: dict[str, Any], sdk: str, status: Any) -> dict[str, Any]:
+    """Return a line of answers with another status, or in the place where a format has none, another word."""
+    if sdk == "openai":
+        return {**row, "response": {**row["response"], "status_code": status}}
+    if sdk == "google":
+        return {"key": row["key"], "metadata": row.get("metadata"), "answer": {"status": status, "key": KEY}}
+    return {**row, "result": {"type": status, "message": row["result"].get("message")}}
+
+
+def telling(office: PostOffice, sdk: str, status: Any) -> None:
+    """Let every line of answers tell a status."""
+
+    def told(path: str, reply: Reply) -> Reply:
+        if not any(end in path for end in ("/content", "/results", ":download")):
+            return reply
+        rows = [changed(json.loads(line), sdk, status) for line in reply.body.splitlines()]
+        return replace(reply, body="".join(json.dumps(row) + "\n" for row in rows).encode())
+
+    lying(office, told)
+
+
+@pytest.mark.parametrize("status", ["200", 200.0, " 200 "])
+def test_a_status_is_read_however_it_is_written(status: Any, office: PostOffice, pytester: pytest.Pytester) -> None:
+    """As a text, or with a point, it is the number that it says: nothing is asked again."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "max_attempts = 2", "batch_parity = 0")
+    telling(office, "openai", status)
+    project.sent()
+    project.sent().assert_outcomes(passed=1)
+    assert len(office.desk.batches) == 1
+
+
+@each_sdk
+def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds end, over all runs together, with exit code 4, one of the lines, and what to do; no key is shown."""
+    monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "max_attempts = 2", "batch_parity = 2")
+    telling(office, sdk, f"fine {KEY}")
+    assert project.sent().ret == 0
+    assert project.sent().ret == 0
+    asked = office.at_once.total()
+    for _ in range(3):
+        ran = project.sent()
+        assert ran.ret == pytest.ExitCode.USAGE_ERROR
+        assert "were asked in as many batches as max_attempts allows" in ran.said
+        assert "an answer of no known form, as {" in ran.said
+        assert "record these without --judge-batch" in ran.said
+        assert KEY not in ran.said
+    assert len(office.desk.batches) == 2
+    assert set(office.paid.values()) <= {1, 2}
+    assert office.at_once.total() == asked
+    project.run("--judge-record", "missing").assert_outcomes(passed=1)
+    assert project.sent().ret == 0
+
+
+@pytest.mark.parametrize("fault", ["failing", "expired"])
+@each_sdk
+def test_what_always_fails_is_asked_in_max_attempts_batches(
+    fault: str, sdk: str, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Questions that fail or expire in every batch end the rounds as well, and the others are recorded."""
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "max_attempts = 2", "batch_parity = 0")
+    office.desk.faults = Faults(failing=1.0) if fault == "failing" else Faults(expired=1.0)
+    codes = []
+    for _ in range(5):
+        codes.append(project.sent().ret)
+        day_later(office)
+    assert codes[:2] == [0, 0]
+    assert set(codes[2:]) == {pytest.ExitCode.USAGE_ERROR}
+    assert len(office.desk.batches) == 2
+
+
+# --- two runs at once -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["another TMPDIR", "another name of the folder"])
+def test_two_runs_on_one_folder_wait_for_each_other(case: str, office: PostOffice, pytester: pytest.Pytester) -> None:
+    """Whatever their TMPDIR, and by whichever name they know the folder: one sends, the other finds it sent."""
+    project = Posted(pytester, 6)
+    project.configure("openai", office.url, "", "batch_parity = 0")
+    office.desk.seconds = 3600
+    project.cassettes.mkdir()
+    names = [project.path, project.path]
+    if "name" in case:
+        other = project.path.parent / f"{project.path.name}-again"
+        other.symlink_to(project.path)
+        names[1] = other
+    office.hold = lambda asked: time.sleep(1.0) if asked.path == "/v1/files" else None
+    plugins = ("-p", "no:cacheprovider", "-p", "xdist.plugin", "-p", "judgefixtures.plugin")
+    command = [sys.executable, "-m", "pytest", *plugins, "--judge-config", "judges.toml", *BATCH]
+    runs = []
+    for number, folder in enumerate(names):
+        temporary = project.path / f"tmp{number}"
+        temporary.mkdir()
+        environment = {
+            **os.environ,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "TMPDIR": str(temporary),
+            "PWD": str(folder),
+        }
+        runs.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL))
+    assert [run.wait() for run in runs] == [0, 0]
+    assert len(office.desk.batches) == 1
+    assert office.at_once.total() == 1
+    office.desk.ahead = 3700
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
+    assert not list(project.cassettes.rglob("*lock*"))
 
 
 # --- kills -----------------------------------------------------------------------------------------------------
