@@ -659,7 +659,7 @@ class _Root(_Table):
         if value is False:
             return None
         if not isinstance(value, dict):
-            raise ValueError("it is a table [control] with dataset, pairs and threshold, or false, which leaves it out")
+            raise ValueError("it is a table with dataset, pairs and threshold, or false, which leaves it out")
         return value
 
 

@@ -27,6 +27,7 @@ CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, wha
 TELLING = 0.9  # of the answers: when so many have something in common, that is what is wrong with the judge
 CLEAR, CLEAR_STORIES = "house-qa", "house-stories"
 OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
+TABLE = "[tool.judgefixtures.control]"  # as messages name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 def need_of(judge: str, dataset: str, golden: int, table: ControlTable) -> Need | None:
     """Return what a control needs to be able to pass, where so many pairs with gold are too few."""
     limit = f"threshold {table.threshold:g}, not even if all are right"
-    need = Need(f"control of {judge}", dataset, golden, table.fewest, limit, "name a dataset with more in [control]",
+    need = Need(f"control of {judge}", dataset, golden, table.fewest, limit, f"name one with more in {TABLE}",
                 "pairs with gold")  # fmt: skip
     return need if golden < table.fewest else None
 
@@ -112,8 +113,8 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
             told = sum(_told(each.pair, best) for each in own)
             return replace(found, status=Status.INCONCLUSIVE, message=(
                 f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing shows "
-                f"that it reads. That count tells the better response on {told} of these pairs: set [control] dataset "
-                "to pairs on which it does not"
+                f"that it reads. That count tells the better response on {told} of these pairs: set dataset in "
+                f"{TABLE} to pairs on which it does not"
             ))  # fmt: skip
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
     reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
@@ -216,19 +217,19 @@ def of_log(found: Control, table: ControlTable, answers: Sequence[Judgment] = ()
     """
     if table.dataset is not None:
         return found
-    message = f"{found.message} (on pairs of {found.dataset} itself that have gold: [control] names no dataset)"
+    message = f"{found.message} (on pairs of {found.dataset} itself that have gold: {TABLE} names no dataset)"
     if not found.earns_nothing or (answers and habit(answers)):
         return replace(found, message=message)
     return replace(found, status=Status.NOT_APPLICABLE, message=(
-        f"nothing shows that this judge reads: {message}. They need not be clear pairs: set [control] dataset to some "
-        "that its log has answers about in both orders"
+        f"nothing shows that this judge reads: {message}. They need not be clear pairs: set dataset in "
+        f"{TABLE} to some that its log has answers about in both orders"
     ))  # fmt: skip
 
 
 def refusal(failed: Control) -> str:
     """Return why an item is an ERROR."""
     return (  # a message may end in a command, which is copied as it stands: nothing comes after it
-        f"nothing about {failed.judge} can be a PASS until it passes its control ([control] in the configuration), "
+        f"nothing about {failed.judge} can be a PASS until it passes its control ({TABLE}), "
         f"which is {failed.status} on {failed.dataset}: {failed.message}"
     )
 

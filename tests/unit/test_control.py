@@ -255,8 +255,8 @@ def test_any_dataset_with_gold_can_control(project: Controlled) -> None:
 
 
 MISTAKES = {
-    "control = true": ["control", "[control]", "or false", "True"],
-    "control = 30": ["control", "[control]", "or false", "30"],
+    "control = true": ["control", "a table with dataset", "or false", "True"],
+    "control = 30": ["control", "a table with dataset", "or false", "30"],
     '[control]\ndataset = "howse-qa"': ["[control] dataset", "'howse-qa'", "house-qa"],
     "[control]\npairs = 4": ["control", "pairs = 4 can never exceed threshold = 0.5", "at least 5"],
     "[control]\nthreshold = 0.95": ["control", "pairs = 30 can never exceed threshold = 0.95", "at least 59"],

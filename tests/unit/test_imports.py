@@ -284,7 +284,7 @@ def test_the_control_is_of_its_own_pairs(project: Project, take: Callable[..., s
     take(log())
     (found,) = run(project, "-k", "accuracy").report["controls"]
     assert (found["dataset"], found["n"], found["status"]) == ("own", 30, "PASS")
-    assert "on pairs of own itself that have gold: [control] names no dataset" in found["message"]
+    assert "on pairs of own itself that have gold: [tool.judgefixtures.control] names no dataset" in found["message"]
 
 
 def test_a_judge_that_does_not_read_fails_its_control(project: Project, take: Callable[..., str]) -> None:
@@ -306,7 +306,7 @@ def test_hard_pairs_are_no_control(project: Project, take: Callable[..., str]) -
     (found,) = ran.report["controls"]
     assert found["status"] == "NOT_APPLICABLE"
     assert found["message"].startswith("nothing shows that this judge reads: right in both orders on ")
-    assert "set [control] dataset to some that its log has answers about" in found["message"]
+    assert "set dataset in [tool.judgefixtures.control] to some that its log has answers about" in found["message"]
 
 
 def test_an_import_says_what_it_takes_the_place_of(take: Callable[..., str]) -> None:
