@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from judgefixtures.asking import Asker, R, Said
-from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
+from judgefixtures.cassettes.files import CassetteError, CassetteWriteError, today
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError, recording
 from judgefixtures.certainty import likely_of
@@ -1108,13 +1108,16 @@ class Run:
         model = judge.table.model
         if judge.table.connection is not None and announced is None:
             return  # a cloud ends models on days of its own
-        if model and (warning := retirement(model, datetime.date.today(), announced)):
+        if model and (warning := retirement(model, datetime.date.fromisoformat(today()), announced)):
             ledger.warn(f"judge {judge.name}: {warning}")
 
     def _warn_of_cache(self, judge: Judge, cassettes: Sequence[Cassette], asking: Asking) -> None:
-        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
-        if cached := sum(cassette.cached for cassette in cassettes):
-            asked = sum(cassette.asked for cassette in cassettes)
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
+
+        A replay of what it answered warns as the recording does.
+        """
+        cached, asked = map(sum, zip(*(cassette.cached for cassette in cassettes), strict=True))
+        if cached:
             command = asking.command("all")
             asking.ledger.warn(
                 f"judge {judge.name} on {asking.dataset}: {cached} of {asked} new answers came with the response id of "

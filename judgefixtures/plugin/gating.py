@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, field
@@ -171,13 +170,14 @@ class Gate:
 
     def _with_waiver(self, finding: Finding) -> Finding:
         """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer."""
+        from judgefixtures.cassettes.files import today
         from judgefixtures.findings import Waived
         from judgefixtures.statistics import Status
 
         waiver = self._setup.config.waiver(finding.name) if finding.baseline is None else None
         if waiver is None or finding.status is Status.ERROR:
             return finding
-        if waiver.expires < datetime.date.today():
+        if waiver.expires.isoformat() <= today():
             needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
             remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
             return finding.no_longer_waived(

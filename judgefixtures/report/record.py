@@ -31,6 +31,8 @@ OF_ITEM = ("item", "findings", "judges", "failed")  # what results.jsonl has of 
 SHARED = ("served", "warnings", "asked")  # evidence that is no item's own
 OPTIONS = ("config", "cassettes", "pairs", "repeats")  # of which a command in a report has to name those given
 LARGEST = 1 << 29  # bytes of a file; a report of 100,000 judgments has a quarter of it
+PATHS = ("--judge-config=", "--judge-cassettes=")
+MOST_SHOWN = 120  # characters of a setting, in a line about it
 OF_JUDGE = "judges."  # how the tables of settings begin that are about a single judge
 # What a file that is no report of ours, though it is whole by its digests, ends in wherever it is looked at.
 MISREAD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -241,6 +243,11 @@ def stopped(unfinished: Sequence[str]) -> str:
     if not unfinished:
         return ""
     return f"a run was stopped before its end: {several(len(unfinished), 'item')} did not run, {unfinished[0]} first"
+
+
+def numbers(about: About) -> list[str]:
+    """Return the options that numbers depend on; where things lie may differ from machine to machine."""
+    return [option for option in about.options if not option.startswith(PATHS)]
 
 
 def settings_that_differ(one: About, other: About) -> dict[str, tuple[str, str]]:

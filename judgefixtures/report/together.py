@@ -12,19 +12,19 @@ from judgefixtures.checks.wording import shortened
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.report.record import (
     JUDGMENT_KEY,
+    MOST_SHOWN,
     SHARED,
     About,
     Record,
     asked_of,
     joined_sources,
+    numbers,
     settings_that_differ,
     stopped,
 )
 from judgefixtures.rows import digest_of
 
-PATHS = ("--judge-config", "--judge-cassettes")  # where things lie may differ from machine to machine
 OF_ORDER = ("response_1", "response_2", "gold", "judges")  # what of a pair differs where its responses changed places
-MOST_SHOWN = 120  # characters of a value
 
 
 def together(records: Mapping[Path, Record]) -> Record:
@@ -39,7 +39,7 @@ def together(records: Mapping[Path, Record]) -> Record:
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
     _agree({folder: {"the version of judgefixtures": about.version} for folder, about in abouts.items()})
-    _agree({folder: {"--judge-pairs or --judge-repeats": _numbers(about)} for folder, about in abouts.items()})
+    _agree({folder: {"--judge-pairs or --judge-repeats": numbers(about)} for folder, about in abouts.items()})
     _agree_on_settings(abouts)
     _agree({folder: {f"the judge {name!r}": identity for name, identity in part.judges.items()}
             for folder, part in records.items()})  # fmt: skip
@@ -71,11 +71,6 @@ def _about(parts: Sequence[About], ran: Collection[str]) -> About:
         settings={table: settings[table] for table in sorted(settings)},
         key_variables=tuple(sorted({name for part in parts for name in part.key_variables})),
     )  # fmt: skip
-
-
-def _numbers(about: About) -> list[str]:
-    """Return the options that numbers depend on."""
-    return [option for option in about.options if not option.startswith(PATHS)]
 
 
 def _agree(parts: Mapping[Path, Mapping[str, object]], *, shows: bool = True) -> None:
