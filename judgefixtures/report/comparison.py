@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
+from judgefixtures.checks.decision import decisions
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
-from judgefixtures.report import build_report
 from judgefixtures.report.record import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
 from judgefixtures.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
 
@@ -84,12 +84,11 @@ def compared(old: Record, new: Record) -> Changes:
 
 def _trouble(which: str, record: Record) -> list[str]:
     """Say that a run did not pass, or did not come to its end; nothing of one that did, waivers heeded."""
-    report = build_report(record.findings, record.judges, record.about.lost)
     counts = Counter(str(each.status) for each in record.findings if each.waived is None)
-    decided = report.get("decision", {}).get("status", "APPROVE")
+    decided = [row for row in decisions(record.findings) or () if row["status"] != "APPROVE"]
     said = [f"{counts[status]} {several} {status}" for status in ("ERROR", "FAIL", "INCONCLUSIVE") if counts[status]
             for several in ["result is" if counts[status] == 1 else "results are"]]  # fmt: skip
-    said += [f"the swap is {decided}"] if decided != "APPROVE" else []
+    said += [f"the swap of {row['baseline']} for {row['judge']} is {row['status']}" for row in decided]
     said += filter(None, [record.about.lost, stopped(record.about.unfinished)])
     if record.failed and not said:
         said = ["an item failed"]
