@@ -294,7 +294,9 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
                 continue
             except MISREAD:
                 raise not_ours(folder) from None
-        raise not_ours(next(iter(records))) from None
+        named = " and ".join(map(str, records))
+        raise JudgeFixturesError(f"{named} cannot be used together: one of them holds what no run with --judge-report "
+                                 "of this version of judgefixtures wrote. Run its tests again.") from None  # fmt: skip
 
 
 def _init(options: argparse.Namespace) -> int:

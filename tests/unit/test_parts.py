@@ -236,7 +236,8 @@ def record(*findings: Finding, failed: bool = False, **about: Any) -> Record:
              "failed": failed}]  # fmt: skip
     judgment = {"judge": "mine", "dataset": "qa", "condition": "no-cue", "pair": "p", "repeat": 0, "invalid": None,
                 "usage": {"input_tokens": 1, "output_tokens": 1, "reasoning_tokens": None}}  # fmt: skip
-    pair = {"dataset": "qa", "pair": "p", "judges": ["mine"]}
+    pair = {"dataset": "qa", "pair": "p", "question": "q", "response_1": "a", "response_2": "b", "gold": None,
+            "category": "", "content_type": "Response", "judges": ["mine"]}  # fmt: skip
     return Record.of(About("1", "2026-01-01", **about), rows, [judgment], [pair], [])
 
 
@@ -555,7 +556,7 @@ def test_no_key_of_the_environment_survives_a_merge(
 
 
 @pytest.mark.parametrize("zone", ["Etc/GMT-14", "Etc/GMT+12"])
-@pytest.mark.parametrize(("days", "code"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize(("days", "code"), [(0, 1), (2, 0)])
 def test_a_waiver_fails_from_its_day_on_everywhere(
     zone: str, days: int, code: int, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2423,7 +2423,7 @@ def test_a_cache_before_the_judge_is_warned_about(reply: Answering, cached: int,
     assert ("response id" in said) == bool(cached)
     written = (project.path / "report" / "report.json").read_bytes()
     assert bool(json.loads(written)["warnings"]) == bool(cached)
-    replay_with(project, "--judge-repeats", "2", *report)
+    project.run("--judge-repeats", "2", *report)
     assert (project.path / "report" / "report.json").read_bytes() == written
     assert not [path for path in project.path.rglob("*.jsonl") if b"one for all" in path.read_bytes()]
 
