@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 PLAIN = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)  # what needs no quotes in any shell
 ACTIVE = re.compile(r"[\"$`\\!%\n]")  # what double quotes do not keep as it is, in one shell or another
@@ -22,6 +22,20 @@ def quoted(word: str) -> str:
     if PLAIN.fullmatch(word):
         return word
     return shlex.quote(word) if ACTIVE.search(word) else f'"{word}"'
+
+
+def is_option(text: str, names: Collection[str]) -> bool:
+    """Tell whether a text is an option of one of these names as `options` writes it: one word to a shell.
+
+    >>> [is_option(text, ["pairs"]) for text in ("--judge-pairs=10", "--judge-pairs=10; rm x", "--judge-judge=a")]
+    [True, False, False]
+    """
+    name, given, value = text.removeprefix("--judge-").partition("=")
+    try:
+        words = shlex.split(value)
+    except ValueError:  # a quotation that does not end
+        return False
+    return bool(given) and name in names and len(words) == 1 and options({name: words[0]}) == [text]
 
 
 def options(given: Mapping[str, object]) -> list[str]:

@@ -755,9 +755,42 @@ class Config(_Table):
                     f'allow_outside = ["{named}"] in {self.heading("security")}.'
                 )
 
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The environment variables that may hold a key of a judge of this configuration."""
+        own = {table.key_variable for table in self.judges.values() if table.key_variable is not None}
+        return tuple(sorted(own | set(self.security.api_key_envs)))
+
     def gate(self, family: str) -> GateTable:
         """Return the gate of a family: [gate.FAMILY] where it is written, over [gate]."""
         return self.family_gates.get(family, self.default_gate)
+
+    @property
+    def decisive(self) -> dict[str, dict[str, Any]]:
+        """Return what results depend on, by table and key as they are written: plain values, of whole tables all keys.
+
+        Of [gate.FAMILY] it is what differs from [gate]. Where pairs come from is left out: what counts is which came.
+        """
+        default = self.default_gate.model_dump()
+        found: dict[str, dict[str, Any]] = {
+            "": {"seed": self.seed, "control": self.control is not None},
+            "gate": default,
+            "swap": self.swap.model_dump(),
+            "control": {} if self.control is None else self.control.model_dump(),
+            "detector": self.detector.model_dump(),
+            "waivers": {each.contrast: each.model_dump(mode="json") for each in reversed(self.waivers)},
+            "cues": {},
+        }
+        for name, gate in self.family_gates.items():
+            own = {key: value for key, value in gate.model_dump().items() if value != default[key]}
+            found |= {f"gate.{name}": own} if own else {}
+        for name, labels in self.cues.items():
+            if labels != FAMILIES.get(name):
+                found["cues"][name] = list(labels)  # their order is the declared direction
+                found[f"cues.{name}"] = dict(labels)
+                if isinstance(labels, OwnFamily):
+                    found[f"cues.{name}.terms"] = {label: list(words) for label, words in labels.terms.items()}
+        return found
 
     def waiver(self, contrast: str) -> Waiver | None:
         """Return the waiver of a contrast, expired or not, or None."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
 
 from judgefixtures.asking import Said
 from judgefixtures.findings import Row
@@ -68,6 +70,12 @@ def pair_row(judge: str, dataset: str, pair: Pair) -> Row:
             "response_2": pair.response_2, "gold": pair.gold, "category": pair.category,
             "content_type": pair.content_type, **({} if pair.cluster is None else {"cluster": pair.cluster}),
             "judges": [judge]}  # fmt: skip
+
+
+def digest_of(rows: Iterable[Row]) -> str:
+    """Return a digest of pairs' rows, in any order: of all that is known of them but who was asked."""
+    known = [{name: row[name] for name in sorted(row) if name != "judges"} for row in rows]
+    return hashlib.sha256(json.dumps(sorted(known, key=json.dumps)).encode()).hexdigest()[:16]
 
 
 def plan_text_row(judge: str, dataset: str, pair: str, planned: Planned) -> Row:

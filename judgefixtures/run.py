@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import hashlib
 import json
 import re
 from collections import Counter
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from judgefixtures.asking import Asker, R, Said
-from judgefixtures.cassettes.files import CassetteError, CassetteWriteError
+from judgefixtures.cassettes.files import CassetteError, CassetteWriteError, today
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError, recording
 from judgefixtures.certainty import likely_of
@@ -77,7 +78,7 @@ from judgefixtures.plans import PLAN, heuristic_plan
 from judgefixtures.providers import know_credentials
 from judgefixtures.ratings import Rater, Rating, both_ratings, check_names
 from judgefixtures.retirements import retirement
-from judgefixtures.rows import judgment_row, pair_row, plan_text_row, served_rows
+from judgefixtures.rows import digest_of, judgment_row, pair_row, plan_text_row, served_rows
 from judgefixtures.samples import Samples
 from judgefixtures.secrets import presentable
 from judgefixtures.statistics import Status
@@ -178,6 +179,7 @@ class Ledger:
     served: list[Row] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
+    asked: dict[str, str] = field(default_factory=dict)  # which pairs and texts judges were asked about, by what it is
 
     def warn(self, text: str) -> None:
         """Keep a warning, once."""
@@ -205,6 +207,11 @@ class Ledger:
         self.retries += other.retries
         for warning in other.warnings:
             self.warn(warning)
+
+    def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
+        """Note which pairs something is about, so that parts of a run can be told from parts of another."""
+        digest = digest_of(pair_row(judge, dataset, pair) for pair in pairs)
+        self.asked[what] = f"{len(pairs)} pairs, digest {digest}"
 
     def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
         """Keep a judge's judgments, what they are about, the plans that they carried out, and what its tokens cost."""
@@ -390,6 +397,18 @@ class Run:
         families = self.config.swap.families
         return sum(len(self.contrasts(name)) * len(self.config.datasets_of(name)) for name in families)
 
+    def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return everything that results of this run depend on beside what was asked and answered, by table and key.
+
+        Of these judges it is what their identity leaves out.
+        """
+        found = self.config.decisive
+        found[""]["pairs"] = self.options.pairs or self.config.pairs
+        if (detector := self.config.detector.judge) is not None:
+            # One that was not asked yet: whether it is known what its model takes depends on the process.
+            found["detector"]["identity"] = load_judge(self.config.judge_table(detector), detector).identity
+        return found | {f"judges.{name}": {"ties": self.config.judge_table(name).counts_ties} for name in judges}
+
     # --- gates ------------------------------------------------------------------------------------------------
 
     def gate(
@@ -441,6 +460,7 @@ class Run:
             if failed := next((each for each in controls if each.earns_nothing), None):
                 return _controlled(refused(check.lost(case, refusal(failed)), failed), controls)
             case, asking = self._looked_at(*self._narrowed(check, case, asking))
+            self._note_asked(check, case, ledger)
             check = self._as_recorded(check, case, asking)
             arms = self.arms(check, case)
             answers = [self._asked_of(judge, case.pairs, arms, asking) for judge in case.judges]
@@ -630,6 +650,8 @@ class Run:
             missed = command if isinstance(error, CassetteMissError) else ""
             lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
             return of_log(lost, table) if judge.is_imported else lost
+        if self.options.keep_judgments:
+            asking.ledger.ask(f"what controls {judge.name} on {dataset}", judge.name, dataset, pairs)
         self._keep(judge, dataset, pairs, answers, asking.ledger)
         found = control(judge.name, dataset, answers.arms[0], answers.arms[1], table.threshold)
         return of_log(found, table, [each for arm in answers.arms for each in arm]) if judge.is_imported else found
@@ -643,6 +665,18 @@ class Run:
             if (known := (judge.name, dataset, pair)) not in self._kept:
                 self._kept.add(known)
                 ledger.pairs.append(pair_row(judge.name, dataset, pair))
+
+    def _note_asked(self, check: Check, case: Case, ledger: Ledger) -> None:
+        """Note what a check asks its judges about, where a report is wanted: as it is after all that narrows it."""
+        if not self.options.keep_judgments:
+            return
+        who = " against ".join(judge.name for judge in case.judges)
+        by = f", chosen by {case.chosen_by}" if case.chosen_by else ""
+        what = f"what {who} is asked about of {case.dataset}{by}"
+        ledger.ask(what, case.judge.name, case.dataset, case.pairs)
+        if check.contrast is not None:  # a fixture of the user's may have other sentences than the configuration
+            said = hashlib.sha256(repr(check.contrast).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+            ledger.asked[f"what {check.contrast.id} says"] = f"digest {said}"
 
     def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
@@ -661,7 +695,8 @@ class Run:
         for judge in case.judges:
             screen = partial(self._screened, judge, asking)
             chosen.update(self._closest.of(judge.name, case.dataset, pool, screen, command))
-        return replace(case, pairs=tuple(pair for pair in pool if pair.id in chosen)), replace(asking, part=True)
+        pairs = tuple(pair for pair in pool if pair.id in chosen)
+        return replace(case, pairs=pairs, chosen_by=f"[datasets.{case.dataset}] closest"), replace(asking, part=True)
 
     def _screened(self, judge: Judge, asking: Asking, pool: Sequence[Pair]) -> tuple[tuple[Judgment, ...], ...]:
         """Return what a judge answers about a whole pool in both orders, to choose from.
@@ -1082,13 +1117,16 @@ class Run:
         model = judge.table.model
         if judge.table.connection is not None and announced is None:
             return  # a cloud ends models on days of its own
-        if model and (warning := retirement(model, datetime.date.today(), announced)):
+        if model and (warning := retirement(model, datetime.date.fromisoformat(today()), announced)):
             ledger.warn(f"judge {judge.name}: {warning}")
 
     def _warn_of_cache(self, judge: Judge, cassettes: Sequence[Cassette], asking: Asking) -> None:
-        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is."""
-        if cached := sum(cassette.cached for cassette in cassettes):
-            asked = sum(cassette.asked for cassette in cassettes)
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
+
+        A replay of what it answered warns as the recording does.
+        """
+        cached, asked = map(sum, zip(*(cassette.cached for cassette in cassettes), strict=True))
+        if cached:
             command = asking.command("all")
             asking.ledger.warn(
                 f"judge {judge.name} on {asking.dataset}: {cached} of {asked} new answers came with the response id of "

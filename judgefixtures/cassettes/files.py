@@ -63,6 +63,8 @@ class Row:
     oversize: int = 0  # how many bytes the body had, where it was too large to be kept
     on: str = field(default="", compare=False)  # which day (UTC) it was answered; empty where nobody wrote it down
     by: str = field(default="", compare=False)  # "batch" where it was asked in one; empty: at once
+    # It came with the id of an earlier response: a cache's, not the judge's. Ids are written nowhere.
+    cached: bool = field(default=False, compare=False)
     # Keep the body byte for byte: the judge's code may quote it in its next request.
     exact: bool = field(default=False, compare=False)
 
@@ -87,6 +89,7 @@ class Row:
         where |= {"oversize": self.oversize} if self.oversize else {}
         where |= {"on": self.on} if self.on != recorded else {}
         where |= {"by": self.by} if self.by else {}
+        where |= {"cached": True} if self.cached else {}
         return dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
@@ -112,7 +115,7 @@ class Row:
         exact = "json" not in found  # what was written as text stays text when the file is sorted
         return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
                    location, str(found.get("plan", "")), asked, oversize, day(found.get("on", recorded)),
-                   _way(found.get("by", "")), exact)  # fmt: skip
+                   _way(found.get("by", "")), _flag(found.get("cached", False)), exact)  # fmt: skip
 
 
 def _way(text: Any) -> str:
@@ -120,6 +123,13 @@ def _way(text: Any) -> str:
     if text not in ("", "batch"):
         raise ValueError("not a way to ask")
     return str(text)
+
+
+def _flag(value: Any) -> bool:
+    """Return a flag of a row; raises ValueError for anything else."""
+    if not isinstance(value, bool):
+        raise ValueError("not a flag")
+    return value
 
 
 def day(text: Any) -> str:
@@ -130,7 +140,7 @@ def day(text: Any) -> str:
 
 
 def today() -> str:
-    """Return the day, in UTC: machines far apart record the same judge."""
+    """Return the day, in UTC: machines far apart record the same judge, and a waiver ends for all of them at once."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 

@@ -99,7 +99,6 @@ class Cassette:
     set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
     asked: int = 0  # answers recorded in this run
-    cached: int = 0  # of them, those that came from a cache before the judge
     _seen: set[tuple[str, int, str]] | None = None
     _recorded: dict[Key, Row] | None = None
 
@@ -131,7 +130,7 @@ class Cassette:
             raise CassetteMissError(self._diagnosis(pair, repeat, plan))
 
         return Call(pair.id, repeat, find, keep, missing if self.mode == "none" else None, eager,
-                    post=post)  # fmt: skip
+                    self.origins.repeats, post=post)  # fmt: skip
 
     def find(self, digest: str) -> Row | None:
         """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
@@ -152,7 +151,6 @@ class Cassette:
     def used_by(self, call: Call) -> None:
         """Note which rows a finished call was answered from."""
         self.used[(call.pair, call.repeat)] = list(call.played)
-        self.cached += sum(map(self.origins.repeats, call.origins))
         if call.recorded and self.again is not None:
             self.again.done(call.pair, call.repeat)
 
@@ -187,6 +185,12 @@ class Cassette:
     def days(self) -> set[str]:
         """Of which days the answers are that were used; empty where nobody wrote it down."""
         return {row.on for rows in self.used.values() for row in rows}
+
+    @property
+    def cached(self) -> tuple[int, int]:
+        """How many of the answers that were used came from a cache before the judge when they were new, and of all."""
+        rows = [row for each in self.used.values() for row in each]
+        return sum(row.cached for row in rows), len(rows)
 
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -98,10 +98,10 @@ class Call:
     keep: Callable[[Row], Row]
     missing: Callable[[], NoReturn] | None
     eager: bool = False
+    repeats: Callable[[Origin], bool] = lambda _: False  # tells whether a response came before
     asked: Counter[str] = field(default_factory=Counter)  # how often the same request was answered
     pending: list[tuple[str, Row, Origin | None]] = field(default_factory=list)
     played: list[Row] = field(default_factory=list)
-    origins: list[Origin] = field(default_factory=list)  # of what was kept
     failure: BaseException | None = None
     recorded: bool = False  # an answer of this call came over the network
     online: bool = False  # the present attempt went to the network
@@ -124,7 +124,8 @@ def keep_answer() -> None:
     while call.pending:
         plain, row, origin = call.pending.pop(0)
         call.asked[plain] += 1
-        call.origins += [origin] if origin else []
+        if origin is not None:
+            row = replace(row, cached=call.repeats(origin))
         try:
             call.played.append(call.keep(row))
         except Exception as error:

@@ -27,7 +27,8 @@ Arms = Sequence[Sequence[Judgment]]
 class Case:
     """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at.
 
-    `repeats` is how often the run asks without cues; whoever runs the check fills it in.
+    `repeats` is how often the run asks without cues; whoever runs the check fills it in. `chosen_by` is what chose the
+    pairs where the configuration did not: a user's fixture, or a test.
     """
 
     judge: Judge
@@ -36,6 +37,7 @@ class Case:
     config: Config
     baseline: Judge | None = None
     repeats: int = 1
+    chosen_by: str = ""
 
     @property
     def judges(self) -> tuple[Judge, ...]:

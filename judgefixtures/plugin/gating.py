@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, field
@@ -108,7 +107,8 @@ class Gate:
         beside = [subject for _, subject in selected(self._node.session.items)]
         if baseline is not None and self._setup.options.judge_until_decided:
             self._until_decided((judge, baseline), given, beside)
-        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline)
+        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline,
+                    chosen_by=self._chooser(pairs))  # fmt: skip
         check = self._setup.run.repeated(check, judge.table)
         try:
             finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
@@ -116,6 +116,15 @@ class Gate:
             self._outcome.waiting = True
             raise pytest.skip.Exception(shown(str(error))) from None
         self.conclude(finding)
+
+    def _chooser(self, pairs: Sequence[Pair]) -> str:
+        """Return what chose the pairs: a fixture `pairs` of the user's, or the test; empty for the configuration."""
+        if pairs is not self._node.funcargs.get("pairs"):
+            same = pairs == self._setup.run.pairs(self._subject.judge, self._subject.dataset)
+            return "" if same else f"{self._node.parent.nodeid}::{self._node.originalname}"
+        fixture = self._node._fixtureinfo.name2fixturedefs["pairs"][-1]
+        ours = fixture.func.__module__ == "judgefixtures.plugin"
+        return "" if ours else f"the fixture pairs of {fixture.baseid or fixture.func.__module__}"
 
     def _until_decided(self, judges: Sequence[Judge], pairs: Sequence[Pair], beside: Sequence[Subject]) -> None:
         """Ask about the item's swap look by look, once; fails for judges and pairs that the looks are not about."""
@@ -153,20 +162,22 @@ class Gate:
     def _kept(self, finding: Finding) -> Finding:
         """Keep a finding for the report, with what the whole run has to know beside it."""
         ledger = self._outcome.ledger
-        finding = finding.with_evidence(warnings=ledger.warnings, served=ledger.served,
+        asked = [{"what": what, "is": found} for what, found in ledger.asked.items()]
+        finding = finding.with_evidence(warnings=ledger.warnings, served=ledger.served, asked=asked,
                                         required=self._setup.required_swaps)  # fmt: skip
         self._outcome.findings.append(finding)
         return finding
 
     def _with_waiver(self, finding: Finding) -> Finding:
         """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer."""
+        from judgefixtures.cassettes.files import today
         from judgefixtures.findings import Waived
         from judgefixtures.statistics import Status
 
         waiver = self._setup.config.waiver(finding.name) if finding.baseline is None else None
         if waiver is None or finding.status is Status.ERROR:
             return finding
-        if waiver.expires < datetime.date.today():
+        if waiver.expires.isoformat() <= today():
             needed = finding.status in (Status.FAIL, Status.INCONCLUSIVE)
             remedy = "remove it, or renew it in" if needed else "nothing is left to waive, remove it from"
             return finding.no_longer_waived(

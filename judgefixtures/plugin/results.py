@@ -142,6 +142,7 @@ class Results:
             joined_sources(result["sources"] for result in self._attempts),
             dict(sorted(price for result in self._attempts for price in result["prices"].items())),
             sum(result["retries"] for result in self._attempts), lost=self._lost, unfinished=tuple(self._unfinished),
+            settings=setup.settings, key_variables=setup.config.key_variables,
         )  # fmt: skip
         # A pair is told once by each process: by an attempt that does not count, it may be.
         pairs = (row for result in self._attempts for row in result["pairs"])

@@ -151,6 +151,13 @@ class Setup:
             self._interruption.close()
 
     @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """Everything that the results depend on beside what was asked and answered, by table and key."""
+        judges = (*self.judge_names, *filter(None, [self.baseline_name]))
+        given = {"command line": {"--judge-until-decided": self.options.judge_until_decided}}
+        return dict(sorted((self.run.settings(judges) | given).items()))
+
+    @property
     def command_start(self) -> str:
         """The start of the commands in messages: pytest with the options that decide what is recorded."""
         return " ".join(["pytest", *self.options_given])

@@ -88,11 +88,17 @@ def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
 def write_report(folder: Path, record: Record, report: Row | None = None) -> None:
     """Write report.json, and all that it is made of: the judgments, their pairs, the result of each item.
 
-    Where judges were compared differences.jsonl lists the verdicts in which they differ, where judges plan plans.jsonl
-    has their plans. report.html and report.md say the same to people. The same results give the same bytes, however
-    they were run. `report` is that of the record, where it is at hand. Raises JudgeFixturesError naming the folder.
+    `report` is that of the record, where it is at hand. Raises JudgeFixturesError naming the folder.
     """
-    report = report_of(record) if report is None else report
+    write_texts(folder, texts_of(record, report_of(record) if report is None else report))
+
+
+def texts_of(record: Record, report: Row) -> dict[str, str]:
+    """Return the files of a report by name: the same results give the same bytes, however they were run.
+
+    Where judges were compared differences.jsonl lists the verdicts in which they differ, where judges plan plans.jsonl
+    has their plans. report.html and report.md say the same to people.
+    """
     texts = record.files()
     if "decision" in report:
         differences = rows_of(record.findings, "differences")
@@ -100,6 +106,11 @@ def write_report(folder: Path, record: Record, report: Row | None = None) -> Non
     texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
     texts["report.md"] = sheet_of(report)
     texts["report.html"] = page_of(record, report)
+    return texts
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write the files of a report. Raises JudgeFixturesError naming the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in texts.items():

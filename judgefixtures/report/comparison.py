@@ -7,14 +7,16 @@ independent estimates, with a wider interval. So it is for CAR, too, which is ab
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
-from judgefixtures.checks.wording import limits, table
+from judgefixtures.checks.decision import decisions
+from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
-from judgefixtures.report.record import Record
+from judgefixtures.report.record import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
 from judgefixtures.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
 
 LEVEL = 0.05  # of all tests together, by Holm's method
@@ -38,25 +40,36 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changed between two reports; `lines` say it, `beyond_chance` that some change is more than noise."""
+    """What changed between two reports; `lines` say it, `beyond_chance` that some change is more than noise.
+
+    `failed` says that the new run did not pass, or did not come to its end: then what is equal is no good news.
+    """
 
     lines: tuple[str, ...]
     beyond_chance: bool
+    failed: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a comparison."""
+        return int(self.beyond_chance or self.failed)
 
 
 def compared(old: Record, new: Record) -> Changes:
     """Return what changed from one report to another. Raises JudgeFixturesError where they have nothing in common."""
+    failed = _trouble("NEW", new)
     before, after = _Side(old), _Side(new)
     shared = sorted(before.estimates.keys() & after.estimates.keys())
     if not shared:
-        raise JudgeFixturesError(
-            "the two reports have nothing in common: no judge was checked in the same way on the same dataset in both."
-        )
+        raise JudgeFixturesError("\n".join([
+            *failed,
+            "the two reports have nothing in common: no judge was checked in the same way on the same dataset in both.",
+        ]))  # fmt: skip
     changes = [_change(key, before, after) for key in shared]
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
     beyond = [change for change in changes if adjusted[change.key] < LEVEL]
     shown = [change for change in changes if change.old["value"] != change.new["value"]]
-    lines = [_headline(len(shared), len(shown), beyond, old, new)]
+    lines = [*failed, _headline(len(shared), len(shown), beyond, old, new)]
     if shown:
         lines += ["", *table([HEADER, *(_cells(change, adjusted[change.key]) for change in shown)])]
         lines += ["CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider); "
@@ -65,8 +78,21 @@ def compared(old: Record, new: Record) -> Changes:
     lines += _statuses(old.findings, new.findings)
     lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
     lines += _only("NEW", after.estimates.keys() - before.estimates.keys())
-    lines += _others(old, new)
-    return Changes(tuple(lines), bool(beyond))
+    lines += [*_trouble("OLD", old), *_others(old, new)]
+    return Changes(tuple(lines), bool(beyond), bool(failed))
+
+
+def _trouble(which: str, record: Record) -> list[str]:
+    """Say that a run did not pass, or did not come to its end; nothing of one that did, waivers heeded."""
+    counts = Counter(str(each.status) for each in record.findings if each.waived is None)
+    decided = [row for row in decisions(record.findings) or () if row["status"] != "APPROVE"]
+    said = [f"{counts[status]} {several} {status}" for status in ("ERROR", "FAIL", "INCONCLUSIVE") if counts[status]
+            for several in ["result is" if counts[status] == 1 else "results are"]]  # fmt: skip
+    said += [f"the swap of {row['baseline']} for {row['judge']} is {row['status']}" for row in decided]
+    said += filter(None, [record.about.lost, stopped(record.about.unfinished)])
+    if record.failed and not said:
+        said = ["an item failed"]
+    return [f"{which} DID NOT PASS: {'; '.join(said)}"] if said else []
 
 
 class _Side:
@@ -175,10 +201,23 @@ def _others(old: Record, new: Record) -> list[str]:
     lines = []
     if old.about.version != new.about.version:
         lines.append(f"judgefixtures was {old.about.version}, is {new.about.version}: part of a change may be its own")
+    lines += [f"{name} was {shortened(before, MOST_SHOWN)}, is {shortened(after, MOST_SHOWN)}"
+              for name, (before, after) in settings_that_differ(old.about, new.about).items()]  # fmt: skip
+    asked, now = asked_of(old.about), asked_of(new.about)
+    lines += [f"{name}: was {' and '.join(sorted(asked[name]))}, is {' and '.join(sorted(now[name]))}"
+              for name in sorted(asked.keys() & now.keys()) if asked[name] != now[name]]  # fmt: skip
+    lines += _options(old, new)
     both = sorted(old.judges.keys() & new.judges.keys())
     changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
     return lines + [f"{name} is another judge than it was: its table, or what was imported of it, changed"
                     for name in changed]  # fmt: skip
+
+
+def _options(old: Record, new: Record) -> list[str]:
+    """Say which options that numbers depend on are others."""
+    before, after = numbers(old.about), numbers(new.about)
+    shown = [" ".join(options) or "not given" for options in (before, after)]
+    return [f"--judge-pairs, --judge-repeats: was {shown[0]}, is {shown[1]}"] if before != after else []
 
 
 def _identity(record: Record, other: Record, name: str) -> Row:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,6 +9,7 @@ from judgefixtures.commands import quoted
 from judgefixtures.costs import STANDARD_TIERS
 from judgefixtures.findings import Finding, Row
 from judgefixtures.report.record import Record
+from judgefixtures.rows import digest_of
 
 TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 
@@ -53,10 +52,9 @@ def datasets_of(pairs: Sequence[Row]) -> list[Row]:
     """Return a report's `datasets`: how many pairs of each it is about, and a digest of all of their texts."""
     found: dict[str, list[Row]] = {}
     for row in pairs:
-        found.setdefault(row["dataset"], []).append({name: row[name] for name in sorted(row) if name != "judges"})
+        found.setdefault(row["dataset"], []).append(row)
     return [
-        {"dataset": dataset, "n": len({row["pair"] for row in rows}),
-         "digest": hashlib.sha256(json.dumps(sorted(rows, key=json.dumps)).encode()).hexdigest()[:16]}
+        {"dataset": dataset, "n": len({row["pair"] for row in rows}), "digest": digest_of(rows)}
         for dataset, rows in sorted(found.items())
     ]  # fmt: skip
 

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
+from judgefixtures.checks.wording import shortened
 from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.report.record import JUDGMENT_KEY, SHARED, About, Record, joined_sources, stopped
+from judgefixtures.report.record import (
+    JUDGMENT_KEY,
+    MOST_SHOWN,
+    SHARED,
+    About,
+    Record,
+    asked_of,
+    joined_sources,
+    numbers,
+    settings_that_differ,
+    stopped,
+)
+from judgefixtures.rows import digest_of
 
-PATHS = ("--judge-config", "--judge-cassettes")  # where things lie may differ from machine to machine
+OF_ORDER = ("response_1", "response_2", "gold", "judges")  # what of a pair differs where its responses changed places
 
 
 def together(records: Mapping[Path, Record]) -> Record:
@@ -18,18 +32,22 @@ def together(records: Mapping[Path, Record]) -> Record:
 
     Nothing that was decided over a part is kept: Holm's method, rankings and decisions are computed anew of what the
     items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
-    is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs. What a part did
-    not come to, because it was stopped, is lost unless another part has it.
+    is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs, settings that
+    decide, the pairs that were asked about. What a part did not come to, because it was stopped, is lost unless another
+    part has it.
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
-    _agree({"the version of judgefixtures": about.version} for about in abouts.values())
-    _agree({"--judge-pairs or --judge-repeats": [option for option in about.options if not option.startswith(PATHS)]}
-           for about in abouts.values())  # fmt: skip
-    _agree({f"the judge {name!r}": identity for name, identity in part.judges.items()} for part in parts)
-    _agree({f"the result of {row['item']}": row for row in part.results} for part in parts)
-    _agree({f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
-           for part in parts)  # fmt: skip
+    _agree({folder: {"the version of judgefixtures": about.version} for folder, about in abouts.items()})
+    _agree({folder: {"--judge-pairs or --judge-repeats": numbers(about)} for folder, about in abouts.items()})
+    _agree_on_settings(abouts)
+    _agree({folder: {f"the judge {name!r}": identity for name, identity in part.judges.items()}
+            for folder, part in records.items()})  # fmt: skip
+    _agree_on_pairs(records)
+    _agree({folder: {f"the result of {row['item']}": row for row in part.results}
+            for folder, part in records.items()}, shows=False)  # fmt: skip
+    _agree({folder: {f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
+            for folder, part in records.items()}, shows=False)  # fmt: skip
     every = [row for part in parts for row in part.results]
     items = {row["item"]: row for row in every}
     judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
@@ -43,23 +61,68 @@ def _about(parts: Sequence[About], ran: Collection[str]) -> About:
     left = sorted({name for part in parts for name in part.unfinished}.difference(ran))
     lost = "; ".join(dict.fromkeys(filter(None, [*(part.lost for part in parts), stopped(left)])))
     families = {name: ids for part in parts for name, ids in part.families.items()}
+    settings = {table: keys for part in parts for table, keys in part.settings.items()}
     return replace(
         parts[0], date=max(part.date for part in parts), lost=lost, unfinished=(),
         families={name: families[name] for name in sorted(families)},
         sources=joined_sources(part.sources for part in parts), retries=sum(part.retries for part in parts),
         shared={kind: [each for part in parts for each in part.shared[kind]] for kind in SHARED},
         prices=dict(sorted(price for part in parts for price in part.prices.items())),
+        settings={table: settings[table] for table in sorted(settings)},
+        key_variables=tuple(sorted({name for part in parts for name in part.key_variables})),
     )  # fmt: skip
 
 
-def _agree(parts: Iterable[Mapping[str, object]]) -> None:
-    """Raise JudgeFixturesError where two parts hold different things of one name."""
-    known: dict[str, str] = {}
-    for part in parts:
+def _agree(parts: Mapping[Path, Mapping[str, object]], *, shows: bool = True) -> None:
+    """Raise JudgeFixturesError where two parts hold different things of one name; `shows`: it says which."""
+    known: dict[str, tuple[str, Path]] = {}
+    for folder, part in parts.items():
         for name, value in part.items():
             said = json.dumps(value, sort_keys=True)
-            if known.setdefault(name, said) != said:
-                raise JudgeFixturesError(
-                    f"{name} is not the same in all of the folders: they are not parts of one run. Run the tests of "
-                    "all parts again, from the same recordings, configuration and version."
-                )
+            first, where = known.setdefault(name, (said, folder))
+            if first != said:
+                raise _apart(name, (where, first), (folder, said)) if shows else _apart(name)
+
+
+def _agree_on_settings(abouts: Mapping[Path, About]) -> None:
+    """Raise JudgeFixturesError where something that decides is set otherwise: one run has one configuration."""
+    for (folder, about), (other, another) in combinations(abouts.items(), 2):
+        for name, values in settings_that_differ(about, another).items():
+            raise _apart(name, (folder, values[0]), (other, values[1]))
+
+
+def _agree_on_pairs(records: Mapping[Path, Record]) -> None:
+    """Raise JudgeFixturesError where parts asked about other pairs, or about other texts of one pair.
+
+    Items of one run may have different ones, where its tests choose them: then a part has all that the other has.
+    """
+    asked: dict[str, tuple[set[str], Path]] = {}
+    for folder, part in records.items():
+        for name, found in (asked_of(part.about) | _texts_of(part)).items():
+            known, where = asked.setdefault(name, (found, folder))
+            if not (known <= found or found <= known):
+                told = (" and ".join(sorted(each)) for each in (known, found))
+                raise _apart(name, *zip((where, folder), told, strict=True))
+            asked[name] = (known | found, where)
+
+
+def _texts_of(record: Record) -> dict[str, set[str]]:
+    """Return digests of the pairs' texts, by what they are; which response stands first may differ by judge."""
+    found: dict[str, set[str]] = {}
+    for row in record.pairs:
+        responses = [(row.get(f"response_{number}"), row.get("gold") == number) for number in (1, 2)]
+        texts = {name: value for name, value in row.items() if name not in OF_ORDER}
+        texts |= {"responses": sorted(responses, key=repr), "graded": row.get("gold") is not None}
+        for judge in row["judges"]:
+            what = f"pair {row['pair']} of {row['dataset']}, as {judge} was asked about it"
+            found.setdefault(what, set()).add(f"digest {digest_of([texts])}")
+    return found
+
+
+def _apart(name: str, *told: tuple[Path, str]) -> JudgeFixturesError:
+    """Return the error of parts that differ in something, and what each has where that is told."""
+    values = ", ".join(f"{shortened(said, MOST_SHOWN)} in {folder}" for folder, said in told)
+    return JudgeFixturesError(
+        f"{name} is not the same in all of the folders{f' ({values})' if values else ''}: they are not parts of one "
+        "run. Run the tests of all parts again, from the same recordings, configuration and version."
+    )

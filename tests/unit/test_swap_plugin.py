@@ -667,21 +667,22 @@ def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) ->
     [(GPT, "remove it, or renew it in "), (FAITHFUL, "nothing is left to waive, remove it from ")],
 )
 def test_an_expired_waiver_fails(project: Project, judge: str, remedy: str) -> None:
-    """From the day after its last, a waiver fails its contrast, whatever the judge does, and says what to do."""
-    yesterday = datetime.date.today() - datetime.timedelta(days=1)
-    project.configure(house(judge, more=waiver("recency-new-old", str(yesterday))))
+    """From its day on (UTC), a waiver fails its contrast, whatever the judge does, and says what to do."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    project.configure(house(judge, more=waiver("recency-new-old", str(today))))
     run = project.run("test_recency.py")
     assert run.ret == 1
-    said = f"the waiver of recency-new-old by search-team expired on {yesterday}: {remedy}"
+    said = f"the waiver of recency-new-old by search-team expired on {today}: {remedy}"
     assert said in run.said
     assert "judges.toml" in run.said.partition(said)[2].splitlines()[0]
     (row,) = run.report["contrasts"]
     assert (row["status"], row["waived"], run.report["status"]) == ("FAIL", None, "FAIL")
 
 
-def test_a_waiver_holds_on_its_last_day(project: Project) -> None:
-    """A waiver that expires today is still one."""
-    project.configure(house(more=waiver("recency-new-old", str(datetime.date.today()))))
+def test_a_waiver_holds_until_its_day(project: Project) -> None:
+    """A waiver that expires the day after tomorrow (a test may run past midnight) is one."""
+    last = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)
+    project.configure(house(more=waiver("recency-new-old", str(last))))
     assert project.run("test_recency.py").ret == 0
 
 
