@@ -35,6 +35,7 @@ class Beyond:
     found: Certainty
     log_odds: Part
     scores: Part
+    not_applied: str = ""  # why a limit that is set is not applied, where it is not
 
     @property
     def row(self) -> Row:
@@ -46,6 +47,7 @@ class Beyond:
             "score_shift": estimate_row(self.found.score_shift),
             "score_status": str(self.scores.status),
             **({"log_odds_given_reasons": estimate_row(self.found.given_reasons)} if self.found.reasons_first else {}),
+            **({"not_applied": self.not_applied} if self.not_applied else {}),
         }
 
     def beside(self, decision: Decision) -> Decision:
@@ -63,8 +65,9 @@ def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *,
     table, scale = case.judge.table, case.judge.table.scale if case.judge.rater is not None else None
     found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
     asked = table.logprobs and not case.judge.dropped & LOGPROBS
-    return Beyond(found, decide_log_odds(found, gate, contrast, asked=asked, gated=gated),
-                  decide_scores(found, gate, scale, gated=gated))  # fmt: skip
+    log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
+    skipped = held and gate.log_odds_tolerance is not None and log_odds.status is Status.NOT_APPLICABLE
+    return Beyond(found, log_odds, decide_scores(found, gate, scale, gated=gated), log_odds.reason if skipped else "")
 
 
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
@@ -192,8 +195,22 @@ def in_words(shift: Estimate, contrast: Contrast) -> str:
     return odds_in_words(shift, "once", "again", "asked ")
 
 
+def not_applied_lines(rows: Sequence[Row]) -> list[str]:
+    """Return which limits are set and not applied, and why: a line per judge and dataset, by its first contrast."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.get("not_applied"):
+            found.setdefault((row["judge"], row["dataset"]), []).append(row)
+    return [f"not applied to {judge} on {dataset} in {of[0]['contrast']}"
+            f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0]['not_applied']}"
+            for (judge, dataset), of in found.items()]  # fmt: skip
+
+
 def beyond_lines(rows: Sequence[Row]) -> list[str]:
-    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points."""
+    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points.
+
+    And which limit is not applied.
+    """
     said: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         of = (row["judge"], row["dataset"])
@@ -206,7 +223,9 @@ def beyond_lines(rows: Sequence[Row]) -> list[str]:
         if points := row["score_shift"]:
             value, low, high = (signed(points[end]) for end in ("value", "low", "high"))
             said.setdefault((*of, "points"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
-    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()]
+    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()] + (
+        not_applied_lines(rows)
+    )
 
 
 def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gated: bool = True) -> Part:

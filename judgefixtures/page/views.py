@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from judgefixtures.checks.certainty import not_applied_lines
 from judgefixtures.checks.overview import OPEN, gates, kind_of, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.cues import PLACEBO
@@ -123,6 +124,7 @@ class View:
     ranking_axis: Axis
     accuracy: tuple[Group, ...]
     accuracy_parts: tuple[Group, ...]
+    not_applied: tuple[str, ...]
     waived: tuple[Row, ...]
     expenses: tuple[Row, ...]
     retries_by_judge: bool
@@ -160,6 +162,7 @@ def view_of(report: Row) -> View:
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
+        not_applied=tuple(not_applied_lines(contrasts)),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         expenses=tuple(_expenses(report.get("expenses") or [])),
         retries_by_judge=any(row.get("retries") is not None for row in report.get("usage") or []),

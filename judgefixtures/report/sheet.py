@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from judgefixtures.checks.certainty import not_applied_lines
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.control import control_line
 from judgefixtures.checks.overview import OPEN, headlines, others, source
@@ -89,6 +90,7 @@ def _moved(report: Row) -> list[str]:
     cells = [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row['judge']}: {name}")]
     more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
     sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
+    sentences += map(_item, not_applied_lines(report["contrasts"]))
     return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
             *(f"{plain_text(line)}.  " for line in legend(report["contrasts"]))]  # fmt: skip
 
