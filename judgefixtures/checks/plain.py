@@ -107,11 +107,12 @@ def with_what_decided(said: str, decided: Sequence[Part]) -> str:
 
 
 def named_in(row: Row) -> str:
-    """Return a row's status, with what decided it where that is not its verdicts alone.
+    """Return a row's status, with what decided it where more than its verdicts and CAR did, or they did not.
 
     >>> named_in({"status": "FAIL", "decided_by": [{"part": "vsr"}, {"part": "score"}]})
     'FAIL (VSR, score)'
     """
     names = [NAMED.get(part["part"], part["part"]) for part in row.get("decided_by") or ()
              if part["part"] not in ("unmeasured", "waiver")]  # fmt: skip
-    return row["status"] if names in ([], ["VSR"]) else f"{row['status']} ({', '.join(names)})"
+    known = not names or (names[0] == "VSR" and {*names} <= {"VSR", "CAR"})  # a table has columns for these two
+    return row["status"] if known else f"{row['status']} ({', '.join(names)})"
