@@ -172,7 +172,7 @@ class Finding:
             "rows": {section: tuple(rows) for section, rows in row["rows"].items()},
             "estimate": None if row["estimate"] is None else Estimate(**row["estimate"]),
             "waived": None if waived is None else Waived(**waived),
-            "decided_by": tuple(map(Part.from_json, row.get("decided_by", ()))),  # reports of earlier versions have none
+            "decided_by": tuple(map(Part.from_json, row.get("decided_by", ()))),  # none in earlier reports
         })  # fmt: skip
 
 
