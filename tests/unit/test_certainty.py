@@ -329,6 +329,24 @@ def test_a_shift_is_seen_where_no_verdict_moves(project: Project, simulator: Sim
     assert project.run(*asked).ret == 0  # shown, and not gated
 
 
+def test_brackets_that_explain_first_are_not_gated(project: Project, simulator: SimulatorServer) -> None:
+    """A simulated judge whose odds turn 2.7-fold explains before its [[A]]: the letter's probability decides nothing.
+
+    Serially and on two workers, and when its recordings are replayed.
+    """
+    gate = "[gate]\nlog_odds_tolerance = 1.5\n"
+    project.write(project.file, configuration(simulator.url, f'{UNSURE}\nverdict = "brackets"\ntemplate = "mt-bench"',
+                                              gate))  # fmt: skip
+    asked = ("-k", "recency", "--judge-dataset", "house-qa", "--judge-pairs", "40")
+    project.run(*asked, "--judge-record", "missing", "--judge-report", "live")
+    ran = project.run(*asked, "-n", "2", "--judge-report", "again")
+    (row,) = project.report("again")["contrasts"]
+    assert project.report("live")["contrasts"] == [row]
+    assert (row["log_odds_status"], row["log_odds_shift"]) == ("NOT_APPLICABLE", None)
+    assert "on 40 of 40 pairs the judge reasons before it states its verdict" in row["not_applied"]
+    assert row["not_applied"] in ran.said
+
+
 def test_movable_follows_the_probabilities(project: Project, simulator: SimulatorServer) -> None:
     """A pair is close where its probability is between .1 and .9, whether or not any verdict differs."""
     project.write(project.file, configuration(simulator.url, UNSURE))
