@@ -23,6 +23,12 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
 from scipy.stats import binom
 
+from judgefixtures.certainty import certainty
+from judgefixtures.checks.certainty import decide_log_odds
+from judgefixtures.config import GateTable
+from judgefixtures.contrasts import Condition, contrasts
+from judgefixtures.judges import Reply
+from judgefixtures.judgments import Judgment
 from judgefixtures.odds import (
     LARGEST,
     Shift,
@@ -34,11 +40,15 @@ from judgefixtures.odds import (
     share_log_odds,
     shift,
 )  # fmt: skip
+from judgefixtures.pairs import Pair
+from judgefixtures.probabilities import Probability
 from judgefixtures.simulator.closeness import differences
 from judgefixtures.statistics import Status, gate_shift, mean_interval, score_test
+from judgefixtures.verdicts import Verdict
 
 RUNS, SIZES, RATIOS = 300, (30, 100, 300), (1.5, 2.0)
 POWER, Z = 0.8, float(ndtri(0.95))
+CONTRAST = contrasts("recency")[0]
 EFFECTS, NOISE = (0.25, 0.5, 0.8, 1.0), 0.2
 FLOOR, FLOOR_SD = 7.0, 1.0  # of five tokens listed the last is so many logits below the first: an assumption
 MANY = 100_000  # more pairs than that are not searched for
@@ -273,6 +283,60 @@ def error_table(runs: int) -> None:
         for n in SIZES:
             both = [errors(scenario, n, ratio, runs) for ratio in RATIOS]
             cells.append(" / ".join(f"{max(side):.3f}" for side in zip(*both, strict=True)))
+        show(f"| {name} | " + " | ".join(cells) + " |")
+
+
+# --- where a shift is not told -------------------------------------------------------------------------------------
+
+
+def known_arms(rng: Rng, low: float, high: float, shift_by: float, n: int) -> Numbers:
+    """Return log odds of n pairs in both arms, `shift_by` apart, the pair's own from `low` to `high` either way."""
+    own = rng.choice([-1.0, 1.0], n) * rng.uniform(low, high, n)
+    return np.stack([own + shift_by / 2, own - shift_by / 2]) + rng.normal(0, NOISE, (2, n))
+
+
+def given_explanations(rng: Rng, arms_of: Numbers) -> Numbers:
+    """Return the log odds of the letter after the likelier explanation: those of whatever it argued for, 5 to 9."""
+    return np.sign(arms_of) * rng.uniform(5, 9, arms_of.shape)
+
+
+def told_by(arms_of: Numbers, rule: str, *, explained: bool = False) -> str:
+    """Return the status of the gate at ratio 1.5 by what two arms tell: as it was, or as it is now."""
+    if rule == "before":
+        return gate_log_odds(exact([clipped(x) - clipped(y) for x, y in arms_of.T.tolist()]), 1.5).status
+    x, y = ([_judged(f"p{number}", condition, value, explained=explained) for number, value in enumerate(arm)]
+            for condition, arm in zip((CONTRAST.x, CONTRAST.y), arms_of.tolist(), strict=True))  # fmt: skip
+    return decide_log_odds(certainty([x], [y], CONTRAST.outcome), GateTable(log_odds_tolerance=1.5), CONTRAST).status
+
+
+def _judged(pair: str, condition: Condition, odds: float, *, explained: bool) -> Judgment:
+    reply = Reply(Verdict(1 if odds > 0 else 2, "r"), probability=Probability(odds, odds, explained=explained))
+    return Judgment(Pair(pair, "Q", "A", "B"), condition, reply)
+
+
+def untold_table(runs: int) -> None:
+    """Print what is said of judges whose shift their probabilities do not tell, before and now."""
+    show(f"\nA shift that is not told, ratio 1.5, 100 pairs, {runs} runs: PASS / FAIL / INCONCLUSIVE / not applied")
+    show("| judge | before | now |")
+    show("|---" * 3 + "|")
+    cases: dict[str, tuple[float, float, float, bool]] = {
+        "odds turn 4.5-fold, pairs of 15 to 20 logits": (15, 20, math.log(4.5), False),
+        "the same, pairs of 14 to 18 logits": (14, 18, math.log(4.5), False),
+        "the same, pairs of 8 to 12 logits": (8, 12, math.log(4.5), False),
+        "no shift, pairs of 8 to 14 logits": (8, 14, 0.0, False),
+        "no shift, pairs of 2 to 5 logits": (2, 5, 0.0, False),
+        "odds turn 2.7-fold, pairs of 2 to 5 logits, explains first": (2, 5, 1.0, True),
+        "the same, told before it explains": (2, 5, 1.0, False),
+    }
+    for name, (low, high, by, explains) in cases.items():
+        cells = []
+        for rule in ("before", "now"):
+            rng, said = np.random.default_rng([round(10 * by), round(low)]), []
+            for _ in range(runs):
+                both = known_arms(rng, low, high, by, 100)
+                said.append(told_by(given_explanations(rng, both) if explains else both, rule, explained=explains))
+            statuses = (Status.PASS, Status.FAIL, Status.INCONCLUSIVE, Status.NOT_APPLICABLE)
+            cells.append(" / ".join(f"{said.count(status) / runs:.2f}" for status in statuses))
         show(f"| {name} | " + " | ".join(cells) + " |")
 
 
@@ -514,7 +578,8 @@ def show(text: str) -> None:
 
 
 TABLES: Mapping[str, Callable[[int], None]] = {
-    "needed": needed_table, "listed": listed_table, "errors": error_table, "methods": method_table, "cost": cost_table,
+    "needed": needed_table, "listed": listed_table, "errors": error_table, "untold": untold_table,
+    "methods": method_table, "cost": cost_table,
     "ties": tie_table, "repeats": repeat_table, "attenuation": lambda _: attenuation_table(),
 }  # fmt: skip
 

@@ -8,13 +8,22 @@ Nothing is decided here.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgefixtures.contrasts import Outcome
 from judgefixtures.edits import target
 from judgefixtures.judgments import Judgment
 from judgefixtures.metrics import each_way, share_of
-from judgefixtures.odds import Bounds, Shift, log_odds_shift, mean_shift, probability_shift, share_log_odds, shift
+from judgefixtures.odds import (
+    Bounds,
+    Shift,
+    log_odds_shift,
+    mean_shift,
+    probability_shift,
+    share_log_odds,
+    shift,
+    untold,
+)
 from judgefixtures.pairs import clusters_of
 from judgefixtures.probabilities import Probability
 from judgefixtures.statistics import Estimate
@@ -22,6 +31,10 @@ from judgefixtures.statistics import Estimate
 Arm = Sequence[Judgment]
 Repeats = Sequence[Judgment]  # of one pair in one arm
 Scale = tuple[float, float]
+
+# Of the pairs with probabilities: where the judge reasoned first on more, their log-odds are those given its reasoning.
+# Fewer are left out, as pairs without a probability are: as many may be invalid by default.
+REASONED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +45,11 @@ class Certainty:
     None without probabilities. `score_shift` is the mean over both responses of what the cue of arm x brings one, in
     points; None without scores. `shifts` are those of log-odds and `points` of scores, in shares of the scale, one per
     pair that has them, in clusters of these labels (None: unrelated). Of `pairs`, invalid ones included, `lacking` have
-    nothing beyond verdicts. `repeats` is out of how many repeats the probabilities are, 0 where the server told them.
+    neither. Among those, `beyond` are pairs of which both arms are beyond +-`LARGEST` logits on the same side, and
+    `explained` those on which the judge reasoned before a verdict. `reasons_first`: these are more than `REASONED` of
+    those with probabilities. Then there is no `log_odds_shift`, not of the others either, which are no sample of all;
+    `given_reasons` is what the mean over all would be. `repeats` is out of how many repeats the probabilities are, 0
+    where the server told them.
     """
 
     pairs: int
@@ -44,6 +61,10 @@ class Certainty:
     points: tuple[Shift, ...] = ()
     clusters: tuple[Hashable, ...] | None = None
     repeats: int = 0
+    beyond: int = 0
+    explained: int = 0
+    reasons_first: bool = False
+    given_reasons: Estimate | None = None
 
     @property
     def units(self) -> int:
@@ -63,24 +84,51 @@ def certainty(
         return _of_scores([(x[0], y[0]) for x, y in pairs], outcome, confidence, scale)
     repeats = len(xs) if len(xs) > 1 and not any(j.reply.probability for arm in (*xs, *ys) for j in arm) else 0
     likelihoods = _of_repeats if repeats else _of_tokens
-    known = [(x[0], found) for x, y in pairs if (found := likelihoods(x, y, outcome)) is not None]
+    known = [(x[0], both) for x, y in pairs if (both := likelihoods(x, y, outcome)) is not None]
     if not known:
         return Certainty(len(pairs), len(pairs))
-    labels = clusters_of(judgment.pair for judgment, _ in known)
-    shifts = tuple(shift(a.log_odds, b.log_odds) for _, (a, b) in known)
     soft = [probability_shift(a.share, b.share) for _, (a, b) in known]
-    return Certainty(
-        len(pairs), len(pairs) - len(known), mean_shift(soft, confidence, labels),
-        log_odds_shift(shifts, confidence, labels), shifts=shifts, clusters=_labels(labels), repeats=repeats,
+    told = [each for each in known if not untold(each[1][0].log_odds, each[1][1].log_odds)]
+    explained = sum(a.explained or b.explained for _, (a, b) in known)
+    found = Certainty(
+        len(pairs), len(pairs), mean_shift(soft, confidence, _clusters(known)), repeats=repeats,
+        beyond=len(known) - len(told), explained=explained,
+    )  # fmt: skip
+    if explained > REASONED * len(known):
+        return replace(found, reasons_first=True, given_reasons=_mean_log_odds(told, confidence))
+    told = [(x, (a, b)) for x, (a, b) in told if not (a.explained or b.explained)]
+    return replace(
+        found, lacking=len(pairs) - len(told), log_odds_shift=_mean_log_odds(told, confidence),
+        shifts=tuple(map(_shift, told)), clusters=_labels(_clusters(told)),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _Likely:
-    """How likely an outcome was, a tie counted half: bounds of its log-odds, and of its probability."""
+    """How likely an outcome was, a tie counted half: bounds of its log-odds, and of its probability.
+
+    `explained`: that is given what the judge wrote before its verdict.
+    """
 
     log_odds: Bounds
     share: Bounds
+    explained: bool = False
+
+
+Known = tuple[Judgment, tuple[_Likely, _Likely]]  # the outcome in both arms, about the pair of a judgment
+
+
+def _shift(known: Known) -> Shift:
+    _, (x, y) = known
+    return shift(x.log_odds, y.log_odds)
+
+
+def _mean_log_odds(known: Sequence[Known], confidence: float) -> Estimate | None:
+    return log_odds_shift([*map(_shift, known)], confidence, _clusters(known)) if known else None
+
+
+def _clusters(known: Sequence[Known]) -> Sequence[Hashable] | None:
+    return clusters_of(judgment.pair for judgment, _ in known)
 
 
 def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Likely] | None:
@@ -88,7 +136,8 @@ def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Like
     first, second = likely(x[0], outcome), likely(y[0], outcome)
     if first is None or second is None:
         return None
-    return _Likely((first.low, first.high), first.bounds), _Likely((second.low, second.high), second.bounds)
+    one, other = (_Likely((each.low, each.high), each.bounds, each.explained) for each in (first, second))
+    return one, other
 
 
 def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
@@ -162,6 +211,9 @@ def _labels(clusters: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
 
 
 def likely_of(arm: Arm) -> dict[str, float]:
-    """Return how likely its own response 1 was to be chosen of each pair that has a probability, by pair id."""
+    """Return how likely its own response 1 was to be chosen of each pair that has a probability, by pair id.
+
+    Not where the judge had reasoned before: given its reasoning it is sure of the closest pair.
+    """
     known = ((judgment.pair.id, likely(judgment, "chose-own-first")) for judgment in arm)
-    return {pair: probability.value for pair, probability in known if probability is not None}
+    return {pair: found.value for pair, found in known if found is not None and not found.explained}

@@ -8,11 +8,60 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from judgefixtures.statistics import SEVERITY, Estimate, Status, Totals
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
+
+
+PartName = Literal[
+    "vsr", "car", "max_silent", "log_odds", "score",  # of a contrast
+    "effect",  # of four cells
+    "accuracy", "plans", "swap",
+    "invalid",  # too many verdicts that cannot be read, or enough of them to undo a PASS
+    "stuck",  # no verdict had room to move
+    "unmeasured", "waiver",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
+
+    `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
+    where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
+    """
+
+    name: PartName
+    status: Status
+    reason: str = ""
+    plain: str = ""
+    estimate: Estimate | None = None
+    allowed: tuple[float | None, float | None] | None = None
+
+    @property
+    def said(self) -> str:
+        """What a sentence says of it."""
+        return self.plain or self.reason.removesuffix(f": {self.status}")
+
+    def to_json(self) -> Row:
+        """Return the part as plain values, as a row of the report has it."""
+        return {"part": self.name, "status": str(self.status), "reason": self.reason, "text": self.said,
+                "estimate": estimate_row(self.estimate), "allowed": self.allowed and list(self.allowed)}  # fmt: skip
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Self:
+        """Return the part of plain values."""
+        estimate, allowed = row["estimate"], row["allowed"]
+        return cls(row["part"], Status(row["status"]), row["reason"], row["text"],
+                   estimate and Estimate(**estimate), allowed and tuple(allowed))  # fmt: skip
+
+
+def deciding(parts: Iterable[Part], status: Status) -> tuple[Part, ...]:
+    """Return the parts that a status is due to where it is not a PASS: each of them alone would have brought it."""
+    undecided = status in (Status.PASS, Status.NOT_APPLICABLE)
+    return () if undecided else tuple(part for part in parts if part.status is status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +103,7 @@ class Finding:
     waived: Waived | None = None
     fatal: bool = False
     lapsed: bool = False
+    decided_by: tuple[Part, ...] = ()
 
     @property
     def title(self) -> str:
@@ -80,10 +130,12 @@ class Finding:
     def no_longer_waived(self, message: str) -> Self:
         """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
         plain = "; ".join(filter(None, [self.plain, message]))
-        marked = self._marked({"status": str(Status.FAIL), "message": message})
+        over = Part("waiver", Status.FAIL, message)
+        marked = self._marked({"status": str(Status.FAIL), "message": message, "decided_by": [over.to_json()]})
         rows = {section: tuple({**row, "text": plain} if "text" in row else row for row in each)
                 for section, each in marked.items()}  # fmt: skip
-        return replace(self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True)
+        return replace(self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True,
+                       decided_by=(over,))  # fmt: skip
 
     def with_evidence(self, **evidence: Sequence[Any]) -> Self:
         """Return the finding with further evidence."""
@@ -103,6 +155,7 @@ class Finding:
         row["rows"] = {section: list(rows) for section, rows in self.rows.items()}
         row["reasons"], row["diagnosis"] = list(self.reasons), list(self.diagnosis)
         row["evidence"], row["estimate"] = dict(self.evidence), estimate_row(self.estimate)
+        row["decided_by"] = [part.to_json() for part in self.decided_by]
         if self.waived is not None:
             row["waived"] = {each.name: getattr(self.waived, each.name) for each in fields(Waived)}
         return row
@@ -119,6 +172,7 @@ class Finding:
             "rows": {section: tuple(rows) for section, rows in row["rows"].items()},
             "estimate": None if row["estimate"] is None else Estimate(**row["estimate"]),
             "waived": None if waived is None else Waived(**waived),
+            "decided_by": tuple(map(Part.from_json, row.get("decided_by", ()))),  # none in earlier reports
         })  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from judgefixtures.asking import Asker
 from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.checks import ContrastCheck, SwapCheck
-from judgefixtures.checks.certainty import fewest_beyond
+from judgefixtures.checks.certainty import fewest_beyond, limit_beyond
 from judgefixtures.checks.check import Case, Need, Subject
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.closest import SCREENING, About
@@ -54,8 +54,8 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines += [f"  {line}" for line in (table(designs) if designs else ())]
     lines += [f"  {line}" for line in _conservative(run, subjects)]
     lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
-    lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed"
-              for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
+    lines += [f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
+              f"({need.limit})" for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))]  # fmt: skip
     lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
     lines += [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs))]
     return lines + [f"  {line}" for line in (*_unpriced(run, costs), *_shared(run, recordings),
@@ -169,8 +169,10 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
 def _design(run: Run, subject: Subject) -> Design:
     check, n = subject.check, independent(run.about(subject).at_most)
     gate = run.config.gate(check.family)
-    least = fewest_beyond(run.config.judge_table(subject.judge), gate)
-    return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family, least)
+    judge, edited = run.config.judge_table(subject.judge), check.contrast is not None and check.contrast.x.edit
+    least = 0 if edited else fewest_beyond(judge, gate)  # of an edit the scores and log-odds are shown alone
+    return Design(check.name, subject.dataset, n, gate.tolerance(check.family), gate.alpha, check.family, least,
+                  limit_beyond(judge, gate))  # fmt: skip
 
 
 def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Costs:

@@ -17,7 +17,7 @@ from judgefixtures.contrasts import Condition
 from judgefixtures.errors import heading
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import EXECUTION_MARK, Plan, execution_prompt, execution_text, heuristic_plan
-from judgefixtures.probabilities import Probability, probability
+from judgefixtures.probabilities import Probability, probability, reasons_first
 from judgefixtures.prompts import Template, load_system_prompt, load_template, presented
 from judgefixtures.providers import (
     Answer,
@@ -221,9 +221,18 @@ class Judge(Asker[Reply]):
         """Return how sure the judge was of a valid verdict, where it is asked for that and tells it."""
         if not self.table.logprobs or verdict.invalid is not None:
             return None
-        if answer.probability is not None or not answer.tokens:
-            return answer.probability
-        return probability(answer.tokens, answer.text, verdict, self.table.verdict, self.table.counts_ties)
+        found = answer.probability
+        if found is None and answer.tokens:
+            found = probability(answer.tokens, answer.text, verdict, self.table.verdict, self.table.counts_ties)
+        return None if found is None else replace(found, explained=self._explained(verdict, answer))
+
+    def _explained(self, verdict: Verdict, answer: Answer) -> bool:
+        """Tell whether the judge had reasoned before it stated a verdict: in a plan of its own, hidden, or in the text.
+
+        Decided from each answer: the same prompt brings a word in front of one verdict, and none of another.
+        """
+        hidden = answer.usage.reasoning_tokens or verdict.reasoning.strip()
+        return bool(self.planner or hidden) or reasons_first(answer.text, verdict, self.table.verdict)
 
     def _stated(self, answer: Answer) -> tuple[Verdict, str]:
         """Return the verdict that an answer states, or the invalid one that it is, with what is to be said of it."""

@@ -35,6 +35,7 @@ from judgefixtures.statistics import (
 # Probabilities nearer to 0 or 1 are not told apart: servers round log-probabilities and differ there from call to call.
 PRECISION = 1e-6
 LARGEST = math.log1p(-PRECISION) - math.log(PRECISION)
+SUREST = 2 * LARGEST  # how far beyond that an arm is taken to be at most: as far again
 
 # Two pairs that nobody saw, this many logits to either side of the mean, keep an interval from vanishing where all
 # shifts are equal. They cost next to nothing: of 30 equal shifts the 90% interval is +-.04.
@@ -98,15 +99,50 @@ def shift(x: Bounds, y: Bounds) -> Shift:
     """Return by how much the log-odds of arm x exceed those of arm y, in logits.
 
     Each arm is (low, high), the log-odds of the same outcome, equal where they are known; clipped first. An end of the
-    shift is that of x less the opposite one of y. Raises ValueError for nan and for low > high.
+    shift is that of x less the opposite one of y. Of an arm that is beyond `LARGEST` alone only the near end is known:
+    the shift goes from there to what the server told, or to `SUREST`. Where both arms are beyond it on the same side
+    the clipped shift is 0 and says nothing: leave out what is `untold`. Raises ValueError for nan and for low > high.
 
     >>> shift((2.0, 2.0), (1.5, 1.5))
     Shift(low=0.5, high=0.5, value=0.5)
     >>> bounded = shift((6.0, float("inf")), (5.5, 5.5))  # x: the verdict's rival is not among the tokens listed
     >>> bounded.low, round(bounded.high, 2), bounded.value
     (0.5, 8.32, 0.5)
+    >>> beyond = shift((15.0, 15.0), (13.0, 13.0))  # x: surer than is told apart
+    >>> round(beyond.low, 2), beyond.high, round(beyond.value, 2)
+    (0.82, 2.0, 0.82)
     """
-    return _between((clipped(x[0]), clipped(x[1])), (clipped(y[0]), clipped(y[1])), 0.0)
+    near = _between(_clipped(x), _clipped(y), 0.0)
+    sides = {_side(x), _side(y)}
+    if len(sides) == 1:
+        return near
+    (x_low, x_high), (y_low, y_high) = _reaching(x, sides), _reaching(y, sides)
+    return Shift(x_low - y_high, x_high - y_low, near.value)
+
+
+def untold(x: Bounds, y: Bounds) -> bool:
+    """Tell whether both arms are beyond what is told apart, on the same side: their shift may then be anything.
+
+    >>> untold((15.0, 15.0), (14.0, float("inf"))), untold((15.0, 15.0), (13.0, 13.0)), untold((15, 15), (-15, -15))
+    (True, False, False)
+    """
+    return _side(x) == _side(y) != 0
+
+
+def _clipped(arm: Bounds) -> Bounds:
+    return clipped(arm[0]), clipped(arm[1])
+
+
+def _side(arm: Bounds) -> int:
+    """Return on which side an arm is beyond what is told apart: 1 or -1, 0 where it is not."""
+    return (arm[0] >= LARGEST) - (arm[1] <= -LARGEST)
+
+
+def _reaching(arm: Bounds, sides: set[int]) -> Bounds:
+    """Return an arm's ends where some arm is beyond, on these sides: the far ones there as told, `SUREST` at most."""
+    low = max(arm[0], -SUREST) if -1 in sides and _side(arm) != 1 else clipped(arm[0])
+    high = min(arm[1], SUREST) if 1 in sides and _side(arm) != -1 else clipped(arm[1])
+    return low, high
 
 
 def probability_shift(x: Bounds, y: Bounds) -> Shift:

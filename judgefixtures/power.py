@@ -40,7 +40,7 @@ class Design:
     """A contrast as it is going to be measured: its id, its dataset, n pairs, the tolerance of VSR, and alpha.
 
     `group` is the family where it is not the contrast's id without two labels, as it is for cues. `least` are the pairs
-    without which something beside VSR cannot PASS.
+    without which something beside VSR cannot PASS, and `limit` is that of which they follow ("score .05").
     """
 
     contrast: str
@@ -50,6 +50,14 @@ class Design:
     alpha: float = 0.05
     group: str = ""
     least: int = 0
+    limit: str = ""
+
+    @property
+    def held_to(self) -> str:
+        """The tolerance that the fewest pairs follow from, by its name where that is not VSR's."""
+        return (
+            self.limit if self.limit and self.fewest > smallest_n(self.tolerance, self.alpha) else bare(self.tolerance)
+        )
 
     @property
     def fewest(self) -> int:
@@ -141,7 +149,7 @@ def table(designs: Sequence[Design]) -> list[str]:
     for each, count in groups.items():
         probabilities = (_shown(chance([each], flips)) for flips in FLIP_RATES)
         pairs = (str(count), str(each.n), str(each.fewest))
-        rows.append((each.dataset, each.contrast, *pairs, bare(each.tolerance), bare(each.alpha), *probabilities))
+        rows.append((each.dataset, each.contrast, *pairs, each.held_to, bare(each.alpha), *probabilities))
     lines = aligned(rows)
     whole = [chance(designs, flips) for flips in FLIP_RATES]
     lines.append(f"P(all PASS | unbiased): {_shown(whole[0])} at {few:.0%} flips, {_shown(whole[1])} at {many:.0%}")

@@ -9,7 +9,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgefixtures.verdicts import Verdict, parse_verdict
@@ -54,7 +54,8 @@ class Probability:
 
     A tie that counts is half of either. `low` and `high` bound the log-odds; they differ where a verdict is not among
     the tokens that the server lists. `elsewhere` is the probability of anything but a verdict, `tie` that of a tie
-    among what is not elsewhere.
+    among what is not elsewhere. `explained`: the judge had reasoned before, so that it is the probability given that
+    reasoning. It says next to nothing of how sure the judge was before it wrote, nor of how close the pair is.
 
     >>> Probability(0.0, 0.0).value
     0.5
@@ -64,6 +65,7 @@ class Probability:
     high: float
     elsewhere: float = 0.0
     tie: float = 0.0
+    explained: bool = False
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
@@ -95,7 +97,7 @@ class Probability:
 
     def reversed(self) -> Probability:
         """Return the same of response 2 rather than response 1."""
-        return Probability(-self.high, -self.low, self.elsewhere, self.tie)
+        return replace(self, low=-self.high, high=-self.low)
 
 
 def logistic(log_odds: float) -> float:
@@ -181,6 +183,31 @@ def _most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
     left = 1 - math.fsum(map(math.exp, listed.values()))
     least = min((logprob for text, logprob in listed.items() if text != token.text), default=0.0)
     return min(least, math.log(max(left, ROUNDING)))
+
+
+# Words that name a verdict and say nothing of it, as keys of an object or in front of it. No "a": that is a response.
+_NAMES = frozenset((
+    "analysis", "answer", "assessment", "beginning", "best", "better", "choice", "chosen", "comparison", "conclusion",
+    "decision", "end", "evaluation", "explanation", "final", "finally", "here", "is", "it", "json", "judgement",
+    "judgment", "my", "of", "output", "overall", "preferred", "rationale", "reason", "reasoning", "response",
+    "result", "s", "selected", "selection", "so", "story", "sure", "the", "therefore", "think", "thinking", "thought",
+    "thus", "verdict", "winner",
+))  # fmt: skip
+_WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
+
+
+def reasons_first(text: str, verdict: Verdict, format: Format = "json") -> bool:  # noqa: A002
+    """Tell whether an answer says anything before it states its verdict, beside syntax and the verdict's own name.
+
+    A verdict that cannot be found in the text may stand behind anything. Where an answer states its verdict again, what
+    was said before the one that counts is before it.
+
+    >>> at_once = '```json\\n{"reason": "", "selected_response": 1, "notes": "It is correct."}\\n```'
+    >>> reasons_first(at_once, Verdict(1, "")), reasons_first("It is correct. [[A]]", Verdict(1, ""), "brackets")
+    (False, True)
+    """
+    place = _place(text, verdict, format)
+    return place is None or any(word.lower() not in _NAMES for word in _WORD.findall(text[: place.start]))
 
 
 # --- from the text to the place of its verdict --------------------------------------------------------------

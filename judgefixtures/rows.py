@@ -57,7 +57,8 @@ def _usage_of(usage: Usage) -> Row:
 
 def _probability_of(probability: Probability) -> Row:
     low, high = probability.bounds
-    return {"value": probability.value, "low": low, "high": high, "elsewhere": probability.elsewhere}
+    return {"value": probability.value, "low": low, "high": high, "elsewhere": probability.elsewhere,
+            **({"explained": True} if probability.explained else {})}  # fmt: skip
 
 
 def _plan_of(plan: Plan) -> Row:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.plain import with_what_decided
 from judgefixtures.checks.sections import Section, View
 from judgefixtures.checks.wording import interval, limits, table
 from judgefixtures.config import Config, GateTable, JudgeTable
@@ -83,8 +84,9 @@ class AccuracyCheck:
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             rows={"accuracy": tuple(accuracy_row(judge, dataset, row) for row in measured)},
             evidence={"rights": [rights(judge, dataset, own)]},
-            estimate=measured[0].accuracy, plain=_plain(judge, dataset, measured[0], gate.min_accuracy),
-            alpha=gate.alpha,
+            estimate=measured[0].accuracy,
+            plain=with_what_decided(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
+            alpha=gate.alpha, decided_by=decision.decided_by,
         )  # fmt: skip
 
     def lost(self, case: Case, message: str) -> Finding:
@@ -171,9 +173,11 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     shown += f" ({measured.ties} ties, each half right)" if measured.ties else ""
     least = gate.min_accuracy or 0.0
     if excess := too_many_invalid(measured.invalid, measured.n, gate, invalid):
-        return Decision.of(Status.ERROR, least, f"{shown}; {measured.invalid} answers are invalid, {excess}")
+        return Decision.of(
+            Status.ERROR, least, f"{shown}; {measured.invalid} answers are invalid, {excess}", part="invalid"
+        )
     if gate.min_accuracy is None:
-        return Decision.of(Status.NOT_APPLICABLE, least, f"{shown}; no min_accuracy is configured")
+        return Decision.of(Status.NOT_APPLICABLE, least, f"{shown}; no min_accuracy is configured", part="accuracy")
     exact = proportion(measured.correct, measured.n, gate.confidence, "exact", right)
     status, enough = Status.INCONCLUSIVE, decides(right)
     few = "" if enough else f"; {advice(None, measured.n, 'min_accuracy', right)}"
@@ -181,7 +185,9 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
         status = Status.PASS
     elif enough and exact.high < gate.min_accuracy:
         status = Status.FAIL
-    return Decision.of(status, least, f"{shown}, min_accuracy {bare(gate.min_accuracy)}: {status}{few}")
+    return Decision.of(
+        status, least, f"{shown}, min_accuracy {bare(gate.min_accuracy)}: {status}{few}", part="accuracy"
+    )
 
 
 @lru_cache(maxsize=256)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import log
 
 from judgefixtures.certainty import Certainty, Scale, certainty
 from judgefixtures.checks.check import Answers, Case, Decision, Need
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
-from judgefixtures.findings import Row, estimate_row
-from judgefixtures.odds import gate_log_odds, odds_in_words, odds_ratio
+from judgefixtures.findings import Part, Row, estimate_row
+from judgefixtures.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest
 from judgefixtures.providers import LOGPROBS
@@ -20,16 +21,11 @@ from judgefixtures.statistics import Estimate, GateResult, Status, bare, gate_sc
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
 FEWEST = 30
 
+# What the odds ratios of a judge that reasons first are called: not those of its verdicts.
+GIVEN = "odds ratios given its reasoning (they do not tell how far verdicts shift)"
+
 NOTHING: Row = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr": None, "score_shift": None,
                 "score_status": "NOT_APPLICABLE"}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one quantity beside VSR says: a status, NOT_APPLICABLE where no gate holds it, and why."""
-
-    status: Status
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +35,7 @@ class Beyond:
     found: Certainty
     log_odds: Part
     scores: Part
+    not_applied: str = ""  # why a limit that is set is not applied, where it is not
 
     @property
     def row(self) -> Row:
@@ -49,6 +46,8 @@ class Beyond:
             "soft_vsr": estimate_row(self.found.soft_vsr),
             "score_shift": estimate_row(self.found.score_shift),
             "score_status": str(self.scores.status),
+            **({"log_odds_given_reasons": estimate_row(self.found.given_reasons)} if self.found.reasons_first else {}),
+            **({"not_applied": self.not_applied} if self.not_applied else {}),
         }
 
     def beside(self, decision: Decision) -> Decision:
@@ -57,7 +56,8 @@ class Beyond:
             return decision
         parts = (self.log_odds, self.scores)
         reasons = (*decision.reasons, *(part.reason for part in parts if part.reason))
-        return replace(decision, status=worst(decision.status, *(part.status for part in parts)), reasons=reasons)
+        status = worst(decision.status, *(part.status for part in parts))
+        return replace(decision, status=status, reasons=reasons, parts=(*decision.parts, *parts))
 
 
 def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
@@ -65,8 +65,9 @@ def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *,
     table, scale = case.judge.table, case.judge.table.scale if case.judge.rater is not None else None
     found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
     asked = table.logprobs and not case.judge.dropped & LOGPROBS
-    return Beyond(found, decide_log_odds(found, gate, contrast, asked=asked, gated=gated),
-                  decide_scores(found, gate, scale, gated=gated))  # fmt: skip
+    log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
+    skipped = held and gate.log_odds_tolerance is not None and log_odds.status is Status.NOT_APPLICABLE
+    return Beyond(found, log_odds, decide_scores(found, gate, scale, gated=gated), log_odds.reason if skipped else "")
 
 
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
@@ -82,7 +83,15 @@ def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
     """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
     if judge.mode == "pointwise":
         return smallest_n_of_scores(gate.score_tolerance, gate.alpha)
-    return FEWEST if judge.logprobs and gate.log_odds_tolerance is not None else 0
+    gated = gate.log_odds_tolerance is not None and not judge.asks_for_plans  # who plans first reasons first
+    return FEWEST if judge.logprobs and gated else 0
+
+
+def limit_beyond(judge: JudgeTable, gate: GateTable) -> str:
+    """Return the limit that these pairs follow from, as a table has it."""
+    if judge.mode == "pointwise":
+        return f"score {bare(gate.score_tolerance)}"
+    return "" if gate.log_odds_tolerance is None else f"odds {gate.log_odds_tolerance:g}"
 
 
 @lru_cache(maxsize=256)
@@ -102,41 +111,67 @@ def decide_log_odds(
 
     `asked`: whether the judge is asked for probabilities, and has not refused. Shares of repeats understate a shift, so
     that they can show one and not its absence. Nor can few pairs, which may miss the few that move, or what may be in
-    more pairs without a probability than may be invalid.
+    more pairs without a known shift than may be invalid. Where the judge reasons first nothing is decided.
     """
     tolerance = gate.log_odds_tolerance if gated else None
+    if found.reasons_first:
+        return Part("log_odds", Status.NOT_APPLICABLE, _given_reasons(found, contrast, tolerance))
     if found.log_odds_shift is None:
-        return _nothing_told(tolerance, asked)
-    words = f"{in_words(found.log_odds_shift, contrast)}{_source(found)}"
+        return _nothing_told(found, tolerance, asked)
+    shown = in_words(found.log_odds_shift, contrast)
+    words = f"{shown}{_source(found)}"
     if tolerance is None:
-        return Part(Status.NOT_APPLICABLE, words)
+        return Part("log_odds", Status.NOT_APPLICABLE, words)
     decided = gate_log_odds(found.shifts, tolerance, gate.alpha, found.clusters)
-    if decided.status is Status.PASS and (doubt := _doubt(found, gate)):
-        return Part(Status.INCONCLUSIVE, f"{words}; {decided.message}, but INCONCLUSIVE: {doubt}")
-    return Part(decided.status, f"{words}; {decided.message}")
+    status, said, plain = decided.status, decided.message, f"{shown}, at most {tolerance:g}-fold allowed"
+    if status is Status.PASS and (doubt := _doubt(found, gate)):
+        status, said, plain = Status.INCONCLUSIVE, f"{said}, but INCONCLUSIVE: {doubt}", f"{plain}, but {doubt}"
+    return Part("log_odds", status, f"{words}; {said}", plain, found.log_odds_shift, (-log(tolerance), log(tolerance)))
 
 
-def _nothing_told(tolerance: float | None, asked: bool) -> Part:
-    """Return what is decided where a gate is set and no pair has a probability: that nothing shows a shift absent."""
+def _given_reasons(found: Certainty, contrast: Contrast, tolerance: float | None) -> str:
+    """Return why the log-odds of a judge that reasons first decide nothing, and what they are given its reasoning."""
+    limit = "" if tolerance is None else f"log_odds_tolerance {tolerance:g} is not applied: "
+    why = (f"{limit}on {found.explained} of {found.pairs} pairs the judge reasons before it states its verdict, whose "
+           "probability is then that given the reasoning, and not how sure the judge was")  # fmt: skip
+    if found.given_reasons is None:
+        return why
+    return f"{why}; given the reasoning, {in_words(found.given_reasons, contrast)}"
+
+
+def _nothing_told(found: Certainty, tolerance: float | None, asked: bool) -> Part:
+    """Return what is decided where a gate is set and no pair tells a shift: that nothing shows one absent."""
+    lacking = _lacking(found) if found.beyond else ""
     if tolerance is None:
-        return Part(Status.NOT_APPLICABLE)
+        return Part("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
     if asked:
-        return Part(Status.INCONCLUSIVE, f"log_odds_tolerance {tolerance:g}: no pair came with probabilities in both "
-                                         "arms: INCONCLUSIVE")  # fmt: skip
-    return Part(Status.NOT_APPLICABLE, f"log_odds_tolerance {tolerance:g} is not applied: the judge tells no "
-                                       "probabilities")  # fmt: skip
+        why = lacking or "no pair came with probabilities in both arms"
+        return Part("log_odds", Status.INCONCLUSIVE, f"log_odds_tolerance {tolerance:g}: {why}: INCONCLUSIVE")
+    return Part("log_odds", Status.NOT_APPLICABLE, f"log_odds_tolerance {tolerance:g} is not applied: the judge tells "
+                                                   "no probabilities")  # fmt: skip
 
 
 def _doubt(found: Certainty, gate: GateTable) -> str:
     """Return why a shift that seems absent may be there all the same, empty where nothing speaks for it."""
     if found.repeats:
         return "repeats understate a shift of log-odds, and only logprobs can show it absent"
+    if found.lacking > gate.max_invalid * found.pairs:
+        return _lacking(found)
     if found.units < FEWEST:
         units = "clusters of pairs" if found.clusters else "pairs"
         return f"{found.units} {units} may miss the few that move, and at least {FEWEST} are needed"
-    if found.lacking > gate.max_invalid * found.pairs:
-        return f"{found.lacking} of {found.pairs} pairs came without probabilities in both arms"
     return ""
+
+
+def _lacking(found: Certainty) -> str:
+    """Return on how many pairs no shift of log-odds is known, and why."""
+    of = f"of {found.pairs} pairs"
+    said = {
+        f"{of} came without probabilities in both arms": found.lacking - found.beyond - found.explained,
+        f"{of} are beyond +-{LARGEST:.1f} logits in both arms, where no shift is told": found.beyond,
+        f"{of} came after reasoning of the judge": found.explained,
+    }
+    return " and ".join(f"{count} {why}" for why, count in said.items() if count)
 
 
 def _source(found: Certainty) -> str:
@@ -144,7 +179,8 @@ def _source(found: Certainty) -> str:
     n = found.pairs - found.lacking
     bounded = sum(each.is_bound for each in found.shifts)
     said = f", by {of} on {n} pairs"
-    return f"{said}, {bounded} of them bounds" if bounded else said
+    said += f", {bounded} of them bounds" if bounded else ""
+    return f"{said} ({_lacking(found)})" if found.beyond or found.explained else said
 
 
 def in_words(shift: Estimate, contrast: Contrast) -> str:
@@ -159,38 +195,61 @@ def in_words(shift: Estimate, contrast: Contrast) -> str:
     return odds_in_words(shift, "once", "again", "asked ")
 
 
+def not_applied_lines(rows: Sequence[Row]) -> list[str]:
+    """Return which limits are set and not applied, and why: a line per judge and dataset, by its first contrast."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.get("not_applied"):
+            found.setdefault((row["judge"], row["dataset"]), []).append(row)
+    return [f"not applied to {judge} on {dataset} in {of[0]['contrast']}"
+            f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0]['not_applied']}"
+            for (judge, dataset), of in found.items()]  # fmt: skip
+
+
 def beyond_lines(rows: Sequence[Row]) -> list[str]:
-    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points."""
+    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points.
+
+    And which limit is not applied.
+    """
     said: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         of = (row["judge"], row["dataset"])
         if odds := row["log_odds_shift"]:
             value, low, high = (odds_ratio(odds[end]) for end in ("value", "low", "high"))
             said.setdefault((*of, "odds ratios"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
+        if given := row.get("log_odds_given_reasons"):
+            value, low, high = (odds_ratio(given[end]) for end in ("value", "low", "high"))
+            said.setdefault((*of, GIVEN), []).append(f"{row['contrast']} {value} [{low}, {high}]")
         if points := row["score_shift"]:
             value, low, high = (signed(points[end]) for end in ("value", "low", "high"))
             said.setdefault((*of, "points"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
-    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()]
+    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()] + (
+        not_applied_lines(rows)
+    )
 
 
 def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gated: bool = True) -> Part:
     """Return what the scores of a contrast decide: their shift is within score_tolerance, a share of the scale."""
     if found.score_shift is None or scale is None:
-        return Part(Status.NOT_APPLICABLE)
+        return Part("score", Status.NOT_APPLICABLE)
     shift, tolerance = found.score_shift, gate.score_tolerance
-    limits = f"{100 * shift.confidence:.10g}% CI [{bare(shift.low, 3)}, {bare(shift.high, 3)}]"
-    said = f"score shift {signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}, {limits}"
+    level = f"{100 * shift.confidence:.10g}% CI"
+    by = f"{signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
+    said = f"score shift {by}, {level} [{bare(shift.low, 3)}, {bare(shift.high, 3)}]"
     if not gated:
-        return Part(Status.NOT_APPLICABLE, said)
-    decided = _gate_points(found, gate, 0.0)
-    points = bare(tolerance * (scale[1] - scale[0]))
-    said = f"{said}, tolerance {bare(tolerance)} of the scale ({points} points): "
-    if decided.status is Status.PASS and found.lacking:
+        return Part("score", Status.NOT_APPLICABLE, said)
+    decided, most = _gate_points(found, gate, 0.0), tolerance * (scale[1] - scale[0])
+    status, more = decided.status, decided.message
+    if status is Status.PASS and found.lacking:
         at_worst = worst(*(_gate_points(found, gate, end).status for end in (-1.0, 1.0)))
         if at_worst is not Status.PASS:
-            doubt = f"it would pass, but not with the {found.lacking} invalid pairs at worst; get valid scores for them"
-            return Part(Status.INCONCLUSIVE, f"{said}{Status.INCONCLUSIVE}; {doubt}")
-    return Part(decided.status, f"{said}{decided.status}" + (f"; {decided.message}" if decided.message else ""))
+            status = Status.INCONCLUSIVE
+            more = f"it would pass, but not with the {found.lacking} invalid pairs at worst; get valid scores for them"
+    plain = (f"the scores shift by {by}, at most {bare(most)} allowed ({level} {bare(shift.low, 3)} to "
+             f"{bare(shift.high, 3)})")  # fmt: skip
+    plain += f": {more}" if status is not decided.status else ""
+    said += f", tolerance {bare(tolerance)} of the scale ({bare(most)} points): {status}"
+    return Part("score", status, f"{said}; {more}" if more else said, plain, shift, (-most, most))
 
 
 def _gate_points(found: Certainty, gate: GateTable, lacking: float) -> GateResult:

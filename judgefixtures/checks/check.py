@@ -14,7 +14,7 @@ from judgefixtures.commands import quoted
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
 from judgefixtures.detectors import Detections
-from judgefixtures.findings import Finding, Row
+from judgefixtures.findings import Finding, Part, PartName, Row, deciding
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment, Planned
 from judgefixtures.pairs import Pair, independent
@@ -222,7 +222,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a gate says about a measurement: the status, its parts, and why in one line each."""
+    """What a gate says about a measurement: the status, the parts that decide it, and why in one line each."""
 
     status: Status
     vsr_status: Status
@@ -232,6 +232,12 @@ class Decision:
     tolerance: float
     reasons: tuple[str, ...]
     needed_pairs: int | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def decided_by(self) -> tuple[Part, ...]:
+        """The parts that the status is due to, where it is not a PASS."""
+        return deciding(self.parts, self.status)
 
     @property
     def message(self) -> str:
@@ -239,9 +245,10 @@ class Decision:
         return "; ".join(self.reasons)
 
     @classmethod
-    def of(cls, status: Status, tolerance: float, *reasons: str) -> Decision:
-        """Return a decision that has one part and no tests."""
-        return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons)
+    def of(cls, status: Status, tolerance: float, *reasons: str, part: PartName) -> Decision:
+        """Return a decision that has one part, about which the first reason is, and no tests."""
+        parts = (Part(part, status, reasons[0]),)
+        return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons, parts=parts)
 
 
 def gate_of(check: Check, case: Case) -> GateTable:
@@ -251,8 +258,9 @@ def gate_of(check: Check, case: Case) -> GateTable:
 
 def lost(check: Check, case: Case, message: str, **rows: Row) -> Finding:
     """Return the ERROR of a case that could not be measured, with a row of these sections."""
+    part = Part("unmeasured", Status.ERROR, message)
     return Finding(
         check.kind, case.judge.name, case.dataset, check.name, Status.ERROR,
         baseline=case.baseline.name if case.baseline else None, reasons=(message,), diagnosis=(message,),
-        rows={section: (row,) for section, row in rows.items()}, alpha=gate_of(check, case).alpha,
+        rows={section: (row,) for section, row in rows.items()}, alpha=gate_of(check, case).alpha, decided_by=(part,),
     )  # fmt: skip

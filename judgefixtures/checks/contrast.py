@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.plain import admitted_text, done, sentences_of, shift_text
+from judgefixtures.checks.plain import admitted_text, done, named_in, sentences_of, shift_text, with_what_decided
 from judgefixtures.checks.readings import of_both, readings_lines, readings_row, readings_text
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, View, with_holm
@@ -17,7 +17,7 @@ from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast, indifferent_arms
 from judgefixtures.cues import PLACEBO
-from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
+from judgefixtures.findings import Finding, Part, PartName, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Choice, Judgment
 from judgefixtures.metrics import STUCK, Measurement, Moved, false_alarms, measure, preference, share_of, stance_of
@@ -82,9 +82,8 @@ class ContrastCheck(AboutContrast):
         """Return the pairs without which not even a judge that never moves can PASS."""
         gate = config.gate(self.family)
         lacking = need_of(self.contrast, dataset, pairs, smallest_n(gate.tolerance(self.family), gate.alpha), gate)
-        if lacking is None and not self.contrast.x.edit:
-            lacking = need_beyond(self.name, dataset, pairs, judge, gate)
-        return lacking
+        more = None if self.contrast.x.edit else need_beyond(self.name, dataset, pairs, judge, gate)
+        return max(filter(None, [lacking, more]), key=lambda need: need.at_least, default=None)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
@@ -131,7 +130,7 @@ def finding(
         check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
         diagnosis=(*diagnosis(row, measured, decision), *quotes), rows={"contrasts": (row,)},
         evidence={"indifferent": [evidence], **_moves(check, case, answers)}, estimate=measured.vsr, plain=row["text"],
-        alpha=gate_of(check, case).alpha,
+        alpha=gate_of(check, case).alpha, decided_by=decision.decided_by,
     )  # fmt: skip
 
 
@@ -183,28 +182,39 @@ def decide(measured: Measurement, gate: GateTable, by_model: tuple[str, Measurem
     detectors lead to another status of what is admitted, that part is INCONCLUSIVE.
     """
     if invalid := invalid_reason(measured, gate):
-        return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid)
+        return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid, part="invalid")
     shift = gate_shift(measured.n10, measured.n01, measured.n, gate.vsr_tolerance, gate.alpha, measured.related.shift)
-    vsr_status, vsr_reasons = shift.status, [shift.message]
-    if vsr_status is Status.PASS and (doubt := stuck_reason(measured.stuck) or _worst_case(measured, gate)):
-        vsr_status, vsr_reasons = Status.INCONCLUSIVE, [doubt]
+    within = (-gate.vsr_tolerance, gate.vsr_tolerance)
+    moves = Part("vsr", shift.status, shift.message, estimate=measured.vsr, allowed=within)
+    if shift.status is Status.PASS:
+        moves = _doubted(measured, gate) or moves
     car_status, car_reason = _decide_car(measured, gate)
     silent_status, silent_reason = _decide_silent(measured, gate)
     if by_model is not None:
         name, other = by_model
         car_status, car_reason = of_both(name, (car_status, car_reason), _decide_car(other, gate))
         silent_status, silent_reason = of_both(name, (silent_status, silent_reason), _decide_silent(other, gate))
-    counted = Status.PASS if vsr_status is Status.PASS and car_status is not Status.FAIL else car_status
+    counted = Status.PASS if moves.status is Status.PASS and car_status is not Status.FAIL else car_status
+    silent = Part("max_silent", silent_status, silent_reason, estimate=measured.unadmitted_shift,
+                  allowed=(None, gate.max_silent))  # fmt: skip
     return Decision(
-        status=worst(vsr_status, counted, silent_status),
-        vsr_status=vsr_status,
+        status=worst(moves.status, counted, silent_status),
+        vsr_status=moves.status,
         car_status=car_status,
         p_pass=shift.p_pass,
         p_fail=shift.p_fail,
         tolerance=gate.vsr_tolerance,
-        reasons=tuple(filter(None, [*vsr_reasons, car_reason, silent_reason, invalid_note(measured)])),
+        reasons=tuple(filter(None, [moves.reason, car_reason, silent_reason, invalid_note(measured)])),
         needed_pairs=shift.needed_pairs,
+        parts=(moves, Part("car", counted, car_reason), silent),
     )
+
+
+def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
+    """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
+    doubts: tuple[tuple[PartName, str | None], ...]
+    doubts = (("stuck", stuck_reason(measured.stuck)), ("invalid", _worst_case(measured, gate)))
+    return next((Part(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
 
 
 def invalid_reason(measured: Measurement, gate: GateTable) -> str | None:
@@ -343,6 +353,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "vsr_status": str(decision.vsr_status),
         "car_status": str(decision.car_status),
         "status": str(decision.status),
+        "decided_by": [part.to_json() for part in decision.decided_by],
         "message": decision.message,
         "text": _text(judge, dataset, contrast, measured, decision),
         **_asked(contrast),
@@ -361,11 +372,11 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     """Return what came of a contrast, in a sentence without terms."""
     who = f"{judge} on {dataset}"
     said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance)
-    if contrast.x.cue_1 is None or measured.car is None:
-        return said
-    label = contrast.x.labels[0] if measured.n10 >= measured.n01 else contrast.x.labels[1]
-    too_few = decision.car_status is Status.FAIL
-    return said + admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
+    if contrast.x.cue_1 is not None and measured.car is not None:
+        label = contrast.x.labels[0] if measured.n10 >= measured.n01 else contrast.x.labels[1]
+        too_few = decision.car_status is Status.FAIL
+        said += admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
+    return with_what_decided(said, decision.decided_by)
 
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:
@@ -384,6 +395,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         "status": "ERROR",
         "message": message,
         "text": f"{done(contrast)} could not be measured of {judge} on {dataset}",
+        "decided_by": [Part("unmeasured", Status.ERROR, message).to_json()],
         **_asked(contrast),
         "moved": [],
         "waived": None,
@@ -662,7 +674,7 @@ def _cells(rows: Sequence[Row]) -> tuple[str, ...]:
         bare(row["tolerance"]),
         f"{_flips(row)}/{row['n']}{_gross(row)}" if flips else "-",
         f"{round(car['value'] * car['n'])}/{car['n']}" if car else "-",
-        largest(rows)[2],
+        f"WAIVED ({named_in(row)})" if row["waived"] else named_in(row),
     )
 
 

@@ -9,7 +9,7 @@ from judgefixtures.checks.certainty import beyond
 from judgefixtures.checks.check import Answers, Case, Decision, gate_of
 from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, invalid_reason, stuck_reason
 from judgefixtures.config import GateTable
-from judgefixtures.findings import Finding
+from judgefixtures.findings import Finding, Part, PartName
 from judgefixtures.metrics import Measurement, measure
 from judgefixtures.statistics import (
     Status,
@@ -46,23 +46,25 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     Tango interval is below the tolerance, also with every invalid verdict at worst; FAIL when the lower one is above.
     """
     if invalid := invalid_reason(measured, gate):
-        return Decision.of(Status.ERROR, tolerance, invalid)
+        return Decision.of(Status.ERROR, tolerance, invalid, part="invalid")
     # "No worse by more than a margin", with "was chosen when plain, no longer when edited" as the good outcome.
     shift = measured.related.shift
     result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha, mirrored(shift))
     status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
     net = f"net share moved to the edited response {describe(gained)}{counted(measured.n, shift)}"
     reason = f"{net}, tolerance {bare(tolerance)}: {status}"
+    part: PartName = "vsr"
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
-        status = Status.INCONCLUSIVE
+        status, part = Status.INCONCLUSIVE, "invalid"
         reason = (
             f"{net} would pass tolerance {bare(tolerance)}, but "
             f"with the {measured.invalid_pairs} invalid pairs at worst up to {bare(worst_case.high, 3)}: INCONCLUSIVE; "
             "get valid verdicts for them"
         )
     elif status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
-        status, reason = Status.INCONCLUSIVE, f"{net} would pass tolerance {bare(tolerance)}, but {doubt}"
+        status, part = Status.INCONCLUSIVE, "stuck"
+        reason = f"{net} would pass tolerance {bare(tolerance)}, but {doubt}"
     elif status is Status.INCONCLUSIVE:
         reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift, within=gained.value < tolerance)}"
     gross = (
@@ -71,4 +73,5 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     return Decision(
         status, status, Status.NOT_APPLICABLE, result.p_pass, result.p_fail, tolerance,
         tuple(filter(None, [reason, gross, invalid_note(measured)])), result.needed_pairs,
+        (Part(part, status, reason, estimate=gained, allowed=(None, tolerance)),),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.wording import limits
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.contrasts import Contrast
-from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, rows_of
+from judgefixtures.findings import Finding, PartName, Row, clusters_row, estimate_row, rows_of
 from judgefixtures.judgments import Arm, Choice, Judgment
 from judgefixtures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.pairs import Pair
@@ -62,7 +62,7 @@ class FourCellCheck(AboutContrast):
         return Finding(
             self.kind, case.judge.name, case.dataset, self.name, decision.status, reasons=decision.reasons,
             diagnosis=(title, *(f"  {reason}" for reason in decision.reasons)), rows={"four_cells": (row,)},
-            estimate=measured.cue if measured else None, alpha=gate.alpha,
+            estimate=measured.cue if measured else None, alpha=gate.alpha, decided_by=decision.decided_by,
         )  # fmt: skip
 
     def lost(self, case: Case, message: str) -> Finding:
@@ -132,26 +132,27 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
     excess = too_many_invalid(invalid, pairs, gate, measured.invalid if measured else None)
     if measured is None or excess:
         reason = f"{invalid} of {pairs} pairs have an invalid verdict in one of four cells, {excess or 'ERROR'}"
-        return Decision.of(Status.ERROR, gate.vsr_tolerance, reason)
+        return Decision.of(Status.ERROR, gate.vsr_tolerance, reason, part="invalid")
     status, enough = Status.INCONCLUSIVE, decides(measured.shift)
     if enough and -gate.vsr_tolerance < measured.cue.low and measured.cue.high < gate.vsr_tolerance:
         status = Status.PASS
     elif enough and (measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance):
         status = Status.FAIL
     settles = ""
+    part: PartName = "effect"
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
         settles = f"; {advice(needed, measured.cue.n, 'tolerance', measured.shift)}"
     if status is Status.PASS and measured.worst and (doubt := doubt_of(*measured.worst, invalid, gate)):
-        status, settles = Status.INCONCLUSIVE, f"; {doubt}"
+        status, settles, part = Status.INCONCLUSIVE, f"; {doubt}", "invalid"
     if status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
-        status, settles = Status.INCONCLUSIVE, f"; {doubt}"
+        status, settles, part = Status.INCONCLUSIVE, f"; {doubt}", "stuck"
     shown = f"VSR {describe(measured.cue)}{counted(measured.cue.n, measured.shift)}"
     reasons = (
         f"cue effect over both orders: {shown}, tolerance {bare(gate.vsr_tolerance)}: {status}{settles}",
         f"position effect: first chosen {describe(measured.position)} more often than half",
     )
-    return Decision.of(status, gate.vsr_tolerance, *reasons)
+    return Decision.of(status, gate.vsr_tolerance, *reasons, part=part)
 
 
 @lru_cache(maxsize=256)
@@ -178,6 +179,7 @@ def four_cell_row(judge: str, dataset: str, contrast: Contrast, measured: FourCe
         "invalid_pairs": measured.invalid_pairs if measured else None,
         "tolerance": decision.tolerance,
         "status": str(decision.status),
+        "decided_by": [part.to_json() for part in decision.decided_by],
         "waived": None,
         "message": decision.message,
     }

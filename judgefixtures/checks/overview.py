@@ -33,7 +33,8 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(
         ({"judge": each.judge, "baseline": each.baseline, "dataset": each.dataset, "check": each.check,
           "name": each.name, "status": str(each.status), "waived": each.waived is not None, "text": each.plain,
-          "message": "; ".join(each.reasons), **({"lapsed": True} if each.lapsed else {})}
+          "message": "; ".join(each.reasons), "decided_by": [part.to_json() for part in each.decided_by],
+          **({"lapsed": True} if each.lapsed else {})}
          for each in findings), KEY,
     )  # fmt: skip
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from judgefixtures.checks.wording import shortened
 from judgefixtures.contrasts import Contrast
 from judgefixtures.cues import PLACEBO, Cue
-from judgefixtures.findings import Row
+from judgefixtures.findings import Part, Row
 from judgefixtures.statistics import Estimate, bare, several, signed
 
 QUOTED = 120  # characters of a sentence that is quoted
@@ -79,3 +80,39 @@ def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) ->
         return ""
     more = ": too few" if too_few else ""
     return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them{more}"
+
+
+# What the parts that decide are called where a table or a picture has room for a word.
+NAMED: Mapping[str, str] = {
+    "vsr": "VSR", "car": "CAR", "max_silent": "unadmitted shift", "log_odds": "log-odds", "score": "score",
+    "effect": "VSR", "accuracy": "accuracy", "plans": "plans", "swap": "swap", "invalid": "invalid answers",
+    "stuck": "no room to move", "unmeasured": "not measured", "waiver": "waiver",
+}  # fmt: skip
+# Parts that a sentence about verdicts is about, or that it names itself where verdicts fail as well.
+IN_SENTENCE = ("vsr", "effect", "accuracy", "unmeasured")
+BESIDE = (*IN_SENTENCE, "car")
+
+
+def with_what_decided(said: str, decided: Sequence[Part]) -> str:
+    """Return a sentence with what decided beside that which it is about: in front of it where that did not.
+
+    >>> from judgefixtures.statistics import Status
+    >>> score = Part("score", Status.FAIL, plain="the scores shift by +1.00 points, at most .45 allowed")
+    >>> with_what_decided("labels changed 0 of 9 verdicts", [score])
+    'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
+    """
+    if any(part.name in IN_SENTENCE for part in decided):
+        return "; ".join([said, *(part.said for part in decided if part.name not in BESIDE)])
+    return "; ".join([*(part.said for part in decided), said])
+
+
+def named_in(row: Row) -> str:
+    """Return a row's status, with what decided it where more than its verdicts and CAR did, or they did not.
+
+    >>> named_in({"status": "FAIL", "decided_by": [{"part": "vsr"}, {"part": "score"}]})
+    'FAIL (VSR, score)'
+    """
+    names = [NAMED.get(part["part"], part["part"]) for part in row.get("decided_by") or ()
+             if part["part"] not in ("unmeasured", "waiver")]  # fmt: skip
+    known = not names or (names[0] == "VSR" and {*names} <= {"VSR", "CAR"})  # a table has columns for these two
+    return row["status"] if known else f"{row['status']} ({', '.join(names)})"

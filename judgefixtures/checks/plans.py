@@ -58,6 +58,7 @@ class PlanCheck:
             self.kind, judge, dataset, self.name, decision.status, reasons=decision.reasons,
             diagnosis=plan_diagnosis(judge, dataset, case.pairs, plans, decision),
             rows={"plans": (plan_row(judge, dataset, counted, decision, share),)}, estimate=share, alpha=gate.alpha,
+            decided_by=decision.decided_by,
         )  # fmt: skip
 
     def lost(self, case: Case, message: str) -> Finding:
@@ -75,10 +76,11 @@ def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision,
     shown = f"{counted.planned} of {counted.n} plans are used as they were made"
     if counted.leaks:
         reason = f"{counted.leaks} of {counted.n} plans leak: they prefer a response or name a bias: FAIL"
-        return Decision.of(Status.FAIL, gate.max_degenerate, reason), _degenerate(counted, gate) if made else None
+        leaking = Decision.of(Status.FAIL, gate.max_degenerate, reason, part="plans")
+        return leaking, _degenerate(counted, gate) if made else None
     if not made:
         reason = f"{shown}: hand-made, by kind of task, without a leak: PASS"
-        return Decision.of(Status.PASS, gate.max_degenerate, reason), None
+        return Decision.of(Status.PASS, gate.max_degenerate, reason, part="plans"), None
     exact = proportion(counted.fallback, counted.n, gate.confidence, "exact")
     status = Status.INCONCLUSIVE
     if exact.high < gate.max_degenerate:
@@ -91,7 +93,7 @@ def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision,
         f"degenerate plans {counted.fallback}/{counted.n} = {interval(exact)}{faults}, "
         f"max_degenerate {bare(gate.max_degenerate)}: {status}"
     )
-    return Decision.of(status, gate.max_degenerate, reason), share
+    return Decision.of(status, gate.max_degenerate, reason, part="plans"), share
 
 
 def _degenerate(counted: Tally, gate: GateTable) -> Estimate:

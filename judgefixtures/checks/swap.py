@@ -17,7 +17,7 @@ from judgefixtures.config import Config, JudgeTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
 from judgefixtures.costs import Cost, most_of
 from judgefixtures.expenses import Expenses, compare_expenses
-from judgefixtures.findings import Finding, Row, estimate_row
+from judgefixtures.findings import Finding, Part, Row, deciding, estimate_row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
 from judgefixtures.metrics import acknowledged, chosen, movable, rightness, stuck_side
@@ -137,6 +137,9 @@ class SwapCheck:
                 "differences": tuple(differing),
             },
             evidence=evidence, estimate=decisive.estimate if decisive else None, alpha=gate.alpha,
+            decided_by=deciding([*(Part("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
+                                 *(Part("swap", each.status, each.message, estimate=each.estimate)
+                                   for each in components)], status),
         )  # fmt: skip
 
     def planned(self, judge: str, baseline: str, dataset: str) -> Row:

@@ -63,6 +63,7 @@ def _templates() -> Any:
     """Return the templates: every value is escaped that is not marked as safe, and a name that is missing an error."""
     import jinja2
 
+    from judgefixtures.checks.plain import named_in
     from judgefixtures.page import words
     from judgefixtures.page.marks import seen, spelled
 
@@ -83,6 +84,7 @@ def _templates() -> Any:
         "level": words.level,
         "status": words.status,
         "number": words.number,
+        "named_in": named_in,
     }
     return made
 

@@ -8,14 +8,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from judgefixtures.checks.certainty import not_applied_lines
 from judgefixtures.checks.overview import OPEN, gates, kind_of, others
+from judgefixtures.checks.plain import NAMED
 from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Row
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
-from judgefixtures.page.words import TERMS, listed, part_of_swap, worse_in
+from judgefixtures.page.words import (
+    TERMS,
+    allowed_text,
+    beside_verdicts,
+    listed,
+    measured_text,
+    part_of_swap,
+    worse_in,
+)
 from judgefixtures.statistics import Status
 
 FEW = 3  # sentences that stand open; the others are unfolded
@@ -24,10 +35,11 @@ READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of the report with its drawing."""
+    """A row of the report with its drawing, or what else decided it with a drawing on an axis of its own."""
 
     row: Row
     strip: Strip | None
+    part: Row | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,7 @@ class View:
     ranking_axis: Axis
     accuracy: tuple[Group, ...]
     accuracy_parts: tuple[Group, ...]
+    not_applied: tuple[str, ...]
     waived: tuple[Row, ...]
     expenses: tuple[Row, ...]
     retries_by_judge: bool
@@ -149,6 +162,7 @@ def view_of(report: Row) -> View:
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
+        not_applied=tuple(not_applied_lines(contrasts)),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         expenses=tuple(_expenses(report.get("expenses") or [])),
         retries_by_judge=any(row.get("retries") is not None for row in report.get("usage") or []),
@@ -184,8 +198,20 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
                         if row["judge"] == judge and row.get("vsr_status") == "FAIL"})  # fmt: skip
         if moved:
             yield f"The verdicts of {judge} demonstrably move with {listed(moved)}."
+        yield from _beyond_verdicts(judge, [row for row in contrasts if row["judge"] == judge])
     if not contrasts and not said and not report.get("decisions"):
         yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
+
+
+def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
+    """Say what else is demonstrably beyond its limit, where the verdicts are not."""
+    families: dict[str, set[str]] = {}
+    for row in rows:
+        if row["status"] == Status.FAIL and row.get("vsr_status") != Status.FAIL:
+            for part in row.get("decided_by") or ():
+                families.setdefault(NAMED.get(part["part"], part["part"]), set()).add(row["family"])
+    for name, own in families.items():
+        yield f"Not the verdicts of {judge}, the {name} is demonstrably beyond its limit with {listed(sorted(own))}."
 
 
 def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
@@ -366,6 +392,7 @@ def _forests(rows: Sequence[Row], axis: Axis) -> tuple[Forest, ...]:
         for row in own:
             if row.get("vsr"):
                 groups.setdefault(row["family"], []).append(Line(row, _vsr_strip(row, axis)))
+                groups[row["family"]] += map(partial(_part_line, row), beside_verdicts(row))
         forests.append(
             Forest(
                 judge,
@@ -380,6 +407,17 @@ def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
     tolerance = row.get("tolerance")
     band = None if tolerance is None else (-tolerance, tolerance)
     return charts.strip(f"{row['contrast']} on {row['dataset']}", row["vsr"], axis, band, floor_of(row))
+
+
+def _part_line(row: Row, part: Row) -> Line:
+    """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
+    found, (low, high) = part["estimate"], part["allowed"] or (None, None)
+    axis = charts.around_zero(end for end in (found["low"], found["high"], low, high) if end is not None)
+    band = None if low is high is None else (axis.low if low is None else low, axis.high if high is None else high)
+    title = f"{NAMED[part['part']]} of {row['contrast']} on {row['dataset']}"
+    shown = {"name": NAMED[part["part"]], "status": part["status"], "measured": measured_text(part),
+             "allowed": allowed_text(part), "n": found["n"]}  # fmt: skip
+    return Line(row, charts.strip(title, found, axis, band), shown)
 
 
 def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:

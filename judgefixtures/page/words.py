@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judgefixtures.findings import Row
+from judgefixtures.odds import odds_ratio
 from judgefixtures.statistics import bare, signed
 
 SYMBOLS = {"PASS": "✓", "APPROVE": "✓", "FAIL": "✕", "REJECT": "✕", "INCONCLUSIVE": "?", "ERROR": "!"}
@@ -64,6 +65,43 @@ def limits(estimate: Row | None) -> str:
     if not estimate:
         return ""
     return f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}".replace("-", "−")
+
+
+def beside_verdicts(row: Row) -> list[Row]:
+    """Return the parts that a row's status is due to beside its verdicts, as far as they are estimates."""
+    return [part for part in row.get("decided_by") or () if part["estimate"] and part["part"] not in ("vsr", "effect")]
+
+
+def measured_text(part: Row) -> tuple[str, str]:
+    """Return the estimate of a part and its interval, in the part's own unit.
+
+    >>> measured_text({"part": "score", "estimate": {"value": 1.0, "low": 0.9, "high": 1.1}})
+    ('+1.00 points', '.900 to 1.100')
+    >>> measured_text({"part": "log_odds", "estimate": {"value": 0.8, "low": 0.5, "high": 1.1}})
+    ('odds ratio 2.2', '1.6 to 3.0')
+    """
+    found = part["estimate"]
+    if part["part"] == "log_odds":
+        return f"odds ratio {odds_ratio(found['value'])}", f"{odds_ratio(found['low'])} to {odds_ratio(found['high'])}"
+    points = " points" if part["part"] == "score" else ""
+    return f"{signed(found['value'])}{points}", f"{bare(found['low'], 3)} to {bare(found['high'], 3)}"
+
+
+def allowed_text(part: Row) -> str:
+    """Return between which limits the estimate of a part may lie.
+
+    >>> allowed_text({"part": "log_odds", "allowed": [-0.405, 0.405]})
+    '0.67 to 1.5'
+    >>> allowed_text({"part": "max_silent", "allowed": [None, 0.05]})
+    'at most .05'
+    """
+    if not part["allowed"]:
+        return ""
+    shown = odds_ratio if part["part"] == "log_odds" else bare
+    low, high = (None if end is None else shown(end) for end in part["allowed"])
+    if low is None:
+        return f"at most {high}"
+    return f"more than {low}" if high is None else f"{low} to {high}"
 
 
 def level(estimate: Row | None) -> str:

@@ -51,7 +51,7 @@ class Outcome:
         }
 
 
-PROPERTIES = ("status", "estimate", "low", "high", "confidence", "n", "tolerance", "says", "waived_by")
+PROPERTIES = ("status", "estimate", "low", "high", "confidence", "n", "tolerance", "says", "decided_by", "waived_by")
 OUTCOME = pytest.StashKey[Outcome]()
 
 
@@ -216,6 +216,7 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
     value = {} if found is None else {"estimate": found.value, "low": found.low, "high": found.high,
                                       "confidence": found.confidence, "n": found.n}  # fmt: skip
     told = {"status": str(finding.status), **value, "tolerance": allowed, "says": finding.plain,
+            "decided_by": "; ".join(f"{part.name}: {part.reason}" for part in finding.decided_by),
             "waived_by": finding.waived.owner if finding.waived else None}  # fmt: skip
     return [(name, shown(each) if isinstance(each, str) else each) for name, each in told.items()
             if each not in (None, "")]  # fmt: skip

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from judgefixtures.checks.decision import decisions
+from judgefixtures.checks.plain import named_in
 from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
@@ -181,13 +182,17 @@ def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
 def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
     """Say which results have another status now."""
 
-    def statuses(findings: list[Finding]) -> dict[tuple[str, str, str, str], str]:
-        return {(each.judge, each.baseline or "", each.dataset, each.name): str(each.status) for each in findings}
+    def by_name(findings: list[Finding]) -> dict[tuple[str, str, str, str], Finding]:
+        return {(each.judge, each.baseline or "", each.dataset, each.name): each for each in findings}
 
-    before, after = statuses(old), statuses(new)
+    def said(finding: Finding) -> str:
+        return named_in({"status": str(finding.status), "decided_by": [part.to_json() for part in finding.decided_by]})
+
+    before, after = by_name(old), by_name(new)
     return [
-        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {before[key]}, is {after[key]}"
-        for key in sorted(before.keys() & after.keys()) if before[key] != after[key]
+        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {said(before[key])}, "
+        f"is {said(after[key])}"
+        for key in sorted(before.keys() & after.keys()) if before[key].status is not after[key].status
         for judge, baseline, dataset, name in [key]
     ]  # fmt: skip
 

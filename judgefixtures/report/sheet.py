@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from judgefixtures.checks.certainty import not_applied_lines
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.control import control_line
 from judgefixtures.checks.overview import OPEN, headlines, others, source
+from judgefixtures.checks.plain import NAMED, named_in
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
-from judgefixtures.page.words import part_of_swap
+from judgefixtures.page.words import allowed_text, beside_verdicts, measured_text, part_of_swap
 from judgefixtures.statistics import Status, bare, signed
 from judgefixtures.texts import one_line
 
@@ -85,12 +87,22 @@ def _moved(report: Row) -> list[str]:
     if not rows:
         return []
     rows.sort(key=lambda row: row[0]["status"] == Status.PASS)
-    cells = [(f"{row['judge']}: {name}", status, row["n"], signed(row["vsr"]["value"]) if row["vsr"] else "-",
-              _interval(row["vsr"]), bare(row["tolerance"])) for row, name, status in rows]  # fmt: skip
+    cells = [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row['judge']}: {name}")]
     more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
     sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
+    sentences += map(_item, not_applied_lines(report["contrasts"]))
     return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
             *(f"{plain_text(line)}.  " for line in legend(report["contrasts"]))]  # fmt: skip
+
+
+def _moved_cells(row: Row, name: str) -> Iterable[tuple[object, ...]]:
+    """Yield the cells of a contrast's verdicts, and of what else decided it."""
+    status = f"WAIVED ({named_in(row)})" if row["waived"] else named_in(row)
+    yield (name, status, row["n"], signed(row["vsr"]["value"]) if row["vsr"] else "-", _interval(row["vsr"]),
+           bare(row["tolerance"]))  # fmt: skip
+    for part in beside_verdicts(row):
+        yield (f"{name}: {NAMED[part['part']]}", part["status"], part["estimate"]["n"], *measured_text(part),
+               allowed_text(part))  # fmt: skip
 
 
 def _others(report: Row) -> list[str]:

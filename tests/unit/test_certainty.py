@@ -19,7 +19,7 @@ from judgefixtures.config import GateTable
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
 from judgefixtures.judges import Reply
 from judgefixtures.judgments import Judgment
-from judgefixtures.odds import share_log_odds
+from judgefixtures.odds import LARGEST, share_log_odds
 from judgefixtures.pairs import Pair
 from judgefixtures.probabilities import Probability, stated_probability
 from judgefixtures.simulator.server import SimulatorServer, serving
@@ -143,6 +143,40 @@ def test_related_pairs_count_as_clusters() -> None:
     few, enough = (decide_log_odds(clustered(count), gate, CONTRAST) for count in (20, 30))
     assert (few.status, enough.status) == (Status.INCONCLUSIVE, Status.PASS)
     assert "20 clusters of pairs may miss the few that move" in few.reason
+
+
+def test_pairs_beyond_in_both_arms_are_lacking() -> None:
+    """Their shift is not 0 but unknown: counted and told, and with more of them than may be invalid nothing passes."""
+    gate = GateTable(log_odds_tolerance=1.5)
+    near = [0.1 * number for number in range(60)]
+
+    def found(sure: int) -> Any:
+        x, y = arm(CONTRAST.x, *near, *[16.5] * sure), arm(CONTRAST.y, *near, *[15.0] * sure)
+        return certainty([x], [y], "chose-first")
+
+    few, many = found(3), found(6)
+    assert (few.pairs, few.lacking, few.beyond) == (63, 3, 3)
+    assert few.log_odds_shift is not None
+    assert few.soft_vsr is not None
+    assert (few.log_odds_shift.n, few.soft_vsr.n) == (60, 63)  # of probabilities there is nothing to tell apart
+    assert decide_log_odds(few, gate, CONTRAST).status is Status.PASS
+    assert "3 of 63 pairs are beyond +-13.8 logits in both arms" in decide_log_odds(few, gate, CONTRAST).reason
+    assert decide_log_odds(many, gate, CONTRAST).status is Status.INCONCLUSIVE
+
+
+def test_an_arm_beyond_alone_hides_no_shift() -> None:
+    """A judge whose odds turn 4.5-fold is not passed because half of what turned lies beyond."""
+    odds = [12.6 + 0.02 * number for number in range(60)]
+    x = [Probability(each + 1.5, math.inf) for each in odds]  # the other verdict is not listed any more
+    found = certainty([arm(CONTRAST.x, *x)], [arm(CONTRAST.y, *odds)], "chose-first")
+    assert found.beyond == sum(each >= LARGEST for each in odds)
+    assert decide_log_odds(found, GateTable(log_odds_tolerance=3.0), CONTRAST).status is not Status.PASS
+
+
+def test_a_probability_given_a_reasoning_tells_no_closeness() -> None:
+    """It is sure of the closest pair: closeness falls back on verdicts, as for judges without probabilities."""
+    told = arm(NO_CUE, 0.5, Probability(6.0, 6.0, explained=True))
+    assert set(likely_of(told)) == {"p0"}
 
 
 def test_few_pairs_show_no_absence() -> None:
@@ -293,6 +327,24 @@ def test_a_shift_is_seen_where_no_verdict_moves(project: Project, simulator: Sim
     assert all(set(each["probability"]) == {"value", "low", "high", "elsewhere"} for each in rows)
     project.write(project.file, configuration(simulator.url, UNSURE))
     assert project.run(*asked).ret == 0  # shown, and not gated
+
+
+def test_brackets_that_explain_first_are_not_gated(project: Project, simulator: SimulatorServer) -> None:
+    """A simulated judge whose odds turn 2.7-fold explains before its [[A]]: the letter's probability decides nothing.
+
+    Serially and on two workers, and when its recordings are replayed.
+    """
+    gate = "[gate]\nlog_odds_tolerance = 1.5\n"
+    project.write(project.file, configuration(simulator.url, f'{UNSURE}\nverdict = "brackets"\ntemplate = "mt-bench"',
+                                              gate))  # fmt: skip
+    asked = ("-k", "recency", "--judge-dataset", "house-qa", "--judge-pairs", "40")
+    project.run(*asked, "--judge-record", "missing", "--judge-report", "live")
+    ran = project.run(*asked, "-n", "2", "--judge-report", "again")
+    (row,) = project.report("again")["contrasts"]
+    assert project.report("live")["contrasts"] == [row]
+    assert (row["log_odds_status"], row["log_odds_shift"]) == ("NOT_APPLICABLE", None)
+    assert "on 40 of 40 pairs the judge reasons before it states its verdict" in row["not_applied"]
+    assert row["not_applied"] in ran.said
 
 
 def test_movable_follows_the_probabilities(project: Project, simulator: SimulatorServer) -> None:

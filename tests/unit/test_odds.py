@@ -16,6 +16,7 @@ from support.benchmarks import benchmark
 
 from judgefixtures.odds import (
     LARGEST,
+    SUREST,
     Shift,
     clipped,
     gate_log_odds,
@@ -25,6 +26,7 @@ from judgefixtures.odds import (
     probability_shift,
     share_log_odds,
     shift,
+    untold,
 )
 from judgefixtures.statistics import (
     Estimate,
@@ -91,6 +93,33 @@ def test_a_shift_is_as_far_as_the_arms_may_be_apart(
     assert (found.low, found.high, found.value) == pytest.approx(expected)
     assert found.is_bound is (found.low < found.high)
     assert shift(y, x) == found.reversed()
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ((14.5, 14.5), (13.0, 13.0), (LARGEST - 13, 1.5, LARGEST - 13)),
+        ((14.5, INFINITE), (13.0, 13.0), (LARGEST - 13, SUREST - 13, LARGEST - 13)),
+        ((14.5, 14.5), (6.0, INFINITE), (LARGEST - SUREST, 8.5, LARGEST - 6)),
+        ((-14.5, -14.5), (-13.0, -13.0), (-1.5, 13 - LARGEST, 13 - LARGEST)),
+        ((20.0, 20.0), (-20.0, -20.0), (2 * LARGEST, 40.0, 2 * LARGEST)),
+    ],
+)
+def test_an_arm_that_is_beyond_alone_is_a_bound(
+    x: tuple[float, float], y: tuple[float, float], expected: tuple[float, float, float]
+) -> None:
+    """From where arms are told apart to what the server told, or to as far again where it told nothing."""
+    found = shift(x, y)
+    assert (found.low, found.high, found.value) == pytest.approx(expected)
+    assert shift(y, x) == found.reversed()
+    assert not untold(x, y)
+
+
+def test_arms_that_are_beyond_on_the_same_side_tell_nothing() -> None:
+    """Whatever lies between them: such a pair is to be left out."""
+    assert untold((15.0, 15.0), (20.0, INFINITE))
+    assert untold((-INFINITE, -14.0), (-15.0, -15.0))
+    assert not untold((6.0, INFINITE), (15.0, 15.0))
 
 
 @given(st.tuples(logits, logits, logits, logits).map(sorted), st.tuples(logits, logits).map(sorted))

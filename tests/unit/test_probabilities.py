@@ -24,9 +24,9 @@ from judgefixtures.config import build_config
 from judgefixtures.contrasts import NO_CUE, contrasts
 from judgefixtures.judges import FatalJudgeError, load_judge
 from judgefixtures.judgments import Judgment
-from judgefixtures.probabilities import Probability, Token, probability
+from judgefixtures.probabilities import Probability, Token, probability, reasons_first
 from judgefixtures.providers import Answer as Read
-from judgefixtures.providers import google, openai
+from judgefixtures.providers import Usage, google, openai
 from judgefixtures.providers.wire import Wire
 from judgefixtures.rows import judgment_row
 from judgefixtures.run import Ledger, Run, RunOptions
@@ -308,6 +308,48 @@ def test_bytes_that_a_server_swallows() -> None:
     found = probability(read("openai", body).tokens, text, ONE)
     assert found is not None
     assert found.log_odds == pytest.approx(3.0)
+
+
+# --- what comes before a verdict --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "selected", "expected"),
+    [
+        ('{"selected_response": 1, "reason": "It is correct."}', "json", 1, False),
+        ('```json\n{"selected_response": 1}\n```', "json", 1, False),
+        ('Here is my verdict:\n{"reason": "", "selected_response": 2}', "json", 2, False),
+        ('{"reason": "It is correct.", "selected_response": 1}', "json", 1, True),
+        ('{"confidence": 0.9, "selected_response": 1}', "json", 1, True),
+        ('The first is better. {"selected_response": 1}', "json", 1, True),
+        ('<think>\n\n</think>\n{"selected_response": 1}', "json", 1, False),
+        ('<think>The first.</think>{"selected_response": 1}', "json", 1, True),
+        ('"{\\n \\"selected_response\\": 1}"', "json", 1, False),
+        ("[[A]] because it is correct.", "brackets", 1, False),
+        ("**Final verdict:** [[B]]", "brackets", 2, False),
+        ("Response A is better: [[A]]", "brackets", 1, True),
+        ("It is correct.\n\n[[A]]", "brackets", 1, True),
+        ("[[A]], as I said: [[A]]", "brackets", 1, True),
+    ],
+)
+def test_an_answer_tells_whether_it_reasons_first(text: str, form: Any, selected: Any, expected: bool) -> None:
+    """Syntax and the verdict's own name are no reasoning; a number, a letter of a response and any other word are."""
+    assert reasons_first(text, Verdict(selected, ""), form) is expected
+
+
+@pytest.mark.parametrize("hidden", [{"reasoning": "The first is correct."}, {"usage": Usage(5, 50, 40)},
+                                    {"strategy": "plan-self"}])  # fmt: skip
+def test_hidden_reasoning_and_plans_come_before_the_verdict(hidden: dict[str, Any]) -> None:
+    """What a server keeps to itself, or tells beside the answer, and a plan of the judge's own."""
+    strategy = hidden.pop("strategy", "direct")
+    judge = load_judge({"provider": "openai", "model": "m", "logprobs": True, "strategy": strategy})
+    answer = Read('{"selected_response": 1, "reason": "r"}', probability=Probability(2.0, 2.0), **hidden)
+    for explained in (True, False):
+        found = judge.made_of(answer).probability
+        assert found is not None
+        assert found.explained is explained
+        judge = load_judge({"provider": "openai", "model": "m", "logprobs": True})
+        answer = Read(answer.text, probability=answer.probability)
 
 
 # --- what is not a list of tokens ---------------------------------------------------------------------------

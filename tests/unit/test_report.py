@@ -109,7 +109,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     added = {"waived", "gross_share", "car_reasoning", "thought_not_said", "movable"}
     added |= {"admitted_shift", "unadmitted_shift", "log_odds_shift", "soft_vsr", "score_shift", "contradictions"}
     added |= {"log_odds_status", "score_status", "car_corrected", "false_alarms"}
-    added |= {"text", "arms", "sentences", "outcome", "moved"}
+    added |= {"text", "arms", "sentences", "outcome", "moved", "decided_by"}
     assert set(row) == CONTRACT | added
     assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key")) == CONTRACT | added
     assert set(build_report([holding([row])])["contrasts"][0]) == CONTRACT | added | {"floor"}

@@ -48,7 +48,7 @@ ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr"
 
 # Keys that they came to have since and that hold numbers.
 MEASURED_SINCE = {"car_corrected", "false_alarms", "run", "datasets", "results", "text", "arms",
-                  "sentences", "outcome", "moved"}  # fmt: skip
+                  "sentences", "outcome", "moved", "decided_by"}  # fmt: skip
 WOULD_DO = re.compile(r", \d+ would do(?=: it reads)")  # in the message of a control that passes
 ADDED_TO_ROWS = {"judgments.jsonl": "span", "plans.jsonl": "usage"}
 FILES_SINCE = {"results.jsonl", "pairs.jsonl", "report.md", "report.html"}
