@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
 from judgefixtures.plugin.github import append_summary, notes
-from judgefixtures.plugin.items import keys_of, selected
+from judgefixtures.plugin.items import awaited, subject_called
 from judgefixtures.plugin.setup import SETUP, setup_of
 from judgefixtures.secrets import masked, presentable
 
 if TYPE_CHECKING:
+    from judgefixtures.findings import Finding
     from judgefixtures.report.record import Record
 
 Row = dict[str, Any]
@@ -28,13 +29,14 @@ class Results:
         self._config = config
         self._attempts: list[Row] = []  # the results of all reports: what every attempt cost and noted
         self._results: dict[str, Row] = {}  # the one result of each item
-        self._reran: set[str] = set()  # the items whose result is of an attempt that a plugin made again
+        self._endings = Endings()
         self._report: Row | None = None
         self._record: Record | None = None
         self._collected: list[str] = []  # by a worker, and so by all of them
         self._copies = 1  # under --dist each, every worker runs every item
-        self._reported: Counter[str] = Counter()
+        self._uncollected: list[str] = []  # what could not be collected
         self._lost = ""
+        self._lost_names: list[str] = []  # what came to no finding, and nobody knows what it is about
         self._unfinished: list[str] = []  # the judge items that a run did not come to that was stopped
         self._written: list[str] = []
         self._workers: list[Any] = []
@@ -55,34 +57,27 @@ class Results:
         """Remember what is to be reported: the controller collects nothing itself."""
         self._collected = list(ids)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember what could not be collected: nobody knows which judge items it has."""
+        if report.failed:
+            self._uncollected.append(report.nodeid or "the session")
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the result off a report."""
-        again = str(report.outcome) == "rerun"  # pytest-rerunfailures makes another attempt
-        if not again and report.when != "teardown" and (report.when != "setup" or not report.passed):
-            self._reported[report.nodeid] += 1
-        result = getattr(report, "judgefixtures", None)
-        if result is not None:
+        self._endings.add(report)
+        if (result := getattr(report, "judgefixtures", None)) is not None:
             self._attempts.append(result)
-            self._keep(result, again=again)
 
-    def _keep(self, result: Row, *, again: bool) -> None:
-        """Keep one result of each item: the last attempt's, of several copies the worst."""
-        from judgefixtures.report import worse
-
-        name = result["item"]
-        if name not in self._results or name in self._reran:
-            self._results[name] = result
-            (self._reran.add if again else self._reran.discard)(name)
-        elif not again:
-            self._results[name] = worse(self._results[name], result)
-
+    @pytest.hookimpl(trylast=True)  # xdist's workers are through then, and left what they leave
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Decide and write; a run whose report could not be written does not end as if it were there."""
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["judgefixtures_notes"] = list(map(masked, self._notes()))
-            self._config.workeroutput["judgefixtures_items"] = keys_of(session.items)
+            self._config.workeroutput["judgefixtures_items"] = awaited(session.items)
             return
-        self._lost = self._lost_items(session)
+        if not self._has_run(session):
+            return
+        self._settle(session)
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if not self._results or any(result["waiting"] for result in self._attempts):
@@ -109,16 +104,20 @@ class Results:
 
     def _decide(self, session: pytest.Session) -> None:
         """End the run with the code of what was found, where pytest has none that says it."""
-        from judgefixtures.report.outcome import NOT_MEASURED, not_measured
+        from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, is_of_test, nothing_decided, not_measured
 
         assert self._report is not None
         assert self._record is not None
         decided = self._report.get("decision", {}).get("status", "APPROVE")
-        if decided != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        failed = sum(result["failed"] for result in self._results.values())
+        results = self._record.results
+        if session.exitstatus == pytest.ExitCode.OK:
+            if decided != "APPROVE" or any(map(is_of_test, results)):
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            elif nothing_decided(results):
+                session.exitstatus = NOTHING_DECIDED
+        failed = sum(result["failed"] for result in results)
         mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
-        if mine and decided != "REJECT" and not_measured(self._record.results):
+        if mine and decided != "REJECT" and not_measured(results):
             session.exitstatus = NOT_MEASURED
 
     def _recorded(self) -> Record:
@@ -147,43 +146,78 @@ class Results:
         pairs = (row for result in self._attempts for row in result["pairs"])
         return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
 
-    def _lost_items(self, session: pytest.Session) -> str:
-        """Say which judge items were to run and were never reported.
-
-        A worker that died, or failed inside, may leave xdist with nothing that failed, and so with exit code 0. What
-        -x, Ctrl-C and the like kept from running is not lost, and is only remembered.
-        """
+    def _has_run(self, session: pytest.Session) -> bool:
+        """Tell whether the session came to its tests, or was to: what it only looked at is not missing."""
         option = self._config.option
-        stopped = session.exitstatus != pytest.ExitCode.OK and (
+        if option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
+            return False
+        refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names
+        return not refused and (not self._uncollected or option.continue_on_collection_errors)
+
+    def _settle(self, session: pytest.Session) -> None:
+        """Find the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
+        stopped = session.exitstatus != pytest.ExitCode.OK and bool(
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
-        if option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
-            return ""
-        lost = self._unreported(self._collected or [name for name, _ in selected(session.items)])
-        if stopped:
-            keys = keys_of(session.items) | {name: key for each in self._outputs("items") for name, key in each.items()}
-            self._unfinished = sorted({keys.get(name, name) for name in lost} - self._results.keys())
-        if stopped or not lost:
-            return ""
-        return (
-            f"{len(lost)} of the judge items that were collected were never reported, {lost[0]} first: a process of "
-            "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
-            "why."
-        )
+        names, missing = self._awaited(session), []
+        for name in dict.fromkeys([*self._endings.names, *names]):
+            ended = self._endings.of(name)
+            for ending in ended:
+                self._keep(name, names.get(name) or _by_id(name), ending)
+            if name in names and len(ended) < self._copies:
+                missing.append(name)
+        left = [name for name in missing if not stopped or names[name][0] not in self._results]
+        for name in left:
+            self._keep(name, names[name], Ending(why=STOPPED if stopped else LOST))
+        self._unfinished = sorted({names[name][0] for name in left}) if stopped else []
+        self._lost = "; ".join([*([] if stopped or not missing else [_never_reported(missing)]), *self._lost_names])
+        if self._uncollected and self._results:
+            self._lost = "; ".join(filter(None, [self._lost, _not_collected(self._uncollected)]))
 
-    def _unreported(self, names: Sequence[str]) -> list[str]:
-        """Return the ids of judge items that were reported less often than they were to run.
+    def _keep(self, name: str, known: tuple[str, str], ending: Ending) -> None:
+        """Keep one result of each item: of several copies the worst."""
+        from judgefixtures.report import worse
 
-        Of a worker's items the ids alone are known here: those of judge items have a judge's name in brackets.
-        """
-        missing = [name for name in names if self._reported[name] < self._copies]
-        if not missing:
-            return []
+        result = ending.result
+        if result is not None and result["waiting"]:
+            return
+        key, called = known
+        if result is None or not ending.is_found:
+            finding = self._absent(called, ending.said)
+            if finding is None:
+                self._lost_names.append(f"{name}: {ending.said}")
+                return
+            result = ending.of(key, finding)
+        before = self._results.get(key)
+        self._results[key] = result if before is None else worse(before, result)
+
+    def _absent(self, called: str, said: str) -> Finding | None:
+        """Return the ERROR of an item that is called so; None where nobody knows what it is about."""
         try:
-            judges = setup_of(self._config).judge_names
+            setup = setup_of(self._config)
+            subject = subject_called(called, setup)
+            return None if subject is None else absent(setup, subject, said)
         except JudgeFixturesError:  # this project has no judges
-            return []
-        return [name for name in missing if any(f"{judge}-" in name.partition("[")[2] for judge in judges)]
+            return None
+
+    def _awaited(self, session: pytest.Session) -> dict[str, tuple[str, str]]:
+        """Return what is to come to a finding: by the test's id its key in the report, and what it is called.
+
+        xdist's controller collects nothing itself: its workers say it at their end. Where none lived to see that, the
+        ids have to do: those of judge items end in what they are about.
+        """
+        if not self._collected:
+            return awaited(session.items)
+        ends = [getattr(worker, "workeroutput", {}) for worker in self._workers]
+        told = [end["judgefixtures_items"] for end in ends if "judgefixtures_items" in end]
+        if told:
+            return {name: tuple(known) for each in told for name, known in each.items() if name in self._collected}
+        try:
+            setup = setup_of(self._config)
+        except JudgeFixturesError:  # this project has no judges
+            return {}
+        found = {name: _by_id(name) for name in self._collected if name.endswith("]")}
+        return {name: known for name, known in found.items() if subject_called(known[1], setup) is not None}
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line per contrast, and where the report is."""
@@ -234,3 +268,25 @@ class Results:
             yield f"recorded: {judge}: {sum(costs[1:], costs[0])}"
         if retries := sum(result["retries"] for result in self._attempts):
             yield f"retried: {retries} failed attempts were made again"
+
+
+def _by_id(name: str) -> tuple[str, str]:
+    """Return by a test's id what names it in the report, and what it is called: as far as an id can tell."""
+    test, _, called = name.partition("[")
+    called = called.removesuffix("]")
+    return f"{test}[{called} ]", called
+
+
+def _never_reported(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
+        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
+        "why."
+    )
+
+
+def _not_collected(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
+        "theirs is in this report"
+    )

@@ -57,8 +57,7 @@ def worse(one: Row, other: Row) -> Row:
 
     def badness(result: Row) -> tuple[int, str]:
         found = result["findings"]
-        rows = json.dumps([finding["rows"] for finding in found], sort_keys=True)
-        return SEVERITY.index(overall(map(Finding.from_json, found))), rows
+        return SEVERITY.index(overall(map(Finding.from_json, found))), json.dumps(found, sort_keys=True)
 
     return max(one, other, key=badness)
 

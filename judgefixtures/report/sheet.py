@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.control import control_line
-from judgefixtures.checks.overview import OPEN, headlines, others, source
+from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
 from judgefixtures.page.words import part_of_swap
@@ -35,7 +35,7 @@ def sheet(report: Row) -> str:
     parts = [
         [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report)), "",
          *(f"{plain_text(line)}.  " for line in source(report))],
-        *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report), _waived(report),
+        _ended(report), *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report), _waived(report),
         _cost(report), _warnings(report), _made(report),
         ["Decided, for the swap or against it, by: ____________________ on: ____________"] if decision else [],
     ]  # fmt: skip
@@ -93,9 +93,16 @@ def _moved(report: Row) -> list[str]:
             *(f"{plain_text(line)}.  " for line in legend(report["contrasts"]))]  # fmt: skip
 
 
+def _ended(report: Row) -> list[str]:
+    """Return by name what came to no finding, all of it: nothing else on the page tells."""
+    said = [_item(line) for line in ended(report)]
+    return ["## What ended without a result", "", *said] if said else []
+
+
 def _others(report: Row) -> list[str]:
     """Return what else did not pass: accuracy, plans."""
-    open_ = [row for row in others(report) if row["status"] in OPEN and not row["waived"]]
+    open_ = [row for row in others(report)
+             if row["status"] in OPEN and not row["waived"] and not row.get("of_test")]  # fmt: skip
     said = [f"{row['status']}: {row['text'] or row['message']} ({row['name']} on {row['dataset']})" for row in open_]
     return ["## What else did not pass", "", *_cut(list(map(_item, said)))] if said else []
 

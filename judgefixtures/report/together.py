@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Row
+from judgefixtures.report import worse
+from judgefixtures.report.outcome import is_of_test
 from judgefixtures.report.record import JUDGMENT_KEY, SHARED, About, Record, joined_sources, stopped
 
 PATHS = ("--judge-config", "--judge-cassettes")  # where things lie may differ from machine to machine
@@ -19,7 +22,8 @@ def together(records: Mapping[Path, Record]) -> Record:
     Nothing that was decided over a part is kept: Holm's method, rankings and decisions are computed anew of what the
     items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
     is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs. What a part did
-    not come to, because it was stopped, is lost unless another part has it.
+    not come to, because it was stopped, is lost unless another part has it; a test that crashed in a part is an ERROR of
+    the whole.
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
@@ -27,15 +31,17 @@ def together(records: Mapping[Path, Record]) -> Record:
     _agree({"--judge-pairs or --judge-repeats": [option for option in about.options if not option.startswith(PATHS)]}
            for about in abouts.values())  # fmt: skip
     _agree({f"the judge {name!r}": identity for name, identity in part.judges.items()} for part in parts)
-    _agree({f"the result of {row['item']}": row for row in part.results} for part in parts)
+    _agree({f"the result of {row['item']}": row for row in part.results if not is_of_test(row)} for part in parts)
     _agree({f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
            for part in parts)  # fmt: skip
-    every = [row for part in parts for row in part.results]
-    items = {row["item"]: row for row in every}
+    left = {row["item"]: row for part in parts for row in part.results if row["item"] in part.about.unfinished}
+    items: dict[str, Row] = {}
+    for row in (row for part in parts for row in part.results if row["item"] not in part.about.unfinished):
+        items[row["item"]] = worse(items.get(row["item"], row), row)  # a test that crashed somewhere has crashed
     judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
                                for name in ("judgments", "pairs", "plans"))  # fmt: skip
     about = _about(list(abouts.values()), items.keys())
-    return Record.of(about, items.values(), judgments, pairs, plans)
+    return Record.of(about, (left | items).values(), judgments, pairs, plans)
 
 
 def _about(parts: Sequence[About], ran: Collection[str]) -> About:
