@@ -69,6 +69,7 @@ COLUMNS: Mapping[Format, Mapping[str, str]] = MappingProxyType({
     },
 })  # fmt: skip
 MOST_NAMED = 5
+LEAST = 0.7  # the accuracy in the table that is printed where the configuration asks for none
 LONGEST_NUMBER = 10  # digits of a repeat
 
 
@@ -678,6 +679,13 @@ def _tables(done: Done) -> list[str]:
     if dataset not in config.datasets:
         path = json.dumps(_relative(done), ensure_ascii=False)
         tables += [f"[{prefix}datasets.{_key(dataset)}]", f"path = {path}", ""]
+    if config.gate("accuracy").min_accuracy is None and any(pair.gold is not None for pair in done.pairs):
+        said = f"min_accuracy = {LEAST}  # choose yours: without it accuracy is shown, and nothing is decided"
+        if "accuracy" in config.family_gates:  # a second table of that name would be an error
+            said = f"# in [{prefix}gate.accuracy], which is there: {said}"
+            tables += [said, ""]
+        else:
+            tables += [f"[{prefix}gate.accuracy]", said, ""]
     return [f"add to {file}:", "", *tables] if tables else []
 
 

@@ -98,6 +98,8 @@ def _why(report: pytest.TestReport, result: Row | None) -> str:
     if report.failed:
         if result is not None and result["failed"]:
             return ""
+        if report.when not in ("setup", "call", "teardown"):  # xdist's report, which names a worker
+            return "the process that ran its test died"
         where = {"setup": " in its setup", "teardown": " in its teardown"}.get(str(report.when), "")
         return f"its test failed{where}: {_crash(report.longrepr)}"
     if result is not None and result["findings"]:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from judgefixtures.report.record import Record
 
 Row = dict[str, Any]
+# Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
+LOOKS = ("judge_preflight", "collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow", "markers",
+         "help", "version")  # fmt: skip
+NO_REPORT = "no report was written: this run ended before its tests. What was in {folder} is set aside as *.before"
 
 
 class Results:
@@ -34,12 +38,23 @@ class Results:
         self._record: Record | None = None
         self._collected: list[str] = []  # by a worker, and so by all of them
         self._copies = 1  # under --dist each, every worker runs every item
+        self._is_collected = False  # all that is to run is known
         self._uncollected: list[str] = []  # what could not be collected
         self._lost = ""
         self._lost_names: list[str] = []  # what came to no finding, and nobody knows what it is about
         self._unfinished: list[str] = []  # the judge items that a run did not come to that was stopped
         self._written: list[str] = []
+        self._set_aside = False  # an earlier report, in whose place one is to be written
         self._workers: list[Any] = []
+
+    def begin(self) -> None:
+        """Set an earlier report aside, if this is a run that will write one."""
+        if hasattr(self._config, "workerinput"):
+            return
+        try:
+            self._set_aside = set_aside(self._config.option)
+        except JudgeFixturesError as error:
+            raise pytest.UsageError(masked(str(error))) from None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodeready(self, node: Any) -> None:
@@ -55,7 +70,11 @@ class Results:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Remember what is to be reported: the controller collects nothing itself."""
-        self._collected = list(ids)
+        self._collected, self._is_collected = list(ids), True
+
+    def pytest_collection_finish(self) -> None:
+        """Remember that all that is to run is known."""
+        self._is_collected = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Remember what could not be collected: nobody knows which judge items it has."""
@@ -76,10 +95,14 @@ class Results:
             self._config.workeroutput["judgefixtures_items"] = awaited(session.items)
             return
         if not self._has_run(session):
+            if self._set_aside:
+                self._written.append(NO_REPORT.format(folder=self._config.option.judge_report))
             return
         self._settle(session)
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        if self._set_aside and not self._results and not self._lost and self._is_collected:
+            self._put_back()
         if not self._results or any(result["waiting"] for result in self._attempts):
             return  # while answers are on their way there is no report that would be of all
         from judgefixtures.report import report_of, sheet_of, write_report
@@ -92,7 +115,7 @@ class Results:
         folder = self._config.option.judge_report
         if folder is None:
             return
-        again = (folder / "report.json").exists()
+        again = self._set_aside or (folder / "report.json").exists()
         try:
             write_report(folder, self._record, self._report)
         except JudgeFixturesError as error:
@@ -104,7 +127,13 @@ class Results:
 
     def _decide(self, session: pytest.Session) -> None:
         """End the run with the code of what was found, where pytest has none that says it."""
-        from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, is_of_test, nothing_decided, not_measured
+        from judgefixtures.report.outcome import (
+            NOT_MEASURED,
+            NOTHING_DECIDED,
+            is_of_test,
+            nothing_decided,
+            not_measured,
+        )
 
         assert self._report is not None
         assert self._record is not None
@@ -146,13 +175,22 @@ class Results:
         pairs = (row for result in self._attempts for row in result["pairs"])
         return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
 
+    def _put_back(self) -> None:
+        """Put the earlier report back after a run of other tests."""
+        from judgefixtures.report import restore_report
+
+        try:
+            restore_report(self._config.option.judge_report)
+        except OSError as error:
+            self._written.append(f"ERROR: the earlier report cannot be put back: {error.strerror}")
+
     def _has_run(self, session: pytest.Session) -> bool:
         """Tell whether the session came to its tests, or was to: what it only looked at is not missing."""
-        option = self._config.option
-        if option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
+        if only_looks(self._config.option):
             return False
-        refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names
-        return not refused and (not self._uncollected or option.continue_on_collection_errors)
+        if session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names:
+            return False
+        return not self._uncollected or bool(self._config.option.continue_on_collection_errors)
 
     def _settle(self, session: pytest.Session) -> None:
         """Find the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
@@ -228,7 +266,7 @@ class Results:
 
         write([*self._spendings(), *(f"note: {note}" for note in self._notes())])
         if self._report is None:
-            write([f"ERROR: {self._lost}"] if self._lost else [])
+            write([*([f"ERROR: {self._lost}"] if self._lost else []), *self._written])
             return
         from judgefixtures.report import summary
 
@@ -268,6 +306,23 @@ class Results:
             yield f"recorded: {judge}: {sum(costs[1:], costs[0])}"
         if retries := sum(result["retries"] for result in self._attempts):
             yield f"retried: {retries} failed attempts were made again"
+
+
+def set_aside(option: Any) -> bool:
+    """Set an earlier report aside, if a run with these options will write one: until it has, there is none.
+
+    One that sends batches may end without a report on purpose. Return whether there was one; raises JudgeFixturesError.
+    """
+    if option.judge_report is None or option.judge_batch or only_looks(option):
+        return False
+    from judgefixtures.report import begin_report
+
+    return begin_report(option.judge_report)
+
+
+def only_looks(option: Any) -> bool:
+    """Return whether a session runs no test."""
+    return any(getattr(option, name, False) for name in LOOKS)
 
 
 def _by_id(name: str) -> tuple[str, str]:

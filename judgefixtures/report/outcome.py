@@ -19,9 +19,7 @@ def not_measured(results: Iterable[Row]) -> bool:
     `results` are items as results.jsonl has them. What did not fail is left aside, as is what somebody tolerates.
     """
     failing = [result for result in results if result["failed"]]
-    return bool(failing) and all(
-        _status(result) == Status.ERROR and not is_of_test(result) for result in failing
-    )
+    return bool(failing) and all(_status(result) == Status.ERROR and not is_of_test(result) for result in failing)
 
 
 def nothing_decided(results: Sequence[Row]) -> bool:

@@ -21,6 +21,7 @@ from judgefixtures.statistics import several
 FORMAT = 1
 RESULTS = "results.jsonl"
 PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
+BEGAN = '{"judgefixtures_results": "began"}'  # all that the file holds while a run is on its way
 DIGITS = 12  # significant ones that are written: those behind depend on the version of scipy
 JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
 PLAN_KEY = ("judge", "dataset", "pair")
@@ -116,6 +117,9 @@ class Record:
         passed.
         """
         first, _, items = _text_of(folder / RESULTS).partition("\n")
+        if first == BEGAN:
+            raise JudgeFixturesError(f"{folder}: a run into this folder began and did not end, or ended before its "
+                                     f"tests: run the tests again with --judge-report {folder}.")  # fmt: skip
         try:
             head = json.loads(first)
             digests = dict(head.pop("digests"))
