@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 # Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
-LOOKS = ("judge_preflight", "collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow", "markers",
-         "help", "version")  # fmt: skip
+LOOKS = ("judge_preflight", "collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow",
+         "markers", "help", "version")  # fmt: skip
 NO_REPORT = "no report was written: this run ended before its tests. What was in {folder} is set aside as *.before"
 
 
@@ -127,27 +127,21 @@ class Results:
 
     def _decide(self, session: pytest.Session) -> None:
         """End the run with the code of what was found, where pytest has none that says it."""
-        from judgefixtures.report.outcome import (
-            NOT_MEASURED,
-            NOTHING_DECIDED,
-            is_of_test,
-            nothing_decided,
-            not_measured,
-        )
+        from judgefixtures.report import outcome
 
         assert self._report is not None
         assert self._record is not None
         decided = self._report.get("decision", {}).get("status", "APPROVE")
         results = self._record.results
         if session.exitstatus == pytest.ExitCode.OK:
-            if decided != "APPROVE" or any(map(is_of_test, results)):
+            if decided != "APPROVE" or any(map(outcome.is_of_test, results)):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            elif nothing_decided(results):
-                session.exitstatus = NOTHING_DECIDED
+            elif outcome.nothing_decided(results):
+                session.exitstatus = outcome.NOTHING_DECIDED
         failed = sum(result["failed"] for result in results)
         mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
-        if mine and decided != "REJECT" and not_measured(results):
-            session.exitstatus = NOT_MEASURED
+        if mine and decided != "REJECT" and outcome.not_measured(results):
+            session.exitstatus = outcome.NOT_MEASURED
 
     def _recorded(self) -> Record:
         """Return everything that this run leaves behind."""

@@ -35,8 +35,8 @@ def sheet(report: Row) -> str:
     parts = [
         [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report)), "",
          *(f"{plain_text(line)}.  " for line in source(report))],
-        _ended(report), *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report), _waived(report),
-        _cost(report), _warnings(report), _made(report),
+        _ended(report), *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report),
+        _waived(report), _cost(report), _warnings(report), _made(report),
         ["Decided, for the swap or against it, by: ____________________ on: ____________"] if decision else [],
     ]  # fmt: skip
     return "\n\n".join("\n".join(part).rstrip() for part in parts if part) + "\n"

@@ -22,8 +22,8 @@ def together(records: Mapping[Path, Record]) -> Record:
     Nothing that was decided over a part is kept: Holm's method, rankings and decisions are computed anew of what the
     items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
     is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs. What a part did
-    not come to, because it was stopped, is lost unless another part has it; a test that crashed in a part is an ERROR of
-    the whole.
+    not come to, because it was stopped, is lost unless another part has it; a test that crashed in a part is an ERROR
+    of the whole.
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}

@@ -350,7 +350,8 @@ def left(*findings: dict[str, Any], lost: str = "") -> Record:
     known = {"check": "contrast", "judge": "mine", "dataset": "qa", "name": NAME}
     found = [Finding(**{**known, **each}).to_json() for each in findings]
     rows: list[Row] = [{"item": f"t.py::t[{number}]", "findings": [each], "judges": {},
-                        "failed": each["status"] in ("FAIL", "ERROR")} for number, each in enumerate(found)]  # fmt: skip
+                        "failed": each["status"] in ("FAIL", "ERROR")}
+                       for number, each in enumerate(found)]  # fmt: skip
     return Record.of(About("1", "2026-01-01", lost=lost), rows, [], [], [])
 
 
@@ -375,7 +376,7 @@ def test_a_swap_to_which_nothing_applies_says_so() -> None:
 
 
 def test_a_run_of_nothing_ends_with_11(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """Accuracy without min_accuracy decides nothing: 11, of the run and of its merge; a failing test of one's own: 1."""
+    """Accuracy without min_accuracy decides nothing: 11, of the run and its merge; a failing test of one's own: 1."""
     project.write("test_accuracy.py", suite().replace("judge_family()", "judge_accuracy").replace(", contrast", "")
                   .replace("gate.check(", "gate.check_accuracy("))  # fmt: skip
     code, said = run(project, "-k", "accuracy")
@@ -413,7 +414,8 @@ def test_a_swap_of_judges_that_do_not_read_says_so_first(failing: tuple[str, ...
     from judgefixtures.page.views import view_of
 
     rows = tuple({"judge": name, "dataset": "house-qa", "n": 30, "right_both_orders": 8, "first_selected": 30,
-                  "status": "FAIL" if name in failing else "PASS", "message": "m"} for name in ("new", "old"))  # fmt: skip
+                  "status": "FAIL" if name in failing else "PASS", "message": "m"}
+                 for name in ("new", "old"))  # fmt: skip
     part = {"judge": "new", "baseline": "old", "dataset": "qa", "family": "accuracy", "contrast": None, "kind": None,
             "part": None, "lacking": ["no"]}  # fmt: skip
     report = report_of(left({"judge": "new", "baseline": "old", "name": "accuracy", "status": Status.ERROR,
