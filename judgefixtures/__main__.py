@@ -24,7 +24,7 @@ R = TypeVar("R")
 NOT_READ = 141  # as a shell tells that a pipe was closed
 EXITS = (
     "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
-    "2 the folders cannot be put together."
+    "11 nothing applied, 2 the folders cannot be put together."
 )
 STOPPED = 130  # as shells have it
 GATES = """\

@@ -81,7 +81,8 @@ class Finding:
     and `diagnosis` is all that a failing item tells. `rows` are rows of the report by the section that they stand in;
     `evidence`, by its kind, is what only the whole run can use. `estimate` is the number that the check is about, where
     it is about one; `plain` says in a sentence, without terms, what was found. `fatal`: nothing else of the run can
-    succeed. `lapsed`: it is a FAIL because the waiver that it had is over.
+    succeed. `lapsed`: it is a FAIL because the waiver that it had is over. `of_test`: it is an ERROR because its test
+    came to no finding, or ended badly after it: that says nothing of the judge.
 
     >>> Finding("accuracy", "mine", "qa", "accuracy", Status.PASS).title
     'mine on qa: accuracy is PASS'
@@ -104,6 +105,7 @@ class Finding:
     fatal: bool = False
     lapsed: bool = False
     decided_by: tuple[Part, ...] = ()
+    of_test: bool = False
 
     @property
     def title(self) -> str:

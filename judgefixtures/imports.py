@@ -69,6 +69,7 @@ COLUMNS: Mapping[Format, Mapping[str, str]] = MappingProxyType({
     },
 })  # fmt: skip
 MOST_NAMED = 5
+LEAST = 0.7  # the accuracy in the table that is printed where the configuration asks for none
 LONGEST_NUMBER = 10  # digits of a repeat
 
 
@@ -718,6 +719,13 @@ def _tables(done: Done) -> list[str]:
     if dataset not in config.datasets:
         path = json.dumps(_relative(done), ensure_ascii=False)
         tables += [config.heading("datasets", dataset), f"path = {path}", ""]
+    if config.gate("accuracy").min_accuracy is None and any(pair.gold is not None for pair in done.pairs):
+        gate = config.heading("gate", "accuracy")
+        said = f"min_accuracy = {LEAST}  # choose yours: without it accuracy is shown, and nothing is decided"
+        # A second table of that name would be an error.
+        tables += (
+            [f"# in {gate}, which is there: {said}", ""] if "accuracy" in config.family_gates else [gate, said, ""]
+        )
     return [f"add to {file}:", "", *tables] if tables else []
 
 

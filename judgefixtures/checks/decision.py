@@ -143,8 +143,27 @@ def _lines(report: Row, _view: View) -> list[str]:
     lines, several = [], len(report["decisions"]) > 1
     for own in report["decisions"]:
         title = f"decision on {own['judge']} against {own['baseline']}: {own['status']}" if several else ""
-        lines += ["", *_decided(title or f"decision: {own['status']}", own)]
+        title, *rest = _decided(title or f"decision: {own['status']}", own)
+        lines += ["", title, *(f"  {said}" for said in filter(None, [unread(own, report)])), *rest]
     return [*lines, "", f"decision: {decision['status']}"] if several else lines
+
+
+def lead(decision: Row, report: Row) -> str:
+    """Return what was decided on a candidate, in a sentence; that a judge failed its control comes before it."""
+    said = unread(decision, report)
+    return f"{said}; {plain(decision)}" if said else plain(decision)
+
+
+def unread(decision: Row, report: Row) -> str:
+    """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
+    rows = [row for row in report.get("controls") or () if row["status"] in (Status.FAIL, Status.ERROR)]
+    said = [
+        f"{name} fails its control" if any(row["status"] == Status.FAIL for row in own)
+        else f"the control of {name} could not be measured"
+        for name in dict.fromkeys((decision["judge"], decision["baseline"]))
+        if (own := [row for row in rows if row["judge"] == name])
+    ]  # fmt: skip
+    return f"{' and '.join(said)}, and until it passes nothing can be approved" if said else ""
 
 
 def plain(decision: Row) -> str:

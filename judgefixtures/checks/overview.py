@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from judgefixtures.checks.decision import plain
+from judgefixtures.checks.decision import lead
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.findings import Finding, Row
@@ -25,6 +25,8 @@ SAYS = {
     Status.PASS: "it kept to every limit that was checked",
 }
 LAPSED = "what was waived is answered for no longer: a waiver has expired"
+NO_CHECK = "none of {count} applies, so that nothing was decided, and nothing passed: each says why"
+MISSING = "ERROR: not all that was to run came to a result, and what is not measured is not passed: see the warnings"
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
@@ -34,7 +36,7 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
         ({"judge": each.judge, "baseline": each.baseline, "dataset": each.dataset, "check": each.check,
           "name": each.name, "status": str(each.status), "waived": each.waived is not None, "text": each.plain,
           "message": "; ".join(each.reasons), "decided_by": [part.to_json() for part in each.decided_by],
-          **({"lapsed": True} if each.lapsed else {})}
+          **({"lapsed": True} if each.lapsed else {}), **({"of_test": True} if each.of_test else {})}
          for each in findings), KEY,
     )  # fmt: skip
 
@@ -47,24 +49,45 @@ def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    return [*headlines(report), *source(report)]
+    return [*headlines(report), *(f"  {line}" for line in ended(report)), *source(report)]
 
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
-    return [*(f"{decision['status']}: {plain(decision)}" for decision in report.get("decisions", ())), *gates(report)]
+    return [*opening(report), *(f"{decision['status']}: {lead(decision, report)}"
+                                for decision in report.get("decisions", ())), *gates(report)]  # fmt: skip
+
+
+def opening(report: Row) -> list[str]:
+    """Return what comes before what was found: that something is missing, or that nothing of it decides anything."""
+    rows = report.get("results") or ()
+    if report.get("status") == Status.ERROR and not any(row["status"] == Status.ERROR for row in rows):
+        return [MISSING]
+    alone = not report.get("decisions") and all(row["baseline"] is not None for row in rows)
+    if alone and report.get("status") == Status.NOT_APPLICABLE:
+        return [f"{Status.NOT_APPLICABLE}: {NO_CHECK.format(count=several(len(rows), 'check'))}"]
+    return []
+
+
+def ended(report: Row) -> list[str]:
+    """Return by name what came to no finding of its own because of its test, a line for each thing that ended it."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for row in report.get("results") or ():
+        if row.get("of_test"):
+            who = row["judge"] if row["baseline"] is None else f"{row['judge']} against {row['baseline']}"
+            names.setdefault((who, row["dataset"], row["message"]), []).append(row["name"])
+    return [f"ERROR: {who} on {dataset}: {', '.join(found)}: {why}" for (who, dataset, why), found in names.items()]
 
 
 def gates(report: Row) -> list[str]:
     """Return what came of each judge by itself, a sentence each."""
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
-    lines = [
+    return [
         _headline(name + KINDS[kind_of(name, report["judges"].get(name, {}))],
                   [row for row in rows if row["judge"] == name], _caveat(name, report))
         for name in judges
     ]  # fmt: skip
-    return list(filter(None, lines))
 
 
 def others(report: Row) -> list[Row]:
@@ -83,13 +106,13 @@ def _caveat(judge: str, report: Row) -> str:
 
 
 def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
-    """Return what came of all checks of a judge; nothing where none of them decides anything."""
+    """Return what came of all checks of a judge."""
     counts = Counter(Status(row["status"]) for row in rows if not row["waived"])
     waived = sum(row["waived"] for row in rows)
     counts.pop(Status.NOT_APPLICABLE, None)
     total = counts.total() + waived
     if not total:
-        return ""
+        return f"{Status.NOT_APPLICABLE}: {who}: {NO_CHECK.format(count=several(len(rows), 'check'))}"
     worst = max(counts, key=SEVERITY.index, default=Status.PASS)
     if counts[Status.PASS] == total:
         return (

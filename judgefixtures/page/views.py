@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from judgefixtures.checks.certainty import not_applied_lines
-from judgefixtures.checks.overview import OPEN, gates, kind_of, others
+from judgefixtures.checks.decision import unread
+from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Row
@@ -139,7 +140,7 @@ def view_of(report: Row) -> View:
     edits = [row for row in contrasts if is_edit(row)]
     others = [row for row in contrasts if not is_edit(row)]
     axis, edits_axis = charts.around_zero(_extremes(others, cells)), charts.around_zero(_extremes(edits))
-    swaps = tuple(map(_swap, _decisions(report)))
+    swaps = tuple(_swap(row, report) for row in _decisions(report))
     accuracy = report.get("accuracy") or []
     strengths = [row for ranking in report.get("rankings") or [] for row in ranking["strengths"].values()]
     ranking_axis = charts.around_zero(value for row in strengths for value in (row["low"], row["high"]))
@@ -148,7 +149,7 @@ def view_of(report: Row) -> View:
     return View(
         status=status,
         title="Decision" if report.get("decision") else "Result",
-        leads=(*(swap.lead for swap in swaps), *_leads(contrasts, report)),
+        leads=(*opening(report), *(swap.lead for swap in swaps), *_leads(contrasts, report), *ended(report)),
         sources=tuple(_sources(people)),
         findings=tuple(_findings(report)),
         people=people,
@@ -318,14 +319,15 @@ def _decisions(report: Row) -> list[Row]:
     return [row for row in report.get("decisions") or [] if row.get("judge") and row.get("baseline")]
 
 
-def _swap(row: Row) -> Swap:
+def _swap(row: Row, report: Row) -> Swap:
     components: list[Row] = row.get("components") or []
     extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
     axis = charts.around_zero(value for value in extremes if value is not None)
     lines = [Line({**each, "said": part_of_swap(each)}, _margin_strip(each, axis)) for each in components]
+    first = unread(row, report)
     return Swap(
         row=row,
-        lead=_swap_lead(row, components),
+        lead=f"{first}. " * bool(first) + _swap_lead(row, components),
         reasons=tuple(row.get("reasons") or ()),
         parts=tuple(line for line in lines if line.row["role"] == "primary"),
         guards=tuple(line for line in lines if line.row["role"] != "primary"),

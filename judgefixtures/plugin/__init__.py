@@ -27,7 +27,7 @@ from judgefixtures.plugin.items import (
     words_of,
 )
 from judgefixtures.plugin.redaction import Redaction
-from judgefixtures.plugin.results import Results
+from judgefixtures.plugin.results import Results, set_aside
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
 from judgefixtures.secrets import masked, presentable
 from judgefixtures.texts import travelling
@@ -120,9 +120,19 @@ def _dollars(text: str) -> float:
     return value
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Find the rootdir again, now that our options are known.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
+    """Find the rootdir again, now that our options are known; a run that ends in a conftest.py leaves no old report."""
+    _find_rootdir(early_config, args)
+    try:
+        yield
+    except BaseException:
+        set_aside(early_config.known_args_namespace)
+        raise
+
+
+def _find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
+    """Find the rootdir again.
 
     pytest looks for it before plugins are loaded, and takes the value of `--judge-report DIR` or
     `--judge-config FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml.
@@ -161,7 +171,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marks and the collector of results; check what was said on the command line at once."""
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
-    config.pluginmanager.register(Results(config), "judgefixtures-results")
+    results = Results(config)
+    config.pluginmanager.register(results, "judgefixtures-results")
     config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
@@ -171,6 +182,7 @@ def pytest_configure(config: pytest.Config) -> None:
     report = option.judge_report
     if report is not None and report.exists() and not report.is_dir():
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
+    results.begin()
     if option.judge_record_invalid and option.judge_record != "invalid":
         raise pytest.UsageError("--judge-record-invalid names the invalid answers that --judge-record invalid asks "
                                 f"again, and this is --judge-record {option.judge_record}: give both.")  # fmt: skip

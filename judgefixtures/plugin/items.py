@@ -134,9 +134,31 @@ def key_of(node: Any) -> str:
     return f"{node.parent.nodeid}::{node.originalname}[{node.callspec.params.get(ITEM)!r} {' '.join(chosen)}]"
 
 
-def keys_of(nodes: Iterable[Any]) -> dict[str, str]:
-    """Return by its id what names each judge test in the report."""
-    return {node.nodeid: key_of(node) for node in nodes if subject_of(node) is not None}
+def awaited(nodes: Iterable[Any]) -> dict[str, tuple[str, str]]:
+    """Return by its id what names each judge test that asks a gate: its key in the report, and its subject's repr."""
+    return {node.nodeid: (key_of(node), repr(subject)) for node in nodes
+            if (subject := subject_of(node)) is not None and "gate" in node.fixturenames}  # fmt: skip
+
+
+def subject_called(name: str, setup: Setup) -> Subject | None:
+    """Return what is called so; None for nothing that a mark can ask for in this run.
+
+    xdist's controller collects nothing itself: of an item it knows no more than the id.
+    """
+    from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
+    from judgefixtures.checks.check import Subject
+
+    contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
+    alone: list[Check] = [AccuracyCheck(), PlanCheck(), *map(check_of, contrasts)]
+    cells = setup.run.swap_cells
+    beside: list[Check] = [SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts)]
+    of_swap = [(check, setup.baseline_name) for check in beside if setup.baseline_name is not None]
+    for judge in setup.judge_names:
+        for check, baseline in [*of_swap, *((check, None) for check in alone)]:
+            start, _, end = repr(Subject(judge, "\0", check, baseline)).partition("\0")
+            if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
+                return Subject(judge, name[len(start) : -len(end)], check, baseline)
+    return None
 
 
 def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:

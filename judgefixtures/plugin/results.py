@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
 from judgefixtures.plugin.github import append_summary, notes
-from judgefixtures.plugin.items import keys_of, selected
+from judgefixtures.plugin.items import awaited, subject_called
 from judgefixtures.plugin.setup import SETUP, setup_of
 from judgefixtures.secrets import masked, presentable
 
 if TYPE_CHECKING:
+    from judgefixtures.findings import Finding
     from judgefixtures.report.record import Record
 
 Row = dict[str, Any]
+# Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
+LOOKS = ("judge_preflight", "collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow",
+         "markers", "help", "version")  # fmt: skip
+NO_REPORT = "no report was written: this run ended before its tests. What was in {folder} is set aside as *.before"
 
 
 class Results:
@@ -28,16 +33,28 @@ class Results:
         self._config = config
         self._attempts: list[Row] = []  # the results of all reports: what every attempt cost and noted
         self._results: dict[str, Row] = {}  # the one result of each item
-        self._reran: set[str] = set()  # the items whose result is of an attempt that a plugin made again
+        self._endings = Endings()
         self._report: Row | None = None
         self._record: Record | None = None
         self._collected: list[str] = []  # by a worker, and so by all of them
         self._copies = 1  # under --dist each, every worker runs every item
-        self._reported: Counter[str] = Counter()
+        self._is_collected = False  # all that is to run is known
+        self._uncollected: list[str] = []  # what could not be collected
         self._lost = ""
+        self._lost_names: list[str] = []  # what came to no finding, and nobody knows what it is about
         self._unfinished: list[str] = []  # the judge items that a run did not come to that was stopped
         self._written: list[str] = []
+        self._set_aside = False  # an earlier report, in whose place one is to be written
         self._workers: list[Any] = []
+
+    def begin(self) -> None:
+        """Set an earlier report aside, if this is a run that will write one."""
+        if hasattr(self._config, "workerinput"):
+            return
+        try:
+            self._set_aside = set_aside(self._config.option)
+        except JudgeFixturesError as error:
+            raise pytest.UsageError(masked(str(error))) from None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodeready(self, node: Any) -> None:
@@ -53,38 +70,39 @@ class Results:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Remember what is to be reported: the controller collects nothing itself."""
-        self._collected = list(ids)
+        self._collected, self._is_collected = list(ids), True
+
+    def pytest_collection_finish(self) -> None:
+        """Remember that all that is to run is known."""
+        self._is_collected = True
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember what could not be collected: nobody knows which judge items it has."""
+        if report.failed:
+            self._uncollected.append(report.nodeid or "the session")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the result off a report."""
-        again = str(report.outcome) == "rerun"  # pytest-rerunfailures makes another attempt
-        if not again and report.when != "teardown" and (report.when != "setup" or not report.passed):
-            self._reported[report.nodeid] += 1
-        result = getattr(report, "judgefixtures", None)
-        if result is not None:
+        self._endings.add(report)
+        if (result := getattr(report, "judgefixtures", None)) is not None:
             self._attempts.append(result)
-            self._keep(result, again=again)
 
-    def _keep(self, result: Row, *, again: bool) -> None:
-        """Keep one result of each item: the last attempt's, of several copies the worst."""
-        from judgefixtures.report import worse
-
-        name = result["item"]
-        if name not in self._results or name in self._reran:
-            self._results[name] = result
-            (self._reran.add if again else self._reran.discard)(name)
-        elif not again:
-            self._results[name] = worse(self._results[name], result)
-
+    @pytest.hookimpl(trylast=True)  # xdist's workers are through then, and left what they leave
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Decide and write; a run whose report could not be written does not end as if it were there."""
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["judgefixtures_notes"] = list(map(masked, self._notes()))
-            self._config.workeroutput["judgefixtures_items"] = keys_of(session.items)
+            self._config.workeroutput["judgefixtures_items"] = awaited(session.items)
             return
-        self._lost = self._lost_items(session)
+        if not self._has_run(session):
+            if self._set_aside:
+                self._written.append(NO_REPORT.format(folder=self._config.option.judge_report))
+            return
+        self._settle(session)
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        if self._set_aside and not self._results and not self._lost and self._is_collected:
+            self._put_back()
         if not self._results or any(result["waiting"] for result in self._attempts):
             return  # while answers are on their way there is no report that would be of all
         from judgefixtures.report import report_of, sheet_of, write_report
@@ -97,7 +115,7 @@ class Results:
         folder = self._config.option.judge_report
         if folder is None:
             return
-        again = (folder / "report.json").exists()
+        again = self._set_aside or (folder / "report.json").exists()
         try:
             write_report(folder, self._record, self._report)
         except JudgeFixturesError as error:
@@ -109,17 +127,21 @@ class Results:
 
     def _decide(self, session: pytest.Session) -> None:
         """End the run with the code of what was found, where pytest has none that says it."""
-        from judgefixtures.report.outcome import NOT_MEASURED, not_measured
+        from judgefixtures.report import outcome
 
         assert self._report is not None
         assert self._record is not None
         decided = self._report.get("decision", {}).get("status", "APPROVE")
-        if decided != "APPROVE" and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        failed = sum(result["failed"] for result in self._results.values())
+        results = self._record.results
+        if session.exitstatus == pytest.ExitCode.OK:
+            if decided != "APPROVE" or any(map(outcome.is_of_test, results)):
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            elif outcome.nothing_decided(results):
+                session.exitstatus = outcome.NOTHING_DECIDED
+        failed = sum(result["failed"] for result in results)
         mine = session.exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed == failed > 0
-        if mine and decided != "REJECT" and not_measured(self._record.results):
-            session.exitstatus = NOT_MEASURED
+        if mine and decided != "REJECT" and outcome.not_measured(results):
+            session.exitstatus = outcome.NOT_MEASURED
 
     def _recorded(self) -> Record:
         """Return everything that this run leaves behind."""
@@ -148,43 +170,87 @@ class Results:
         pairs = (row for result in self._attempts for row in result["pairs"])
         return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
 
-    def _lost_items(self, session: pytest.Session) -> str:
-        """Say which judge items were to run and were never reported.
+    def _put_back(self) -> None:
+        """Put the earlier report back after a run of other tests."""
+        from judgefixtures.report import restore_report
 
-        A worker that died, or failed inside, may leave xdist with nothing that failed, and so with exit code 0. What
-        -x, Ctrl-C and the like kept from running is not lost, and is only remembered.
-        """
-        option = self._config.option
-        stopped = session.exitstatus != pytest.ExitCode.OK and (
+        try:
+            restore_report(self._config.option.judge_report)
+        except OSError as error:
+            self._written.append(f"ERROR: the earlier report cannot be put back: {error.strerror}")
+
+    def _has_run(self, session: pytest.Session) -> bool:
+        """Tell whether the session came to its tests, or was to: what it only looked at is not missing."""
+        if only_looks(self._config.option):
+            return False
+        if session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names:
+            return False
+        return not self._uncollected or bool(self._config.option.continue_on_collection_errors)
+
+    def _settle(self, session: pytest.Session) -> None:
+        """Find the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
+        stopped = session.exitstatus != pytest.ExitCode.OK and bool(
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
-        if option.collectonly or option.judge_preflight or getattr(option, "setuponly", False):
-            return ""
-        lost = self._unreported(self._collected or [name for name, _ in selected(session.items)])
-        if stopped:
-            keys = keys_of(session.items) | {name: key for each in self._outputs("items") for name, key in each.items()}
-            self._unfinished = sorted({keys.get(name, name) for name in lost} - self._results.keys())
-        if stopped or not lost:
-            return ""
-        return (
-            f"{len(lost)} of the judge items that were collected were never reported, {lost[0]} first: a process of "
-            "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
-            "why."
-        )
+        names, missing = self._awaited(session), []
+        for name in dict.fromkeys([*self._endings.names, *names]):
+            ended = self._endings.of(name)
+            for ending in ended:
+                self._keep(name, names.get(name) or _by_id(name), ending)
+            if name in names and len(ended) < self._copies:
+                missing.append(name)
+        left = [name for name in missing if not stopped or names[name][0] not in self._results]
+        for name in left:
+            self._keep(name, names[name], Ending(why=STOPPED if stopped else LOST))
+        self._unfinished = sorted({names[name][0] for name in left}) if stopped else []
+        self._lost = "; ".join([*([] if stopped or not missing else [_never_reported(missing)]), *self._lost_names])
+        if self._uncollected and self._results:
+            self._lost = "; ".join(filter(None, [self._lost, _not_collected(self._uncollected)]))
 
-    def _unreported(self, names: Sequence[str]) -> list[str]:
-        """Return the ids of judge items that were reported less often than they were to run.
+    def _keep(self, name: str, known: tuple[str, str], ending: Ending) -> None:
+        """Keep one result of each item: of several copies the worst."""
+        from judgefixtures.report import worse
 
-        Of a worker's items the ids alone are known here: those of judge items have a judge's name in brackets.
-        """
-        missing = [name for name in names if self._reported[name] < self._copies]
-        if not missing:
-            return []
+        result = ending.result
+        if result is not None and result["waiting"]:
+            return
+        key, called = known
+        if result is None or not ending.is_found:
+            finding = self._absent(called, ending.said)
+            if finding is None:
+                self._lost_names.append(f"{name}: {ending.said}")
+                return
+            result = ending.of(key, finding)
+        before = self._results.get(key)
+        self._results[key] = result if before is None else worse(before, result)
+
+    def _absent(self, called: str, said: str) -> Finding | None:
+        """Return the ERROR of an item that is called so; None where nobody knows what it is about."""
         try:
-            judges = setup_of(self._config).judge_names
+            setup = setup_of(self._config)
+            subject = subject_called(called, setup)
+            return None if subject is None else absent(setup, subject, said)
         except JudgeFixturesError:  # this project has no judges
-            return []
-        return [name for name in missing if any(f"{judge}-" in name.partition("[")[2] for judge in judges)]
+            return None
+
+    def _awaited(self, session: pytest.Session) -> dict[str, tuple[str, str]]:
+        """Return what is to come to a finding: by the test's id its key in the report, and what it is called.
+
+        xdist's controller collects nothing itself: its workers say it at their end. Where none lived to see that, the
+        ids have to do: those of judge items end in what they are about.
+        """
+        if not self._collected:
+            return awaited(session.items)
+        ends = [getattr(worker, "workeroutput", {}) for worker in self._workers]
+        told = [end["judgefixtures_items"] for end in ends if "judgefixtures_items" in end]
+        if told:
+            return {name: tuple(known) for each in told for name, known in each.items() if name in self._collected}
+        try:
+            setup = setup_of(self._config)
+        except JudgeFixturesError:  # this project has no judges
+            return {}
+        found = {name: _by_id(name) for name in self._collected if name.endswith("]")}
+        return {name: known for name, known in found.items() if subject_called(known[1], setup) is not None}
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line per contrast, and where the report is."""
@@ -195,7 +261,7 @@ class Results:
 
         write([*self._spendings(), *(f"note: {note}" for note in self._notes())])
         if self._report is None:
-            write([f"ERROR: {self._lost}"] if self._lost else [])
+            write([*([f"ERROR: {self._lost}"] if self._lost else []), *self._written])
             return
         from judgefixtures.report import summary
 
@@ -235,3 +301,42 @@ class Results:
             yield f"recorded: {judge}: {sum(costs[1:], costs[0])}"
         if retries := sum(result["retries"] for result in self._attempts):
             yield f"retried: {retries} failed attempts were made again"
+
+
+def set_aside(option: Any) -> bool:
+    """Set an earlier report aside, if a run with these options will write one: until it has, there is none.
+
+    One that sends batches may end without a report on purpose. Return whether there was one; raises JudgeFixturesError.
+    """
+    if option.judge_report is None or option.judge_batch or only_looks(option):
+        return False
+    from judgefixtures.report import begin_report
+
+    return begin_report(option.judge_report)
+
+
+def only_looks(option: Any) -> bool:
+    """Return whether a session runs no test."""
+    return any(getattr(option, name, False) for name in LOOKS)
+
+
+def _by_id(name: str) -> tuple[str, str]:
+    """Return by a test's id what names it in the report, and what it is called: as far as an id can tell."""
+    test, _, called = name.partition("[")
+    called = called.removesuffix("]")
+    return f"{test}[{called} ]", called
+
+
+def _never_reported(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} of the judge items that were collected were never reported, {names[0]} first: a process of "
+        "this run died or failed inside (INTERNALERROR), and nothing is known of them. Run again without -n to see "
+        "why."
+    )
+
+
+def _not_collected(names: Sequence[str]) -> str:
+    return (
+        f"{len(names)} of the files or folders of tests could not be collected, {names[0]} first: no judge item of "
+        "theirs is in this report"
+    )

@@ -15,11 +15,13 @@ from judgefixtures.checks.sensitivity import close_pairs
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
 from judgefixtures.report.origin import datasets_of, run_of, usage_of
-from judgefixtures.report.record import JUDGMENT_KEY, Record, lines, once, plain, stopped, text
+from judgefixtures.report.record import BEGAN, JUDGMENT_KEY, RESULTS, Record, lines, once, plain, stopped, text
 from judgefixtures.report.sheet import sheet
 from judgefixtures.statistics import SEVERITY, Status
 
 SCHEMA = 1
+BEFORE = ".before"
+FACES = (RESULTS, "report.json", "report.md", "report.html")  # what says how a run ended
 ASKED = "asked"  # what a recording did: shown, and left out of report.json, which a replay writes alike
 
 
@@ -57,8 +59,7 @@ def worse(one: Row, other: Row) -> Row:
 
     def badness(result: Row) -> tuple[int, str]:
         found = result["findings"]
-        rows = json.dumps([finding["rows"] for finding in found], sort_keys=True)
-        return SEVERITY.index(overall(map(Finding.from_json, found))), rows
+        return SEVERITY.index(overall(map(Finding.from_json, found))), json.dumps(found, sort_keys=True)
 
     return max(one, other, key=badness)
 
@@ -116,8 +117,36 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
         for name, content in texts.items():
             # Rows that did not travel may hold half of a surrogate pair: as a backslash escape it is JSON all the same.
             (folder / name).write_bytes(content.encode("utf-8", "backslashreplace"))
+        for name in FACES:
+            (folder / f"{name}{BEFORE}").unlink(missing_ok=True)
     except OSError as error:
         raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
+
+
+def begin_report(folder: Path) -> bool:
+    """Set an earlier report in a folder aside until a run into it has ended; return whether there was one.
+
+    What is read as this run's result has another name meanwhile (`report.md.before`), and results.jsonl says that the
+    run has not ended, so that nobody merges it. Nothing else in the folder is touched. Raises JudgeFixturesError.
+    """
+    results = folder / RESULTS
+    try:
+        if not results.is_file() or results.read_text("utf-8", "replace").startswith(BEGAN):
+            return False
+        for name in FACES:
+            if (folder / name).is_file():
+                (folder / name).replace(folder / f"{name}{BEFORE}")
+        results.write_text(f"{BEGAN}\n", encoding="utf-8")
+    except OSError as error:
+        raise JudgeFixturesError(f"the report cannot be written to {folder}: {error.strerror}.") from None
+    return True
+
+
+def restore_report(folder: Path) -> None:
+    """Put the report back that `begin_report` set aside: the run was about other things."""
+    for name in reversed(FACES):
+        if (before := folder / f"{name}{BEFORE}").is_file():
+            before.replace(folder / name)
 
 
 def sheet_of(report: Row) -> str:

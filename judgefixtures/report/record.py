@@ -24,6 +24,7 @@ from judgefixtures.statistics import several
 FORMAT = 2
 RESULTS = "results.jsonl"
 PLANS, PAIRS, JUDGMENTS = "plans.jsonl", "pairs.jsonl", "judgments.jsonl"
+BEGAN = '{"judgefixtures_results": "began"}'  # all that the file holds while a run is on its way
 DIGITS = 12  # significant ones that are written: those behind depend on the version of scipy
 JUDGMENT_KEY = ("judge", "dataset", "condition", "pair", "repeat")
 PLAN_KEY = ("judge", "dataset", "pair")
@@ -129,6 +130,9 @@ class Record:
         passed. A folder may come from anybody: nothing in it names a file to open, and no text of it is a command.
         """
         first, _, items = _text_of(folder / RESULTS).partition("\n")
+        if first == BEGAN:
+            raise JudgeFixturesError(f"{folder}: a run into this folder began and did not end, or ended before its "
+                                     f"tests: run the tests again with --judge-report {folder}.")  # fmt: skip
         about, digests = _head_of(folder, first)
         know(*(os.environ.get(name, "").strip() for name in about.key_variables))  # before anything of it is shown
         texts = {name: items if name == RESULTS else _text_of(folder / name) for name in digests}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from judgefixtures.checks.certainty import not_applied_lines
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.control import control_line
-from judgefixtures.checks.overview import OPEN, headlines, others, source
+from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, named_in
 from judgefixtures.costs import money
 from judgefixtures.findings import Row
@@ -37,8 +37,8 @@ def sheet(report: Row) -> str:
     parts = [
         [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report)), "",
          *(f"{plain_text(line)}.  " for line in source(report))],
-        *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report), _waived(report),
-        _cost(report), _warnings(report), _made(report),
+        _ended(report), *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report),
+        _waived(report), _cost(report), _warnings(report), _made(report),
         ["Decided, for the swap or against it, by: ____________________ on: ____________"] if decision else [],
     ]  # fmt: skip
     return "\n\n".join("\n".join(part).rstrip() for part in parts if part) + "\n"
@@ -105,9 +105,16 @@ def _moved_cells(row: Row, name: str) -> Iterable[tuple[object, ...]]:
                allowed_text(part))  # fmt: skip
 
 
+def _ended(report: Row) -> list[str]:
+    """Return by name what came to no finding, all of it: nothing else on the page tells."""
+    said = [_item(line) for line in ended(report)]
+    return ["## What ended without a result", "", *said] if said else []
+
+
 def _others(report: Row) -> list[str]:
     """Return what else did not pass: accuracy, plans."""
-    open_ = [row for row in others(report) if row["status"] in OPEN and not row["waived"]]
+    open_ = [row for row in others(report)
+             if row["status"] in OPEN and not row["waived"] and not row.get("of_test")]  # fmt: skip
     said = [f"{row['status']}: {row['text'] or row['message']} ({row['name']} on {row['dataset']})" for row in open_]
     return ["## What else did not pass", "", *_cut(list(map(_item, said)))] if said else []
 

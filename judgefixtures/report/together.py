@@ -10,6 +10,9 @@ from pathlib import Path
 
 from judgefixtures.checks.wording import shortened
 from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.findings import Row
+from judgefixtures.report import worse
+from judgefixtures.report.outcome import is_of_test
 from judgefixtures.report.record import (
     JUDGMENT_KEY,
     MOST_SHOWN,
@@ -34,7 +37,7 @@ def together(records: Mapping[Path, Record]) -> Record:
     items found. Raises JudgeFixturesError where two parts say different things of the same: a judge of one name that
     is another judge, an item or a judgment with two results, versions of this tool, numbers of pairs, settings that
     decide, the pairs that were asked about. What a part did not come to, because it was stopped, is lost unless another
-    part has it.
+    part has it; a test that crashed in a part is an ERROR of the whole.
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
@@ -44,16 +47,18 @@ def together(records: Mapping[Path, Record]) -> Record:
     _agree({folder: {f"the judge {name!r}": identity for name, identity in part.judges.items()}
             for folder, part in records.items()})  # fmt: skip
     _agree_on_pairs(records)
-    _agree({folder: {f"the result of {row['item']}": row for row in part.results}
+    _agree({folder: {f"the result of {row['item']}": row for row in part.results if not is_of_test(row)}
             for folder, part in records.items()}, shows=False)  # fmt: skip
     _agree({folder: {f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
             for folder, part in records.items()}, shows=False)  # fmt: skip
-    every = [row for part in parts for row in part.results]
-    items = {row["item"]: row for row in every}
+    left = {row["item"]: row for part in parts for row in part.results if row["item"] in part.about.unfinished}
+    items: dict[str, Row] = {}
+    for row in (row for part in parts for row in part.results if row["item"] not in part.about.unfinished):
+        items[row["item"]] = worse(items.get(row["item"], row), row)  # a test that crashed somewhere has crashed
     judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
                                for name in ("judgments", "pairs", "plans"))  # fmt: skip
     about = _about(list(abouts.values()), items.keys())
-    return Record.of(about, items.values(), judgments, pairs, plans)
+    return Record.of(about, (left | items).values(), judgments, pairs, plans)
 
 
 def _about(parts: Sequence[About], ran: Collection[str]) -> About:

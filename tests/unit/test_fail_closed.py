@@ -189,11 +189,12 @@ def pairs():
 
 
 def test_a_worker_that_fails_inside_is_never_exit_0(project: Project) -> None:
-    """One item whose report cannot travel: no result, and so neither exit code 0 nor silence."""
+    """One item whose report cannot travel: no result, and so neither exit code 0 nor silence, but an ERROR by name."""
     code, said, files = report(project, "-n", "2", folder="report", conftest=CANNOT_REPORT)
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert f"ERROR: 1 of the judge items that were collected were never reported, {ITEM} first" in said
-    assert files == {}
+    assert f"1 of the judge items that were collected were never reported, {ITEM} first" in said
+    found = json.loads(files["report.json"])
+    assert (found["status"], [row["status"] for row in found["results"]]) == ("ERROR", ["ERROR"])
 
 
 def test_a_report_that_lacks_items_is_an_error(project: Project) -> None:
@@ -203,7 +204,8 @@ def test_a_report_that_lacks_items_is_an_error(project: Project) -> None:
     code, said, files = report(project, "-n", "2", folder="report", conftest=conftest)
     found = json.loads(files["report.json"])
     assert code == pytest.ExitCode.INTERNAL_ERROR
-    assert [row["contrast"] for row in found["contrasts"]] == ["placebo-listed-shown"]
+    assert [row["status"] for row in found["contrasts"] if row["contrast"] == "recency-new-old"] == ["ERROR"]
+    assert [row["status"] for row in found["contrasts"] if row["contrast"] != "recency-new-old"] == ["PASS"]
     assert found["status"] == "ERROR"
     assert f"never reported, {ITEM} first" in found["warnings"][0]
     assert f"WARNING: {found['warnings'][0]}" in said

@@ -18,7 +18,7 @@ from judgefixtures.checks.overview import headlines
 from judgefixtures.findings import Finding, Waived
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.report import build_report, report_of, sheet_of
-from judgefixtures.report.outcome import NOT_MEASURED, exit_code, not_measured
+from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, exit_code, not_measured
 from judgefixtures.report.record import About, Record
 from judgefixtures.report.sheet import plain_text, sheet
 from judgefixtures.secrets import know
@@ -248,7 +248,8 @@ def ended(*statuses: Status, failed: bool = True, lost: str = "") -> Record:
         ([Status.ERROR, Status.INCONCLUSIVE], 1),
         ([Status.INCONCLUSIVE], 1),
         ([Status.PASS], 0),
-        ([Status.NOT_APPLICABLE], 0),
+        ([Status.NOT_APPLICABLE], NOTHING_DECIDED),
+        ([Status.NOT_APPLICABLE, Status.PASS], 0),
     ],
 )
 def test_not_measured_is_errors_alone(statuses: list[Status], expected: int) -> None:
