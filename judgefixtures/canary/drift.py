@@ -136,7 +136,7 @@ def weighed(streams: Sequence[Stream]) -> Weighed:
         return Weighed(chance)
     recorded = max(len(stream.days) for stream in streams) or 1
     prompts = Counter(_days(stream, recorded, runs) for stream in streams)
-    return Weighed(chance, explanation(prompts, recorded, _weights(runs)))
+    return Weighed(chance, explanation(prompts, recorded, sorted(cut for cut, _ in _weights(runs))))
 
 
 def _days(stream: Stream, recorded: int, runs: int) -> tuple[tuple[int, int], ...]:

@@ -1,20 +1,22 @@
 """Explanations: what else than a change that lasts would bring these answers, where chance alone does not?
 
-Two are looked at, each as a model of the answers that says how likely they are. Both are given the same laws as a change:
-the unusual answer of a prompt has a chance that was drawn from Beta(a, a), and another one where the prompt is moved.
+Two are looked at, each as a model that says how likely the answers are. Both know the laws that a change knows: the
+unusual answer of a prompt has a chance that was drawn from Beta(a, a), and another one where the prompt is moved.
 
 **Kinds of days.** Each day is of one of two kinds, drawn apart from the other days, with a chance of which nothing is
-known. The kinds differ on a share s of the prompts: a provider that serves two backends, a day on which all answers lean
-one way. Of n days any k are those of one kind with the chance 1 / ((n + 1) C(n, k)). How likely the answers are is a sum
-over all ways to part the days. Nearly all of it stands around the best way, which is looked for from the change on, day
-by day: the sum is what the best way gives, times 1 + r for each day, r being what its turn would multiply it with.
+known. The kinds differ on a share s of the prompts: a provider that serves two backends, days on which all answers lean
+one way. Any k of n days are those of one kind with the chance 1 / ((n + 1) C(n, k)). How likely the answers are is a
+sum over all ways to part the days. Nearly all of it stands around the best way, which is looked for from the change on,
+day by day: the sum is what the best way gives, times 1 + r for each day, where r is what its turn multiplies it with.
 
 **Prompts on their own.** Each prompt may change once and stay so, at a time of its own, as likely in any run as in
-another: answers that stick, caches that fill, slow drift. A change moves prompts at one time.
+another: answers that stick, caches that fill, slow drift. A change moves
+prompts at one time, which is that before the first run or any.
 
-A change, and not the model, drew the answers where they are k times as likely with the change: this ratio reaches 1 / f
-at any time with a chance of at most f under the model (Ville's inequality: each is a law of all answers, of every day to
-come too, so that their ratio is a martingale). The mean over the laws is meant: a single world may do worse.
+A change rules an explanation out where it makes the answers k times as likely, k = 100. Were the explanation true, and
+its laws as they are drawn here, that ratio would be a likelihood ratio of two laws of all days to come, and would reach
+k at any time with a chance of about 1 / k (Ville's inequality). One world among these may do worse: those of
+benchmarks/canary.py are tried.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
-SHARES = (0.9, 0.5, 0.2, 0.1, 0.05)  # of all prompts: how many of them a change moves
-ORDINARY = slice(1, None)  # of these, what kinds of days, or prompts on their own, differ on: not on most
+SHARES: tuple[float, ...] = (0.9, 0.5, 0.2, 0.1, 0.05)  # of all prompts: how many of them a change moves
+USUAL = slice(1, None)  # of these: what kinds of days, or prompts on their own, differ on: not on most
 ROUNDS = 6  # through all days, to find the best way to part them
 
 Day = tuple[int, int]  # of a prompt: answers, unusual ones
@@ -41,20 +44,24 @@ RULED_OUT_ALONE = math.log(20)  # where it came before the first run, and all re
 Explanation = Literal["days", "prompts"]
 
 
-def explanation(prompts: Prompts, recorded: int, cuts: Sequence[tuple[int, float]]) -> Explanation | None:
+def explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explanation | None:
     """Return what explains the answers as well as a change, of which the first `recorded` days are recordings.
 
-    `cuts` are the numbers of runs that a change may come after, with their weights. None: nothing but a change does.
+    `cuts`, in their order, are the numbers of runs after which a change is looked for; each stands for those since the
+    one before it. None: nothing but a change does.
 
     >>> turned, quiet = [((1, 1), *[(1, 0)] * runs) for runs in (3, 12)], [((1, 0),) * (1 + runs) for runs in (3, 12)]
-    >>> [explanation(Counter({a: 12, b: 48}), 1, [(0, 0.5)]) for a, b in zip(turned, quiet)]
+    >>> [explanation(Counter({a: 12, b: 48}), 1, [0]) for a, b in zip(turned, quiet)]
     ['prompts', None]
     """
     rows = [_Row(row, sum(n for n, _ in row), sum(u for _, u in row), times) for row, times in prompts.items()]
-    likely = [(math.log(weight) + log_mean(_parted(rows, range(recorded + cut))), cut) for cut, weight in cuts]
-    change, since = log_sum([value for value, _ in likely]), max(likely)[1]
-    if change - log_mean(_apart(rows, recorded)) < RULED_OUT:
+    likely = [log_mean(_parted(rows, range(recorded + cut))) for cut in cuts]
+    spans = [math.log((cut - before) / (cuts[-1] + 1)) for before, cut in pairwise((-1, *cuts))]
+    together = log_mean([likely[0], log_sum([span + value for span, value in zip(spans, likely, strict=True)])])
+    if together - log_mean(_apart(rows, [recorded + cut for cut in cuts], spans)) < RULED_OUT:
         return "prompts"
+    timed = [(_after(cut) + value, cut) for cut, value in zip(cuts, likely, strict=True)]
+    change, since = log_sum([value for value, _ in timed]), max(timed)[1]
     needed = RULED_OUT_ALONE if recorded == 1 and not since else RULED_OUT
     return "days" if change - _days(rows, recorded + since, change - needed) < needed else None
 
@@ -86,6 +93,11 @@ def _likely(rows: Sequence[_Row], before: Sequence[Day]) -> list[float]:
     return found
 
 
+def _after(runs: int) -> float:
+    """Return the logarithm of the chance that a change comes after so many runs: these sum to 1."""
+    return math.log(0.5 / (runs * (runs + 1)) if runs else 0.5)
+
+
 def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
     """Return the logarithm of how likely kinds of days make the answers, looking from the `first` days on.
 
@@ -94,14 +106,14 @@ def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
     total = len(rows[0].days)
     kind = [day < first for day in range(total)]
     before = [_sum(row, range(first)) for row in rows]
-    best, turns = _kinds(total, first) + log_mean(_likely(rows, before)[ORDINARY]), [0.0] * total
+    best, turns = _kinds(total, first) + log_mean(_likely(rows, before)[USUAL]), [0.0] * total
     for _ in range(ROUNDS):
         start = best
         for day in range(total):
             sign = -1 if kind[day] else 1
             other = [(answers + sign * row.days[day][0], unusual + sign * row.days[day][1])
                      for row, (answers, unusual) in zip(rows, before, strict=True)]  # fmt: skip
-            value = _kinds(total, sum(kind) + sign) + log_mean(_likely(rows, other)[ORDINARY])
+            value = _kinds(total, sum(kind) + sign) + log_mean(_likely(rows, other)[USUAL])
             turns[day] = -abs(value - best)
             if value > best:
                 best, before, kind[day] = value, other, not kind[day]
@@ -115,15 +127,14 @@ def _kinds(days: int, of_one: int) -> float:
     return math.lgamma(of_one + 1) + math.lgamma(days - of_one + 1) - math.lgamma(days + 2)
 
 
-def _apart(rows: Sequence[_Row], recorded: int) -> list[float]:
+def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -> list[float]:
     """Return the logarithms of how likely prompts that change on their own make the answers, one per ordinary share."""
-    found = [0.0] * len(SHARES[ORDINARY])
+    found = [0.0] * len(SHARES[USUAL])
     for row in rows:
-        (answers, unusual), ratios = _sum(row, range(recorded)), []
-        for more, more_unusual in row.days[recorded:]:
-            ratios.append(log_ratio(unusual, answers, row.unusual, row.answers))
-            answers, unusual = answers + more, unusual + more_unusual
-        parts = _shared(log_mean(ratios), SHARES[ORDINARY])
+        sums = [_sum(row, range(time)) for time in times]
+        gain = log_sum([span + log_ratio(unusual, answers, row.unusual, row.answers)
+                        for span, (answers, unusual) in zip(spans, sums, strict=True)])  # fmt: skip
+        parts = _shared(gain, SHARES[USUAL])
         found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
     return found
 

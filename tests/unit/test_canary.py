@@ -21,7 +21,7 @@ from support.server import NOWHERE, Answer, Asked, Server, chat, problem, servin
 
 from judgefixtures import retirements
 from judgefixtures.__main__ import main
-from judgefixtures.canary.drift import Stream, _weights, change, evidence, ratio, total
+from judgefixtures.canary.drift import Stream, Weighed, _weights, change, evidence, ratio, total, weighed
 from judgefixtures.canary.log import Entry, Log, LogError
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.errors import JudgeFixturesError
@@ -53,17 +53,17 @@ def chance(stream: str, law: dict[str, float]) -> float:
 def mean_evidence(
     laws: list[dict[str, float]], recorded: int, runs: tuple[int, ...], of: Callable[[list[float]], float]
 ) -> float:
-    """Return the mean, over everything that can be answered, of what the e-values of all runs come to."""
+    """Return the mean, over everything that can be answered, of what the e-values against chance come to."""
     answers = recorded + sum(runs)
     cuts = list(itertools.accumulate((recorded, *runs)))
     mean = 0.0
     for seen in itertools.product(*(map("".join, itertools.product(law, repeat=answers)) for law in laws)):
         likely = math.prod(chance(stream, law) for stream, law in zip(seen, laws, strict=True))
         values = [
-            evidence([
+            weighed([
                 Stream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
                 for stream in seen
-            ])
+            ]).chance
             for run in range(1, len(runs) + 1)
         ]  # fmt: skip
         mean += likely * of(values)
@@ -88,6 +88,51 @@ def test_without_a_change_the_evidence_has_the_mean_of_its_weights(
         assert mean_evidence(laws, recorded, runs, lambda values, run=run: math.exp(values[run])) == pytest.approx(1)
     weights = 1 - (len(runs) + 1) ** -0.5
     assert mean_evidence(laws, recorded, runs, lambda values: math.exp(total(values))) == pytest.approx(weights)
+
+
+def test_explanations_only_take_evidence_away() -> None:
+    """What is counted is never more than the evidence against chance where that makes any, so that its mean stays."""
+    assert (Weighed(9.0).log_e, Weighed(9.0, "days").log_e, Weighed(9.0, "prompts").log_e) == (9.0, 0.0, 0.0)
+    assert Weighed(-2.0).log_e == -2.0
+
+
+@pytest.mark.parametrize("moved", [6, 11])
+def test_backends_that_take_turns_are_no_change(moved: int) -> None:
+    """Whatever day of the two the recordings are of, answers that come back with a backend explain themselves."""
+    for recorded in "12":
+        rest = [Stream("1", tuple("1" * 9))] * (60 - moved)
+        turns = [Stream(recorded, tuple("112122222"))] * moved
+        assert weighed([*rest, *turns]).chance > math.log(100)
+        assert weighed([*rest, *turns]).explanation == "days"
+
+
+def test_prompts_that_change_one_by_one_are_no_change() -> None:
+    """Twelve prompts that turn for good, each in a run of its own, are no change of the judge at one time."""
+    streams = [Stream("1", tuple("1" * turn + "2" * (30 - turn))) for turn in range(2, 26, 2)]
+    found = weighed([*[Stream("1", tuple("1" * 30))] * 48, *streams])
+    assert found.chance > math.log(1000)
+    assert (found.explanation, found.log_e) == ("prompts", 0.0)
+
+
+def test_a_second_recorded_day_makes_a_change_sooner_found() -> None:
+    """Six verdicts of 60 that turn before the first run: ten runs where one day is recorded, six where three are."""
+    for days, needed in (((), 10), (("1", "1", "1"), 6)):
+        values = []
+        for runs in range(1, needed + 1):
+            known = {"recorded": "1" * (len(days) or 1), "days": days}
+            values.append(evidence([*[Stream(runs=tuple("1" * runs), **known)] * 54,
+                                    *[Stream(runs=tuple("2" * runs), **known)] * 6]))  # fmt: skip
+        assert total(values) >= math.log(100)
+        assert total(values[:3]) < math.log(100)
+
+
+def test_no_day_is_taken_for_a_change_by_itself() -> None:
+    """One run of which eleven answers of 60 are others is not an alarm after any number of quiet runs up to 30."""
+    for quiet in range(1, 30):
+        said = "1" * quiet + "2"
+        values = [evidence([*[Stream("1", tuple("1" * run))] * 49, *[Stream("1", tuple(said[:run]))] * 11])
+                  for run in range(1, len(said) + 1)]  # fmt: skip
+        assert total(values) < math.log(100)
 
 
 def test_e_values_alone_are_not_safe_at_any_time() -> None:
@@ -270,7 +315,7 @@ def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
     project.record(repeats=2)
     assert [project.canary()[0] for _ in range(2)] == [QUIET] * 2
     project.model.turned = frozenset(range(8))
-    codes = [project.canary() for _ in range(3)]
+    codes = [project.canary() for _ in range(10)]
     said = next(said for code, said in codes if code == DRIFT)
     assert "ALARM: its verdicts are no longer those" in said
     assert "8 prompts moved, most likely after the run of" in said
@@ -388,7 +433,7 @@ def test_several_answers_a_run(project: Project) -> None:
     """answers = 3 asks each prompt three times, and finds what turned in one run."""
     project.configure(canary=f"clear_pairs = {PAIRS}\nanswers = 3")
     project.record()
-    project.model.turned = frozenset(range(12))
+    project.model.turned = frozenset(range(PAIRS))
     code, said = project.canary()
     assert (code, f"{3 * PAIRS} answers" in said) == (DRIFT, True)
     assert project.runs[0]["answers"]["own"]["p001"] == "222"
