@@ -13,10 +13,10 @@ day by day: the sum is what the best way gives, times 1 + r for each day, where 
 another: answers that stick, caches that fill, slow drift. A change moves
 prompts at one time, which is that before the first run or any.
 
-A change rules an explanation out where it makes the answers k times as likely, k = 100. Were the explanation true, and
-its laws as they are drawn here, that ratio would be a likelihood ratio of two laws of all days to come, and would reach
-k at any time with a chance of about 1 / k (Ville's inequality). One world among these may do worse: those of
-benchmarks/canary.py are tried.
+A change rules an explanation out where it makes the answers k times as likely: 100 times or, where more would take too
+long to be had, 20 times. Were the explanation true, and its laws as they are drawn here, that ratio would be one of two
+laws of all days to come, and would reach k at any time with a chance of about 1 / k (Ville's inequality). One world
+among these may do worse: those of benchmarks/canary.py are tried.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
@@ -38,8 +38,9 @@ Day = tuple[int, int]  # of a prompt: answers, unusual ones
 Prompts = Counter[tuple[Day, ...]]  # how many prompts were answered so
 
 
-RULED_OUT = math.log(100)  # how much likelier than an explanation a change has to be
+RULED_OUT = math.log(100)  # how much likelier than days of two kinds a change has to be
 RULED_OUT_ALONE = math.log(20)  # where it came before the first run, and all recorded answers are of one day
+RULED_OUT_APART = math.log(20)  # how much likelier than prompts on their own
 
 Explanation = Literal["days", "prompts"]
 
@@ -51,14 +52,14 @@ def explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explana
     one before it. None: nothing but a change does.
 
     >>> turned, quiet = [((1, 1), *[(1, 0)] * runs) for runs in (3, 12)], [((1, 0),) * (1 + runs) for runs in (3, 12)]
-    >>> [explanation(Counter({a: 12, b: 48}), 1, [0]) for a, b in zip(turned, quiet)]
+    >>> [explanation(Counter({a: 12, b: 48}), 1, range(len(a) - 1)) for a, b in zip(turned, quiet)]
     ['prompts', None]
     """
-    rows = [_Row(row, sum(n for n, _ in row), sum(u for _, u in row), times) for row, times in prompts.items()]
-    likely = [log_mean(_parted(rows, range(recorded + cut))) for cut in cuts]
+    rows = [_row(days, times) for days, times in prompts.items()]
+    likely = [log_mean(_parted(rows, recorded + cut)) for cut in cuts]
     spans = [math.log((cut - before) / (cuts[-1] + 1)) for before, cut in pairwise((-1, *cuts))]
     together = log_mean([likely[0], log_sum([span + value for span, value in zip(spans, likely, strict=True)])])
-    if together - log_mean(_apart(rows, [recorded + cut for cut in cuts], spans)) < RULED_OUT:
+    if together - log_mean(_apart(rows, [recorded + cut for cut in cuts], spans)) < RULED_OUT_APART:
         return "prompts"
     timed = [(_after(cut) + value, cut) for cut, value in zip(cuts, likely, strict=True)]
     change, since = log_sum([value for value, _ in timed]), max(timed)[1]
@@ -68,21 +69,23 @@ def explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explana
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The answers to prompts that were answered alike: by day, and together."""
+    """The answers to prompts that were answered alike: by day, of the first days together, and of all."""
 
     days: tuple[Day, ...]
+    first: tuple[Day, ...]
     answers: int
     unusual: int
     times: int
 
 
-def _parted(rows: Sequence[_Row], days: Sequence[int]) -> list[float]:
-    """Return the logarithms of how likely the answers are with some days parted from the rest, one per share."""
-    return _likely(rows, [_sum(row, days) for row in rows])
+def _row(days: tuple[Day, ...], times: int) -> _Row:
+    answers, unusual = ((0, *accumulate(counts)) for counts in zip(*days, strict=True))
+    return _Row(days, tuple(zip(answers, unusual, strict=True)), answers[-1], unusual[-1], times)
 
 
-def _sum(row: _Row, days: Sequence[int]) -> Day:
-    return sum(row.days[day][0] for day in days), sum(row.days[day][1] for day in days)
+def _parted(rows: Sequence[_Row], days: int) -> list[float]:
+    """Return the logarithms of how likely the answers are with the first days parted from the rest, one per share."""
+    return _likely(rows, [row.first[days] for row in rows])
 
 
 def _likely(rows: Sequence[_Row], before: Sequence[Day]) -> list[float]:
@@ -105,7 +108,7 @@ def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
     """
     total = len(rows[0].days)
     kind = [day < first for day in range(total)]
-    before = [_sum(row, range(first)) for row in rows]
+    before = [row.first[first] for row in rows]
     best, turns = _kinds(total, first) + log_mean(_likely(rows, before)[USUAL]), [0.0] * total
     for _ in range(ROUNDS):
         start = best
@@ -131,9 +134,9 @@ def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -
     """Return the logarithms of how likely prompts that change on their own make the answers, one per ordinary share."""
     found = [0.0] * len(SHARES[USUAL])
     for row in rows:
-        sums = [_sum(row, range(time)) for time in times]
-        gain = log_sum([span + log_ratio(unusual, answers, row.unusual, row.answers)
-                        for span, (answers, unusual) in zip(spans, sums, strict=True)])  # fmt: skip
+        ratios = [log_ratio(unusual, answers, row.unusual, row.answers)
+                  for answers, unusual in (row.first[time] for time in times)]  # fmt: skip
+        gain = log_sum([span + ratio for span, ratio in zip(spans, ratios, strict=True)])
         parts = _shared(gain, SHARES[USUAL])
         found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
     return found
