@@ -53,7 +53,7 @@ def explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explana
 
     >>> turned, quiet = [((1, 1), *[(1, 0)] * runs) for runs in (3, 12)], [((1, 0),) * (1 + runs) for runs in (3, 12)]
     >>> [explanation(Counter({a: 12, b: 48}), 1, range(len(a) - 1)) for a, b in zip(turned, quiet)]
-    ['prompts', None]
+    ['days', None]
     """
     rows = [_row(days, times) for days, times in prompts.items()]
     likely = [log_mean(_parted(rows, recorded + cut)) for cut in cuts]
