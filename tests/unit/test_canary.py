@@ -199,8 +199,8 @@ def test_the_canary_is_quiet_and_finds_a_new_model() -> None:
     assert canary.false_alarms(canary.APART["2% noise"], 100, 60) <= 1
     assert canary.false_alarms(canary.APART["any law, a coin's among them"], 5, 30) <= 1
     for after, recorded in ((0, canary.TWO_DAYS), (30, canary.ONE)):
-        for change in canary.CHANGES[:2]:
-            assert canary.within(canary.delays(0.02, change, after, 10, recorded)) >= 0.9
+        for turned in canary.CHANGES[:2]:
+            assert canary.within(canary.delays(0.02, turned, after, 10, recorded)) >= 0.9
 
 
 @pytest.mark.parametrize(
