@@ -11,7 +11,7 @@ A change turns the usual verdict on some prompts, before the first run or after 
 close and 3 of the clear ones, 18%, as the judges of W4 in docs/swap.md differ. Evidence is the package's own:
 `drift.evidence` and `drift.total`.
 
-Exit code 1 where more than 1% of the histories of answers drawn apart have an alarm, more than 5% of those that hang
+Exit code 1 where more than 1% of the histories of answers drawn apart have an alarm, more than 20% of those that hang
 together in a way that the canary looks for, or where less than 90% of those in which 10% or more of the verdicts turn
 after 30 runs have one within 10 runs.
 """
@@ -247,7 +247,7 @@ def _together(options: argparse.Namespace) -> bool:
     show("|---|" + "---|" * len(columns))
     for name, world in (TOGETHER | UNPROMISED).items():
         cried = [false_alarms(world, options.together, QUIET_RUNS, each) for each in columns]
-        holds &= name in UNPROMISED or max(cried) <= 0.05 * options.together
+        holds &= name in UNPROMISED or max(cried) <= 0.2 * options.together
         show(f"| {name} | " + " | ".join(f"{each} of {options.together}" for each in cried) + " |")
     return holds
 
