@@ -37,12 +37,16 @@ is the evidence that the canary tells.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from judgefixtures.canary.explanations import Explanation, explanation, log_mean, log_sum
+
 SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
 SHARES = (0.9, 0.5, 0.2, 0.05)  # of the prompts whose answers vary: how many of them a change moves
+NOTICED = math.log(5)  # evidence against chance that is held against explanations: less of it never makes an alarm
 FIRST = 0.5  # that a change, if there is one, came between the recordings and the first run
 
 
@@ -50,11 +54,13 @@ FIRST = 0.5  # that a change, if there is one, came between the recordings and t
 class Stream:
     """The answers to one prompt in their order, a character each: those recorded, then those of each run.
 
-    A run that brought no answer to the prompt is an empty text.
+    A run that brought no answer to the prompt is an empty text. `days` are the recorded answers by the day of their
+    recording, the same days for every prompt; without it all were recorded on one day.
     """
 
     recorded: str
     runs: tuple[str, ...]
+    days: tuple[str, ...] = ()
 
     @property
     def usual(self) -> str:
@@ -95,15 +101,49 @@ class _Cuts:
         return unusual, answers, self.unusual, self.answers
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What the answers say for a change.
+
+    `chance` is the natural logarithm of the evidence that they are not draws of unchanged laws, and `explanation` is
+    what else brings them as easily as a change.
+    """
+
+    chance: float
+    explanation: Explanation | None = None
+
+    @property
+    def log_e(self) -> float:
+        """The natural logarithm of e(d)."""
+        return self.chance if self.explanation is None else 0.0
+
+
 def evidence(streams: Sequence[Stream]) -> float:
     """Return the natural logarithm of e(d), where d is how many runs the streams have; ValueError without a run.
 
-    >>> quiet = [Stream("1", ("1", "1", "1"))] * 20
-    >>> evidence(quiet), evidence([*quiet, *[Stream("1", ("1", "2", "2"))] * 10]) > 3
+    >>> quiet, turned = [Stream("1", ("1",) * 9)] * 50, [Stream("1", ("2",) * 9)] * 10
+    >>> round(evidence([*quiet, *quiet[:10]]), 9) + 0, evidence([*quiet, *turned]) > 9
     (0.0, True)
     """
+    return weighed(streams).log_e
+
+
+def weighed(streams: Sequence[Stream]) -> Weighed:
+    """Return what the answers say for a change, and against what else explains them; ValueError without a run."""
     runs, varied = _runs(streams), _varied(streams)
-    return _log_sum([math.log(weight) + _log_mean(_likely(varied, cut)) for cut, weight in _weights(runs)])
+    chance = log_sum([math.log(weight) + log_mean(_likely(varied, cut)) for cut, weight in _weights(runs)])
+    if chance < NOTICED:
+        return Weighed(chance)
+    recorded = max(len(stream.days) for stream in streams) or 1
+    prompts = Counter(_days(stream, recorded, runs) for stream in streams)
+    return Weighed(chance, explanation(prompts, recorded, sorted(cut for cut, _ in _weights(runs))))
+
+
+def _days(stream: Stream, recorded: int, runs: int) -> tuple[tuple[int, int], ...]:
+    """Return how many answers each day brought, and how many unusual ones."""
+    known, usual = stream.days or (stream.recorded,), stream.usual
+    said = (*known, *[""] * (recorded - len(known)), *stream.runs, *[""] * (runs - len(stream.runs)))
+    return tuple((len(day), len(day) - (day.count(usual) if usual else 0)) for day in said)
 
 
 def change(streams: Sequence[Stream]) -> Change:
@@ -113,7 +153,7 @@ def change(streams: Sequence[Stream]) -> Change:
     1
     """
     runs, varied = _runs(streams), _varied(streams)
-    since = max(range(runs), key=lambda cut: _log_mean(_likely(varied, cut)))
+    since = max(range(runs), key=lambda cut: log_mean(_likely(varied, cut)))
     moved = [0.0] * len(streams)
     for cuts in varied:
         odds = ratio(*cuts.counts(since))
@@ -139,7 +179,7 @@ def total(log_e_values: Iterable[float]) -> float:
     0.5
     """
     parts = [value + math.log(run**-0.5 - (run + 1) ** -0.5) for run, value in enumerate(log_e_values, 1)]
-    return _log_sum(parts) if parts else -math.inf
+    return log_sum(parts) if parts else -math.inf
 
 
 def _cuts(place: int, stream: Stream) -> _Cuts | None:
@@ -204,7 +244,7 @@ def ratio(j: int, before: int, unusual: int, answers: int) -> float:
 @lru_cache(maxsize=2**18)
 def _log_norm(before: int, unusual: int, answers: int, shape: float) -> float:
     first, last = max(0, unusual + before - answers), min(before, unusual)
-    return _log_sum([_log_ways(j, before, unusual, answers, shape) for j in range(first, last + 1)])
+    return log_sum([_log_ways(j, before, unusual, answers, shape) for j in range(first, last + 1)])
 
 
 def _log_ways(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
@@ -221,15 +261,3 @@ def _log_part(n: int, shape: float) -> float:
 
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def _log_mean(logarithms: Sequence[float]) -> float:
-    return _log_sum(logarithms) - math.log(len(logarithms))
-
-
-def _log_sum(logarithms: Sequence[float]) -> float:
-    """Return the logarithm of the sum of what has these logarithms."""
-    highest = max(logarithms)
-    if highest == -math.inf:
-        return highest
-    return highest + math.log(sum(math.exp(each - highest) for each in logarithms))

@@ -19,7 +19,8 @@ from judgefixtures.cassettes.files import BINARY, dump, refuse_merge_marks, writ
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.secrets import redacted_json
 
-FORMAT = 1
+FORMAT = 2
+FORMER = 1  # its evidence was against chance alone
 ANSWERS = re.compile(r"[012x]+")  # 1 and 2: the pair's own responses; 0 a tie; x no verdict
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -40,7 +41,8 @@ class Entry:
     """What one run of the canary found.
 
     Runs of one `series` ask the same prompts and compare with the same recordings, which `reference` is a digest of.
-    `log_e` is the natural logarithm of the run's e-value; None where nothing was measured, and `why` says why.
+    `log_e` is the natural logarithm of the run's e-value; None where nothing was measured, and `why` says why. It is
+    that of the test of `format`.
     """
 
     at: str
@@ -54,6 +56,7 @@ class Entry:
     calls: int = 0
     usd: float | None = None
     why: str = ""
+    format: int = FORMAT
 
     @property
     def is_measured(self) -> bool:
@@ -62,15 +65,17 @@ class Entry:
 
     def line(self) -> bytes:
         """Return the entry as a line of the log, with its line end."""
-        return dump(redacted_json({"judgefixtures-canary": FORMAT, **asdict(self)})) + b"\n"
+        line = asdict(self)
+        return dump(redacted_json({"judgefixtures-canary": line.pop("format"), **line})) + b"\n"
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
         """Return the entry of a line; one of UNREADABLE where we cannot have written it."""
         found = json.loads(line)
-        if found.pop("judgefixtures-canary") != FORMAT:
+        test = found.pop("judgefixtures-canary")
+        if test not in (FORMER, FORMAT):
             raise ValueError("of another format")
-        entry = cls(**found)
+        entry = cls(**found, format=test)
         entry._check()
         return entry
 

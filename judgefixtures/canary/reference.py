@@ -25,12 +25,25 @@ INVALID = "x"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt that is asked again: a pair of a dataset in a condition, and its recorded answers, a character each."""
+    """A prompt that is asked again: a pair of a dataset in a condition, and its recorded answers, a character each.
+
+    `days` are the same answers by the day of their recording, the same days for every prompt of a reference.
+    """
 
     dataset: str
     condition: Condition
     pair: Pair
     recorded: str
+    days: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """An answer that is recorded: as a character, with its day (empty where nobody wrote it down)."""
+
+    said: str
+    day: str
+    judgment: Judgment
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,11 @@ class Reference:
                 for each in self.prompts]  # fmt: skip
         return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
 
+    @property
+    def days(self) -> int:
+        """On how many days the prompts were recorded, as far as days are known."""
+        return max(len(each.days) for each in self.prompts)
+
     def by_dataset(self) -> dict[tuple[str, Condition], tuple[Pair, ...]]:
         """Return the pairs that are asked about, by dataset and the condition that they are asked in."""
         found: dict[tuple[str, Condition], list[Pair]] = {}
@@ -78,23 +96,37 @@ def reference(run: Run, judge: Judge) -> Reference:
     if judge.is_imported:
         raise JudgeFixturesError(f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
                                  "nobody to ask. Name a judge with a model.")  # fmt: skip
-    prompts: list[Prompt] = []
+    prompts: list[tuple[str, Condition, Pair, Sequence[_Recorded]]] = []
     served, fingerprints, notes = set[str](), set[str](), list[str]()
     for dataset, wanted in run.config.canary.groups:
         condition = _condition(run, judge, dataset, wanted)
         found = _recorded(run, judge, dataset, condition)
         chosen = _one_per_question(found)[:wanted]
-        prompts += [Prompt(dataset, condition, pair, "".join(said for said, _ in found[pair])) for pair in chosen]
-        replies = [judgment.reply for pair in chosen for _, judgment in found[pair]]
+        prompts += [(dataset, condition, pair, found[pair]) for pair in chosen]
+        replies = [each.judgment.reply for pair in chosen for each in found[pair]]
         served.update(reply.served_model for reply in replies if reply.served_model)
         fingerprints.update(reply.fingerprint for reply in replies if reply.fingerprint)
         if len(chosen) < wanted:
             notes.append(f"{dataset}: {len(chosen)} of {wanted} prompts are recorded, and no others are asked")
     if not prompts:
         raise JudgeFixturesError(_nothing(run, judge))
-    again = f"{_command(run, judge)} -k repeat --judge-repeats 2 --judge-record missing"
-    return Reference(judge.name, judge.identity, tuple(prompts), frozenset(served), frozenset(fingerprints),
+    repeats = 1 + max(len(found) for *_, found in prompts)
+    again = f"{_command(run, judge)} -k repeat --judge-repeats {repeats} --judge-record missing"
+    return Reference(judge.name, judge.identity, _by_days(prompts), frozenset(served), frozenset(fingerprints),
                      tuple(notes), again if judge.planner is None else "")  # fmt: skip
+
+
+def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:
+    """Return prompts with their answers by day; an answer whose day is not known counts for the first one."""
+    days = sorted({each.day for *_, recorded in found for each in recorded if each.day}) or [""]
+    prompts = []
+    for dataset, condition, pair, recorded in found:
+        answers = dict.fromkeys(days, "")
+        for each in recorded:
+            answers[each.day or days[0]] += each.said
+        said = "".join(each.said for each in recorded)
+        prompts.append(Prompt(dataset, condition, pair, said, tuple(answers.values())))
+    return tuple(prompts)
 
 
 def _command(run: Run, judge: Judge) -> str:
@@ -150,7 +182,7 @@ def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
     return list(first.values())
 
 
-def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[Pair, list[tuple[str, Judgment]]]:
+def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[Pair, list[_Recorded]]:
     """Return what is recorded of each pair of a dataset in a condition, repeats in their order.
 
     What was asked again was invalid at first, and that is what it is compared as: later answers were chosen. Repeats of
@@ -159,13 +191,15 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     pairs = run.pairs(judge.name, dataset)
     rows = _rows(run, judge, dataset, condition)
     again = {row.key for row in rows if row.asked > 1}
+    days = {row.key: row.on for row in rows}
     repeats = sorted({row.repeat for row in rows if judge.planner is None or not row.repeat})
     plans = _plans(run, judge, dataset, pairs)
-    found: dict[Pair, list[tuple[str, Judgment]]] = {}
+    found: dict[Pair, list[_Recorded]] = {}
     for repeat in repeats:
         for judgment in run.seen(judge, dataset, pairs, (condition, repeat), plans):
-            said = INVALID if (judgment.pair.id, repeat) in again else answer_of(judgment)
-            found.setdefault(judgment.pair, []).append((said, judgment))
+            key = judgment.pair.id, repeat
+            said = INVALID if key in again else answer_of(judgment)
+            found.setdefault(judgment.pair, []).append(_Recorded(said, days.get(key, ""), judgment))
     return {pair: found[pair] for pair in pairs if pair in found}
 
 

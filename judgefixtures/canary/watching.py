@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from judgefixtures.asking import OtherModelError
-from judgefixtures.canary.drift import Stream, change, evidence, total
-from judgefixtures.canary.log import Entry, Log
+from judgefixtures.canary.drift import Stream, Weighed, change, evidence, total, weighed
+from judgefixtures.canary.log import FORMER, Entry, Log
 from judgefixtures.canary.reference import Prompt, Reference, answer_of, reference
 from judgefixtures.cassettes.merges import CANARY_FILE
 from judgefixtures.config import CanaryTable
@@ -60,13 +60,15 @@ class Series:
     """The measured runs that are compared with one reference, and the evidence of a change that they come to.
 
     `log_total` and `log_alarm` are natural logarithms: the evidence, and what it has to reach. `former` is the series
-    that this one takes the place of, because its reference is another one.
+    that this one takes the place of, because its reference is another one. `renewed` runs were judged by a former test
+    when they were made, and anew by today's.
     """
 
     number: int
     runs: tuple[Entry, ...]
     log_alarm: float
     former: Series | None = None
+    renewed: int = 0
 
     @property
     def log_total(self) -> float:
@@ -86,17 +88,27 @@ class Series:
     def streams(self, prompts: Sequence[Prompt]) -> list[Stream]:
         """Return the answers to each prompt, recorded and of every run."""
         return [
-            Stream(each.recorded, tuple(run.answers.get(each.dataset, {}).get(each.pair.id, "") for run in self.runs))
+            Stream(each.recorded, tuple(run.answers.get(each.dataset, {}).get(each.pair.id, "") for run in self.runs),
+                   each.days)
             for each in prompts
-        ]
+        ]  # fmt: skip
+
+    def judged_anew(self, prompts: Sequence[Prompt]) -> Series:
+        """Return the series with today's evidence for runs that were judged by a former test."""
+        former = [number for number, run in enumerate(self.runs) if run.format == FORMER]
+        runs = list(self.runs)
+        for number in former:
+            streams = replace(self, runs=self.runs[: number + 1]).streams(prompts)
+            runs[number] = replace(runs[number], log_e=evidence(streams))
+        return replace(self, runs=tuple(runs), renewed=len(former))
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
     """What a run of the canary found: its entry in the log, and what it comes to together with the others.
 
-    `since` is the time of the last run before the change, None where it came before the first one. `gate` is the
-    command that measures the judge anew.
+    `weighed` is what the answers of all runs say; None where nothing was measured. `since` is the time of the last run
+    before the change, None where it came before the first one. `gate` is the command that measures the judge anew.
     """
 
     entry: Entry
@@ -105,6 +117,7 @@ class Watched:
     path: Path
     cost: Cost
     gate: str
+    weighed: Weighed | None = None
     since: str | None = None
     moves: tuple[Move, ...] = ()
     new_models: tuple[str, ...] = ()
@@ -197,19 +210,20 @@ def _concluded(run: Run, known: Reference, request: Request, asked: _Asked, why:
     new = tuple(sorted({*entry.served} - (known.served or before.served))) if before.runs or known.served else ()
     shown = before.runs[-1].fingerprints if before.runs else known.fingerprints
     fresh = tuple(sorted({*entry.fingerprints} - {*shown})) if shown else ()
-    after = before
+    after, found = before, None
     if why:
         new = (other,) if other else new
         entry = replace(entry, result="model" if new else "not-measured", answers={})
     else:
         after = replace(before, runs=(*before.runs, entry))
-        entry = replace(entry, log_e=evidence(after.streams(known.prompts)))
+        found = weighed(after.streams(known.prompts))
+        entry = replace(entry, log_e=found.log_e)
         after = replace(before, runs=(*before.runs, entry))
         entry = replace(entry, result="model" if new else "drift" if after.is_over else "quiet")
     log.append(entry)
     since, moves = _moved(after, known) if entry.is_measured and after.is_over else (None, ())
     gate = f"{run.options.command} --judge {known.judge} --judge-record all"
-    return Watched(entry, known, after, log.path, asked.cost, gate, since, moves, new, fresh,
+    return Watched(entry, known, after, log.path, asked.cost, gate, found, since, moves, new, fresh,
                    tuple(asked.ledger.warnings))  # fmt: skip
 
 
@@ -264,7 +278,7 @@ def _series(run: Run, log: Log, known: Reference, request: Request) -> Series:
     former = None
     if log.entries and (last := log.entries[-1]).reference != known.digest:
         former = Series(last.series, tuple(log.measured(last.series, last.reference)), alarm)
-    return Series(number, tuple(log.measured(number, known.digest)), alarm, former)
+    return Series(number, tuple(log.measured(number, known.digest)), alarm, former).judged_anew(known.prompts)
 
 
 def _opened(request: Request) -> Run:

@@ -23,6 +23,11 @@ HEADS = {
     "model": "ALARM: another model answers than the one that was recorded",
     "not-measured": "NOT MEASURED",
 }
+EXPLAINED = {
+    "days": "days of two kinds explain that as well: two backends that take turns, or days on which all answers "
+            "lean one way",
+    "prompts": "prompts that change one by one explain that as well: answers that stick, a cache, slow drift",
+}  # fmt: skip
 EXITS = {"quiet": 0, "drift": DRIFT, "model": OTHER_MODEL, "not-measured": NOT_MEASURED}
 
 
@@ -87,7 +92,7 @@ def _test(found: Watched) -> list[str]:
     invalid = sum(answer.count("x") for pairs in entry.answers.values() for answer in pairs.values())
     without = f", {invalid} of them no verdict" if invalid else ""
     return [f"run {len(series.runs)} since these recordings: {several(answers, 'answer')}{without}; {cost}",
-            _evidence(series), *_former(series),
+            _evidence(series), *_explained(found), *_renewed(series), *_former(series),
             *(_alone(found.reference) if len(series.runs) == 1 else ())]  # fmt: skip
 
 
@@ -102,18 +107,38 @@ def _former(series: Series) -> list[str]:
 
 
 def _alone(known: Reference) -> list[str]:
-    """Return what is said where most prompts have one recorded answer, which cannot be told from noise."""
+    """Return what is said where one recorded answer cannot be told from noise, or one recorded day from others."""
     alone = sum(len(each.recorded) == 1 for each in known.prompts)
-    if not known.again or 2 * alone <= len(known.prompts):
+    if not known.again or known.days > 1:
         return []
+    remedy = f"record another answer each, on another day: {known.again}"
+    if 2 * alone <= len(known.prompts):
+        return ["the prompts were recorded on one day, which may have been unlike others: a change from before "
+                f"the first run takes about nine runs to tell from that; {remedy}"]  # fmt: skip
     return [f"{several(alone, 'prompt')} with one recorded answer: a change from before the first run, of a judge that "
-            f"varies, is then hardly found; a second answer each: {known.again}"]  # fmt: skip
+            f"varies, is then hardly found; {remedy}"]  # fmt: skip
+
+
+def _explained(found: Watched) -> list[str]:
+    """Return what is said where the answers are not chance, and still no evidence of a change."""
+    weighed = found.weighed
+    if weighed is None or weighed.explanation is None:
+        return []
+    return [f"the answers differ by more than chance, but {EXPLAINED[weighed.explanation]}. So this run is no evidence "
+            "of a change that lasts; further runs tell"]  # fmt: skip
+
+
+def _renewed(series: Series) -> list[str]:
+    """Return what is said of runs that were judged by a former test."""
+    if not series.renewed:
+        return []
+    return [f"{several(series.renewed, 'run')} of a former version, whose test took days for alike, judged anew"]
 
 
 def _evidence(series: Series) -> str:
     alarm = math.exp(series.log_alarm)
     return (f"evidence of a change: {_number(series.log_total)}; {alarm:.4g} is an alarm, which at most "
-            f"{100 / alarm:.3g}% of all canaries without a change ever reach")  # fmt: skip
+            f"{100 / alarm:.3g}% of all canaries without a change ever reach by chance")  # fmt: skip
 
 
 def _moves(found: Watched) -> list[str]:
@@ -145,7 +170,22 @@ def _next(found: Watched) -> list[str]:
                  "one with the same recordings",
         "model": "the alarm stays as long as that model answers, or until its answers are the recorded ones",
     }  # fmt: skip
-    return [measure, stays[found.entry.result]] if found.entry.result in stays else []
+    if found.entry.result not in stays:
+        return []
+    return [*_false_if(found), measure, stays[found.entry.result]]
+
+
+def _false_if(found: Watched) -> list[str]:
+    """Return what would make an alarm of the verdicts false, and how to find out."""
+    if found.entry.result != "drift":
+        return []
+    known, stuck = found.reference, "answers only stick since then (a cache, a fixed seed)"
+    if found.since or known.days > 1:
+        return [f"false if the provider stays with one of two backends for many days in a row, or if {stuck}: a series "
+                "from --restart, some days later, is then quiet or alarms again"]  # fmt: skip
+    surer = f"; before the next change, be surer with answers of another day: {known.again}" if known.again else ""
+    return [f"false if the one day of the recordings was unlike others (the provider alternates between backends, "
+            f"and that one answers seldom), or if {stuck}: measure on another day{surer}"]  # fmt: skip
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -252,9 +252,23 @@ def _joined_pairs(path: Path, found: Versions) -> Joined:
 
 def _joined_runs(found: Versions) -> Joined:
     """Return the canary's runs on both branches, in the order of their times: each was made and none is another's."""
-    ours, theirs = ([line for _, line in _lines(content)] for content in (found.ours, found.theirs))
+    ours, theirs = (_runs(content) for content in (found.ours, found.theirs))
     runs = sorted(dict.fromkeys([*ours, *theirs]), key=_time)
     return Joined(b"".join(line + b"\n" for line in runs), len(ours), len(theirs), len(runs), 0)
+
+
+def _runs(content: bytes) -> list[bytes]:
+    """Return the runs of a version, without a torn last line: a kill lost that run, and git may have ended its line."""
+    runs = [line for _, line in _lines(content)]
+    return runs[:-1] if runs and not _is_json(runs[-1]) else runs
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _joined_batches(path: Path, found: Versions) -> Joined:

@@ -21,8 +21,9 @@ from support.server import NOWHERE, Answer, Asked, Server, chat, problem, servin
 
 from judgefixtures import retirements
 from judgefixtures.__main__ import main
-from judgefixtures.canary.drift import Stream, _weights, change, evidence, ratio, total
+from judgefixtures.canary.drift import Stream, Weighed, _weights, change, evidence, ratio, total, weighed
 from judgefixtures.canary.log import Entry, Log, LogError
+from judgefixtures.canary.reference import reference
 from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.run import Run
@@ -53,17 +54,17 @@ def chance(stream: str, law: dict[str, float]) -> float:
 def mean_evidence(
     laws: list[dict[str, float]], recorded: int, runs: tuple[int, ...], of: Callable[[list[float]], float]
 ) -> float:
-    """Return the mean, over everything that can be answered, of what the e-values of all runs come to."""
+    """Return the mean, over everything that can be answered, of what the e-values against chance come to."""
     answers = recorded + sum(runs)
     cuts = list(itertools.accumulate((recorded, *runs)))
     mean = 0.0
     for seen in itertools.product(*(map("".join, itertools.product(law, repeat=answers)) for law in laws)):
         likely = math.prod(chance(stream, law) for stream, law in zip(seen, laws, strict=True))
         values = [
-            evidence([
+            weighed([
                 Stream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
                 for stream in seen
-            ])
+            ]).chance
             for run in range(1, len(runs) + 1)
         ]  # fmt: skip
         mean += likely * of(values)
@@ -88,6 +89,60 @@ def test_without_a_change_the_evidence_has_the_mean_of_its_weights(
         assert mean_evidence(laws, recorded, runs, lambda values, run=run: math.exp(values[run])) == pytest.approx(1)
     weights = 1 - (len(runs) + 1) ** -0.5
     assert mean_evidence(laws, recorded, runs, lambda values: math.exp(total(values))) == pytest.approx(weights)
+
+
+def test_explanations_only_take_evidence_away() -> None:
+    """What is counted is never more than the evidence against chance where that makes any, so that its mean stays."""
+    assert (Weighed(9.0).log_e, Weighed(9.0, "days").log_e, Weighed(9.0, "prompts").log_e) == (9.0, 0.0, 0.0)
+    assert Weighed(-2.0).log_e == -2.0
+
+
+@pytest.mark.parametrize("turns", ["12" * 20, "2211" * 10, "122112122122111212221121", "11222221", "1222222211"])
+@pytest.mark.parametrize("moved", [3, 6, 11])
+def test_backends_that_take_turns_are_no_alarm(moved: int, turns: str) -> None:
+    """Two backends of which one answers each day, after recordings of either: whatever they differ on, no alarm."""
+    for recorded in "12":
+        values = []
+        for run in range(1, len(turns) + 1):
+            rest, turning = Stream("1", tuple("1" * run)), Stream(recorded, tuple(turns[:run]))
+            values.append(evidence([*[rest] * (60 - moved), *[turning] * moved]))
+        assert total(values) < math.log(100)
+
+
+def test_one_recorded_day_may_have_been_unlike_others() -> None:
+    """Seven runs that agree with each other, and not with the one day of the recordings, may be the usual days."""
+    found = weighed([*[Stream("1", tuple("1" * 7))] * 49, *[Stream("1", tuple("2" * 7))] * 11])
+    assert found.chance > math.log(1000)
+    assert (found.explanation, found.log_e) == ("days", 0.0)
+
+
+def test_prompts_that_change_one_by_one_are_no_change() -> None:
+    """Twelve prompts that turn for good, each in a run of its own, are no change of the judge at one time."""
+    streams = [Stream("1", tuple("1" * turn + "2" * (30 - turn))) for turn in range(2, 26, 2)]
+    found = weighed([*[Stream("1", tuple("1" * 30))] * 48, *streams])
+    assert found.chance > math.log(1000)
+    assert (found.explanation, found.log_e) == ("prompts", 0.0)
+
+
+def test_a_second_recorded_day_makes_a_change_sooner_found() -> None:
+    """Six verdicts of 60 that turn before the first run: ten runs where one day is recorded, six where three are."""
+    for days, needed in (((), 10), (("1", "1", "1"), 6)):
+        values = []
+        for runs in range(1, needed + 1):
+            known = {"recorded": "1" * (len(days) or 1), "days": days}
+            values.append(evidence([*[Stream(runs=tuple("1" * runs), **known)] * 54,
+                                    *[Stream(runs=tuple("2" * runs), **known)] * 6]))  # fmt: skip
+        assert total(values) >= math.log(100)
+        assert total(values[:3]) < math.log(100)
+
+
+def test_no_day_is_taken_for_a_change_by_itself() -> None:
+    """One run of which eleven answers of 60 are others is not an alarm after any number of quiet runs up to 30."""
+    for quiet in range(1, 30):
+        said = "1" * quiet + "2"
+        values = [evidence([*[Stream("1", tuple("1" * run))] * 49, *[Stream("1", tuple(said[:run]))] * 11])
+                  for run in range(1, len(said) + 1)]  # fmt: skip
+        assert total(values) < math.log(100)
 
 
 def test_e_values_alone_are_not_safe_at_any_time() -> None:
@@ -141,10 +196,21 @@ def test_no_run_is_refused() -> None:
 def test_the_canary_is_quiet_and_finds_a_new_model() -> None:
     """Of 100 histories of 60 runs without a change at most 1% cry; a new model is found within 10 runs in 90%."""
     canary = benchmark("canary")
-    assert canary.false_alarms(lambda rng: canary.usual(rng, 0.02), 100, 60) <= 1
-    assert canary.false_alarms(canary.anything, 10, 30) <= 1
-    for after in (0, 30):
-        assert canary.within(canary.delays(0.02, canary.CHANGES[0], after, 40)) >= 0.9
+    assert canary.false_alarms(canary.APART["2% noise"], 100, 60) <= 1
+    assert canary.false_alarms(canary.APART["any law, a coin's among them"], 5, 30) <= 1
+    for after, recorded in ((0, canary.TWO_DAYS), (30, canary.ONE)):
+        for turned in canary.CHANGES[:2]:
+            assert canary.within(canary.delays(0.02, turned, after, 10, recorded)) >= 0.9
+
+
+@pytest.mark.parametrize(
+    "world", ["two backends, 10% differ, by lot", "all prompts lean by 1 logit, 10% noise",
+              "answers stick for ten days, 10% noise", "prompts turn for good, one a week"],
+)  # fmt: skip
+def test_answers_that_hang_together_are_no_change(world: str) -> None:
+    """Where days or prompts have habits of their own, at most one of eight histories of 25 runs cries."""
+    canary = benchmark("canary")
+    assert canary.false_alarms(canary.TOGETHER[world], 8, 25) <= 1
 
 
 # --- runs -------------------------------------------------------------------------------------------------
@@ -270,7 +336,7 @@ def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
     project.record(repeats=2)
     assert [project.canary()[0] for _ in range(2)] == [QUIET] * 2
     project.model.turned = frozenset(range(8))
-    codes = [project.canary() for _ in range(3)]
+    codes = [project.canary() for _ in range(10)]
     said = next(said for code, said in codes if code == DRIFT)
     assert "ALARM: its verdicts are no longer those" in said
     assert "8 prompts moved, most likely after the run of" in said
@@ -388,7 +454,7 @@ def test_several_answers_a_run(project: Project) -> None:
     """answers = 3 asks each prompt three times, and finds what turned in one run."""
     project.configure(canary=f"clear_pairs = {PAIRS}\nanswers = 3")
     project.record()
-    project.model.turned = frozenset(range(12))
+    project.model.turned = frozenset(range(PAIRS))
     code, said = project.canary()
     assert (code, f"{3 * PAIRS} answers" in said) == (DRIFT, True)
     assert project.runs[0]["answers"]["own"]["p001"] == "222"
@@ -412,8 +478,6 @@ def test_what_was_asked_again_counts_as_it_was_first(project: Project) -> None:
     project.record(record="invalid")
     project.canary()
     with Run.from_config(project.folder / "judge.toml") as run:
-        from judgefixtures.canary.reference import reference
-
         assert {each.recorded for each in reference(run, run.judge("mine")).prompts} == {"x"}
 
 
@@ -486,7 +550,44 @@ def test_one_recorded_answer_is_told_with_the_remedy(project: Project) -> None:
     assert "--judge mine --judge-dataset own -k repeat --judge-repeats 2 --judge-record missing" in said
     assert "one recorded answer" not in project.canary()[1]
     project.record(repeats=2)
-    assert "one recorded answer" not in project.canary("--dry-run")[1]
+    said = project.canary("--dry-run")[1]
+    assert "one recorded answer" not in said
+    assert "recorded on one day, which may have been unlike others" in said
+    assert "on another day: " in said
+    assert "-k repeat --judge-repeats 3 --judge-record missing" in said
+
+
+def test_answers_of_two_days_are_told_apart(project: Project) -> None:
+    """A second answer that was recorded on another day stands on a day of its own, and nothing more is asked for."""
+    project.record()
+    with Run.from_config(project.folder / "judge.toml") as run:
+        assert {each.days for each in reference(run, run.judge("mine")).prompts} == {("1",), ("2",)}
+    file = next(path for path in (project.folder / "cassettes").rglob("*.jsonl") if "no-cue" in path.name)
+    header, rest = file.read_bytes().split(b"\n", 1)
+    file.write_bytes(json.dumps(json.loads(header) | {"recorded": "2020-02-02"}).encode() + b"\n" + rest)
+    project.record(repeats=2)
+    with Run.from_config(project.folder / "judge.toml") as run:
+        found = reference(run, run.judge("mine"))
+    assert (found.days, {each.days for each in found.prompts}) == (2, {("1", "1"), ("2", "2")})
+    assert "on another day" not in project.canary()[1]
+
+
+def test_a_day_that_differs_is_told_and_is_no_alarm(project: Project) -> None:
+    """Where days of two kinds explain what differs, the run says so in words, and is quiet."""
+    project.record(repeats=3)
+    project.model.turned = frozenset(range(8))
+    code, said = [project.canary() for _ in range(4)][-1]
+    assert code == QUIET
+    assert "the answers differ by more than chance, but days of two kinds explain that as well" in said
+
+
+def test_an_alarm_says_what_would_make_it_false(project: Project) -> None:
+    """An alarm after one recorded day names alternating backends and stuck answers, and the command against both."""
+    project.record(repeats=3)
+    project.model.turned = frozenset(range(8))
+    said = next(said for code, said in (project.canary() for _ in range(12)) if code == DRIFT)
+    assert "false if the one day of the recordings was unlike others (the provider alternates between backends" in said
+    assert "-k repeat --judge-repeats 4 --judge-record missing" in said
 
 
 def test_runs_that_no_longer_count_are_told(project: Project) -> None:
@@ -694,6 +795,46 @@ def test_two_branches_runs_are_joined(tmp_path: Path, capsys: pytest.CaptureFixt
     assert Log.read(path).entries == (first, theirs, ours)
     assert main(["cassettes", "merge", str(tmp_path)]) == 0
     assert "nothing to join" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("marked", [True, False], ids=["marks", "driver"])
+@pytest.mark.parametrize("torn", ["ours", "theirs", "both"])
+def test_a_torn_last_line_is_not_joined(tmp_path: Path, marked: bool, torn: str) -> None:
+    """A kill leaves a torn last line on a branch: the joined log has every whole run of both, and not that line."""
+    path = tmp_path / "canary.jsonl"
+    first, ours, theirs = (entry(f"2026-11-2{day}T16:00:00Z") for day in (2, 4, 3))
+    rest = entry("2026-11-25T16:00:00Z").line()[:40]
+    mine, its = (run.line() + (rest if torn in (name, "both") else b"")
+                 for name, run in (("ours", ours), ("theirs", theirs)))  # fmt: skip
+    if marked:  # git ends a line that has no end before it puts its mark
+        mine, its = (each if each.endswith(b"\n") else each + b"\n" for each in (mine, its))
+        path.write_bytes(b"".join([first.line(), b"<<<<<<< ours\n", mine, b"=======\n", its, b">>>>>>> theirs\n"]))
+        assert main(["cassettes", "merge", str(tmp_path)]) == 0
+    else:
+        base, other = tmp_path / "base", tmp_path / "other"
+        base.write_bytes(first.line())
+        path.write_bytes(first.line() + mine)
+        other.write_bytes(first.line() + its)
+        assert main(["cassettes", "merge", "--driver", str(base), str(path), str(other), str(path)]) == 0
+    assert Log.read(path).entries == (first, theirs, ours)
+
+
+def former(run: Entry, **more: Any) -> bytes:
+    """Return a run as a line of the first format, which had no test of days."""
+    return json.dumps(json.loads(run.line()) | {"judgefixtures-canary": 1} | more).encode() + b"\n"
+
+
+def test_a_former_log_is_read(project: Project) -> None:
+    """Runs that a former version wrote count with their answers; their evidence is that of today's test."""
+    project.record()
+    for _ in range(3):
+        project.canary()
+    lines = project.log.read_bytes().splitlines()
+    project.log.write_bytes(b"".join(former(Entry.parse(line), log_e=50.0, result="drift") for line in lines))
+    code, said = project.canary()
+    assert (code, "run 4 since these recordings" in said) == (QUIET, True)
+    assert "3 runs of a former version" in said
+    assert [line["judgefixtures-canary"] for line in project.runs] == [1, 1, 1, 2]
 
 
 def test_a_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:

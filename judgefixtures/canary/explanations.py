@@ -1,0 +1,184 @@
+"""Explanations: what else than a change that lasts would bring these answers, where chance alone does not?
+
+Two are looked at, each as a model that says how likely the answers are. Both know the laws that a change knows: the
+unusual answer of a prompt has a chance that was drawn from Beta(a, a), and another one where the prompt is moved.
+
+**Kinds of days.** Each day is of one of two kinds, drawn apart from the other days, with a chance of which nothing is
+known. The kinds differ on a share s of the prompts: a provider that serves two backends, days on which all answers lean
+one way. Any k of n days are those of one kind with the chance 1 / ((n + 1) C(n, k)). How likely the answers are is a
+sum over all ways to part the days. Nearly all of it stands around the best way, which is looked for from the change on,
+day by day: the sum is what the best way gives, times 1 + r for each day, where r is what its turn multiplies it with.
+
+**Prompts on their own.** Each prompt may change once and stay so, at a time of its own, as likely in any run as in
+another: answers that stick, caches that fill, slow drift. A change moves
+prompts at one time, which is that before the first run or any.
+
+A change rules an explanation out where it makes the answers k times as likely: 100 times or, where more would take too
+long to be had, 20 times. Were the explanation true, and its laws as they are drawn here, that ratio would be one of two
+laws of all days to come, and would reach k at any time with a chance of about 1 / k (Ville's inequality). One world
+among these may do worse: those of benchmarks/canary.py are tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import Literal
+
+SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
+SHARES: tuple[float, ...] = (0.9, 0.5, 0.2, 0.1, 0.05)  # of all prompts: how many of them a change moves
+USUAL = slice(1, None)  # of these: what kinds of days, or prompts on their own, differ on: not on most
+ROUNDS = 6  # through all days, to find the best way to part them
+
+Day = tuple[int, int]  # of a prompt: answers, unusual ones
+Prompts = Counter[tuple[Day, ...]]  # how many prompts were answered so
+
+
+RULED_OUT = math.log(100)  # how much likelier than days of two kinds a change has to be
+RULED_OUT_ALONE = math.log(20)  # where it came before the first run, and all recorded answers are of one day
+RULED_OUT_APART = math.log(20)  # how much likelier than prompts on their own
+
+Explanation = Literal["days", "prompts"]
+
+
+def explanation(prompts: Prompts, recorded: int, cuts: Sequence[int]) -> Explanation | None:
+    """Return what explains the answers as well as a change, of which the first `recorded` days are recordings.
+
+    `cuts`, in their order, are the numbers of runs after which a change is looked for; each stands for those since the
+    one before it. None: nothing but a change does.
+
+    >>> turned, quiet = [((1, 1), *[(1, 0)] * runs) for runs in (3, 12)], [((1, 0),) * (1 + runs) for runs in (3, 12)]
+    >>> [explanation(Counter({a: 12, b: 48}), 1, range(len(a) - 1)) for a, b in zip(turned, quiet)]
+    ['days', None]
+    """
+    rows = [_row(days, times) for days, times in prompts.items()]
+    likely = [log_mean(_parted(rows, recorded + cut)) for cut in cuts]
+    spans = [math.log((cut - before) / (cuts[-1] + 1)) for before, cut in pairwise((-1, *cuts))]
+    together = log_mean([likely[0], log_sum([span + value for span, value in zip(spans, likely, strict=True)])])
+    if together - log_mean(_apart(rows, [recorded + cut for cut in cuts], spans)) < RULED_OUT_APART:
+        return "prompts"
+    timed = [(_after(cut) + value, cut) for cut, value in zip(cuts, likely, strict=True)]
+    change, since = log_sum([value for value, _ in timed]), max(timed)[1]
+    needed = RULED_OUT_ALONE if recorded == 1 and not since else RULED_OUT
+    return "days" if change - _days(rows, recorded + since, change - needed) < needed else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The answers to prompts that were answered alike: by day, of the first days together, and of all."""
+
+    days: tuple[Day, ...]
+    first: tuple[Day, ...]
+    answers: int
+    unusual: int
+    times: int
+
+
+def _row(days: tuple[Day, ...], times: int) -> _Row:
+    answers, unusual = ((0, *accumulate(counts)) for counts in zip(*days, strict=True))
+    return _Row(days, tuple(zip(answers, unusual, strict=True)), answers[-1], unusual[-1], times)
+
+
+def _parted(rows: Sequence[_Row], days: int) -> list[float]:
+    """Return the logarithms of how likely the answers are with the first days parted from the rest, one per share."""
+    return _likely(rows, [row.first[days] for row in rows])
+
+
+def _likely(rows: Sequence[_Row], before: Sequence[Day]) -> list[float]:
+    found = [0.0] * len(SHARES)
+    for row, (answers, unusual) in zip(rows, before, strict=True):
+        parts = _moved(unusual, answers, row.unusual, row.answers)
+        found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
+    return found
+
+
+def _after(runs: int) -> float:
+    """Return the logarithm of the chance that a change comes after so many runs: these sum to 1."""
+    return math.log(0.5 / (runs * (runs + 1)) if runs else 0.5)
+
+
+def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
+    """Return the logarithm of how likely kinds of days make the answers, looking from the `first` days on.
+
+    What exceeds `enough` is looked for no further.
+    """
+    total = len(rows[0].days)
+    kind = [day < first for day in range(total)]
+    before = [row.first[first] for row in rows]
+    best, turns = _kinds(total, first) + log_mean(_likely(rows, before)[USUAL]), [0.0] * total
+    for _ in range(ROUNDS):
+        start = best
+        for day in range(total):
+            sign = -1 if kind[day] else 1
+            other = [(answers + sign * row.days[day][0], unusual + sign * row.days[day][1])
+                     for row, (answers, unusual) in zip(rows, before, strict=True)]  # fmt: skip
+            value = _kinds(total, sum(kind) + sign) + log_mean(_likely(rows, other)[USUAL])
+            turns[day] = -abs(value - best)
+            if value > best:
+                best, before, kind[day] = value, other, not kind[day]
+        if best == start or best > enough:
+            break
+    return best + math.fsum(math.log1p(math.exp(turn)) for turn in turns) + math.log(2)  # either kind may come first
+
+
+def _kinds(days: int, of_one: int) -> float:
+    """Return the logarithm of the chance that just these days are of one kind."""
+    return math.lgamma(of_one + 1) + math.lgamma(days - of_one + 1) - math.lgamma(days + 2)
+
+
+def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -> list[float]:
+    """Return the logarithms of how likely prompts that change on their own make the answers, one per ordinary share."""
+    found = [0.0] * len(SHARES[USUAL])
+    for row in rows:
+        ratios = [log_ratio(unusual, answers, row.unusual, row.answers)
+                  for answers, unusual in (row.first[time] for time in times)]  # fmt: skip
+        gain = log_sum([span + ratio for span, ratio in zip(spans, ratios, strict=True)])
+        parts = _shared(gain, SHARES[USUAL])
+        found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
+    return found
+
+
+@lru_cache(maxsize=2**18)
+def _moved(j: int, before: int, unusual: int, answers: int) -> tuple[float, ...]:
+    """Return the logarithms of 1 - s + s R for each share."""
+    return _shared(log_ratio(j, before, unusual, answers), SHARES)
+
+
+def _shared(log_gain: float, shares: Sequence[float]) -> tuple[float, ...]:
+    return tuple(log_sum((math.log1p(-share), math.log(share) + log_gain)) for share in shares)
+
+
+@lru_cache(maxsize=2**18)
+def log_ratio(j: int, before: int, unusual: int, answers: int) -> float:
+    """Return log R: how much likelier answers with `unusual` ones are where the law changed after j of the first ones.
+
+    >>> round(math.exp(log_ratio(1, 1, 1, 11)), 2), log_ratio(0, 0, 1, 11)
+    (22.57, 0.0)
+    """
+    moved = log_sum([_log_chance(j, before, shape) + _log_chance(unusual - j, answers - before, shape)
+                     for shape in SHAPES])  # fmt: skip
+    return moved - log_sum([_log_chance(unusual, answers, shape) for shape in SHAPES])
+
+
+@lru_cache(maxsize=2**14)
+def _log_chance(unusual: int, answers: int, shape: float) -> float:
+    """Return the logarithm of the chance of answers in their order, of which some are unusual."""
+    return (math.lgamma(shape + unusual) + math.lgamma(shape + answers - unusual) - math.lgamma(2 * shape + answers)
+            + math.lgamma(2 * shape) - 2 * math.lgamma(shape))  # fmt: skip
+
+
+def log_mean(logarithms: Sequence[float]) -> float:
+    """Return the logarithm of the mean of what has these logarithms."""
+    return log_sum(logarithms) - math.log(len(logarithms))
+
+
+def log_sum(logarithms: Sequence[float]) -> float:
+    """Return the logarithm of the sum of what has these logarithms."""
+    highest = max(logarithms)
+    if highest == -math.inf:
+        return highest
+    return highest + math.log(sum(math.exp(each - highest) for each in logarithms))
