@@ -23,7 +23,7 @@ Row = dict[str, Any]
 # Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
 LOOKS = ("judge_preflight", "collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow",
          "markers", "help", "version")  # fmt: skip
-NO_REPORT = "no report was written: this run ended before its tests. What was in {folder} is set aside as *.before"
+NO_REPORT = "no report was written: {why}. What was in {folder} is set aside as *.before"
 
 
 class Results:
@@ -96,14 +96,20 @@ class Results:
             return
         if not self._has_run(session):
             if self._set_aside:
-                self._written.append(NO_REPORT.format(folder=self._config.option.judge_report))
+                why, folder = "this run ended before its tests", self._config.option.judge_report
+                self._written.append(NO_REPORT.format(why=why, folder=folder))
             return
         self._settle(session)
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        if self._set_aside and not self._results and not self._lost and self._is_collected:
+        waiting = any(result["waiting"] for result in self._attempts)
+        if self._set_aside and not self._results and not waiting and not self._lost and self._is_collected:
             self._put_back()
-        if not self._results or any(result["waiting"] for result in self._attempts):
+        elif self._set_aside and waiting:
+            self._written.append(
+                NO_REPORT.format(why="answers are on their way", folder=self._config.option.judge_report)
+            )
+        if not self._results or waiting:
             return  # while answers are on their way there is no report that would be of all
         from judgefixtures.report import report_of, sheet_of, write_report
 
@@ -304,11 +310,11 @@ class Results:
 
 
 def set_aside(option: Any) -> bool:
-    """Set an earlier report aside, if a run with these options will write one: until it has, there is none.
+    """Set an earlier report aside, if a run with these options is to write one: until it has, there is none.
 
-    One that sends batches may end without a report on purpose. Return whether there was one; raises JudgeFixturesError.
+    Return whether there was one; raises JudgeFixturesError.
     """
-    if option.judge_report is None or option.judge_batch or only_looks(option):
+    if option.judge_report is None or only_looks(option):
         return False
     from judgefixtures.report import begin_report
 
