@@ -1,4 +1,4 @@
-"""Reasons that are not English: they are recognised, and nothing is decided by what the offline detector cannot read."""
+"""Reasons that are not English: they are recognised, and nothing is decided by what could not be read."""
 
 from __future__ import annotations
 
