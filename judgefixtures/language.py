@@ -1,7 +1,7 @@
 """Is a reason in the language that the offline detector reads? It reads English, by the words that it knows.
 
-Here lives the recognition of English, and nothing of any other language: what the detector has no words for it cannot
-read, in whatever language that is. What a reason says of a cue is read in stance.py.
+Here lives the recognition of English, and hardly anything of any other language: what the detector has no words for it
+cannot read, in whatever language that is. What a reason says of a cue is read in stance.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from judgefixtures.lexicon import known_words, shared_words
+from judgefixtures.lexicon import known_words, shared_words, strange_words
 from judgefixtures.stance import weights
 
 KNOWN_FROM = 0.35  # of a text's words; docs/detector.md has how far texts of either kind are from it
@@ -30,7 +30,7 @@ _GREEK = range(0x370, 0x400)
 _SIGNS = (range(0xE00, 0x10A0), range(0x1780, 0x1800), range(0x2E80, 0xD7B0), range(0xF900, 0xFB00),
           range(0x20000, 0x32000))  # fmt: skip
 _A_WORD_OF_SIGNS, _A_WORD_OF_LETTERS = 2, 4
-_ENGLISH_ENDINGS = ("ing", "ly", "ness", "ful", "less", "ship", "ity", "ght", "'s", "ized", "ised")
+_ENGLISH_ENDINGS = ("ing", "ly", "ness", "ful", "less", "ship", "ity", "ght", "'s", "n't", "ized", "ised")
 
 
 @lru_cache(maxsize=1 << 15)  # a measurement asks of every reason, and its row asks again
@@ -58,6 +58,8 @@ def _counted(sentence: str, *, shouted: bool) -> tuple[int, float]:
         word, lower = found[0], found[0].lower().replace("’", "'")
         if other := _of_other_script(word):
             strange += other
+        elif lower in strange_words():
+            strange += 2  # their languages borrow words of English
         elif lower not in shared_words():
             if _knows(lower):
                 known += 1

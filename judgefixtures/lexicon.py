@@ -135,6 +135,12 @@ def known_words() -> frozenset[str]:
 
 
 @cache
+def strange_words() -> frozenset[str]:
+    """Return frequent words of other languages that hardly stand in English."""
+    return frozenset(_table("common")["strange"])
+
+
+@cache
 def shared_words() -> frozenset[str]:
     """Return the words that do not tell English from other languages: "die", "plus"."""
     return frozenset(_table("common")["shared"])
