@@ -535,7 +535,7 @@ def _read_as(judgment: Judgment) -> list[str]:
     if judgment.condition.cue_1 is None:
         return []
     if unreadable(judgment):
-        return ["      not in English, which is all that the offline detector reads"]
+        return ["      read as another language than English, of which the offline detector tells nothing"]
     found = stance_of(judgment)
     if found.answer == "absent":
         return []
