@@ -129,7 +129,7 @@ def accuracies(said: Sequence[tuple[Case, str]]) -> dict[str, Accuracy]:
 def languages() -> str:
     """Say how many reasons in each language are recognised as not English.
 
-    By the lines with odd numbers the share was chosen, and by all of `borrowing`; by the others and `others` nothing was.
+    The share was chosen by the lines with odd numbers and by `borrowing`; by the other lines and `others` nothing was.
     """
     found = []
     for file in sorted(LANGUAGES.glob("*.txt")):
