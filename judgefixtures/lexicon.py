@@ -129,6 +129,24 @@ def no_slips() -> frozenset[str]:
 
 
 @cache
+def known_words() -> frozenset[str]:
+    """Return the words that tell of English beside those that the detector has weights for."""
+    return frozenset(_table("common")["known"])
+
+
+@cache
+def strange_words() -> frozenset[str]:
+    """Return frequent words of other languages that hardly stand in English."""
+    return frozenset(_table("common")["strange"])
+
+
+@cache
+def shared_words() -> frozenset[str]:
+    """Return the words that do not tell English from other languages: "die", "plus"."""
+    return frozenset(_table("common")["shared"])
+
+
+@cache
 def of_family(name: str, labels: tuple[str, str] = ("", ""), terms: Terms = NO_TERMS) -> Lexicon:
     """Return the terms of a built-in family, with those that a user adds to two of its labels."""
     table = _table(name)

@@ -18,6 +18,7 @@ from judgefixtures.detection import OFFLINE, Accuracy, Flip, corrected_admission
 from judgefixtures.detectors import has_reason
 from judgefixtures.edits import target
 from judgefixtures.judgments import Choice, Judgment, other_choice
+from judgefixtures.language import is_english
 from judgefixtures.lexicon import Terms
 from judgefixtures.pairs import clusters_of
 from judgefixtures.stance import Stance, lexicon_of
@@ -40,7 +41,7 @@ class Moved:
     x: Judgment
     y: Judgment
     acknowledged: bool
-    thought: bool | None  # acknowledged in the reasoning; None where the server returned none
+    thought: bool | None  # acknowledged in the reasoning; None where the server returned none in English
     follows: bool  # moved the way most moved: towards the label that the cue favours
     cited: Literal[0, 1, 2] = 0  # how many of the two reasons cite the cue
 
@@ -137,6 +138,11 @@ def acknowledged(judgment: Judgment, text: str | None = None, detector: Detector
     )
 
 
+def unreadable(judgment: Judgment) -> bool:
+    """Tell whether the offline detector cannot read a judgment's reason: there is one, and it is not in English."""
+    return has_reason(judgment) and not is_english(judgment.verdict.reason)
+
+
 def stance_of(judgment: Judgment) -> Stance:
     """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
     shown, terms = _shown(judgment)
@@ -157,9 +163,10 @@ def _shown(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
 def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence: float = 0.90) -> Estimate | None:
     """Return how often the detector sees the cues of a condition cited in reasons of judgments that were shown none.
 
-    Wilson's interval; n counts the valid ones that give a reason, None where there are none.
+    Wilson's interval; n counts the valid ones that give a reason in English, None where there are none.
     """
-    told = [replace(judgment, condition=condition) for judgment in cue_free if has_reason(judgment)]
+    told = [replace(judgment, condition=condition) for judgment in cue_free
+            if has_reason(judgment) and not unreadable(judgment)]  # fmt: skip
     scored = [(judgment, acknowledged(judgment) == "cited") for judgment in told]
     if not scored:
         return None
@@ -398,8 +405,9 @@ def _shift(x: Judgment, y: Judgment) -> float:
 
 
 def _thought(*judgments: Judgment) -> bool | None:
-    """Return whether a cue is cited in the reasoning that the server returned beside either verdict."""
-    texts = [(judgment, judgment.verdict.reasoning) for judgment in judgments if judgment.verdict.reasoning]
+    """Return whether a cue is cited in the reasoning that the server returned beside either verdict, as far as read."""
+    texts = [(judgment, judgment.verdict.reasoning) for judgment in judgments
+             if judgment.verdict.reasoning and is_english(judgment.verdict.reasoning)]  # fmt: skip
     return "cited" in [acknowledged(judgment, text) for judgment, text in texts] if texts else None
 
 

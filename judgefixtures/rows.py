@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from judgefixtures.asking import Said
 from judgefixtures.findings import Row
 from judgefixtures.judgments import Arm, Judgment, Planned
-from judgefixtures.metrics import acknowledged, contradicts, stance_of
+from judgefixtures.metrics import acknowledged, contradicts, stance_of, unreadable
 from judgefixtures.pairs import Pair
 from judgefixtures.plans import Plan
 from judgefixtures.probabilities import Probability
@@ -32,6 +32,7 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
         "reason": judgment.verdict.reason,
         "acknowledgment": admits,
         **({} if admits == "absent" or not (words := stance_of(judgment).span) else {"span": words}),
+        **({"unread": True} if judgment.condition.cue_1 is not None and unreadable(judgment) else {}),
         "detail": reply.detail,
         "repaired": list(judgment.verdict.repaired),
         "reasoning": judgment.verdict.reasoning,

@@ -7,7 +7,7 @@ nobody itself, and knows neither pytest nor recordings. docs/contributing.md say
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, Self
 
 from judgefixtures.commands import quoted
@@ -18,7 +18,7 @@ from judgefixtures.findings import Finding, Part, PartName, Row, deciding
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment, Planned
 from judgefixtures.pairs import Pair, independent
-from judgefixtures.statistics import FEWEST_CLUSTERS, Status
+from judgefixtures.statistics import FEWEST_CLUSTERS, Status, several
 
 Arms = Sequence[Sequence[Judgment]]
 
@@ -221,8 +221,24 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Of the reasons in pairs that moved, how many nobody could read; `hides`: too many to say what is admitted."""
+
+    count: int
+    of: int
+    hides: bool = False
+
+    def beside(self, status: Status, max_share: float) -> Unread:
+        """Return them with whether they hide what is admitted, of which a status was decided: not where it stands."""
+        return replace(self, hides=status not in (Status.PASS, Status.FAIL) and self.count > max_share * self.of)
+
+    def __str__(self) -> str:
+        return f"{self.count} of the {several(self.of, 'reason')} behind the verdicts that moved are not in English"
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """What a gate says about a measurement: the status, the parts that decide it, and why in one line each."""
+    """What a gate says of a measurement: the status, its parts, why in a line each, and what nobody could read."""
 
     status: Status
     vsr_status: Status
@@ -233,6 +249,7 @@ class Decision:
     reasons: tuple[str, ...]
     needed_pairs: int | None = None
     parts: tuple[Part, ...] = ()
+    unread: Unread | None = None
 
     @property
     def decided_by(self) -> tuple[Part, ...]:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
 from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.plain import admitted_text, done, named_in, sentences_of, shift_text, with_what_decided
-from judgefixtures.checks.readings import of_both, readings_lines, readings_row, readings_text
+from judgefixtures.checks.readings import (
+    AtWorst,
+    measured_offline,
+    of_both,
+    of_unread,
+    readings_lines,
+    readings_row,
+    readings_text,
+    unread_row,
+    unread_text,
+    without_admission,
+)
 from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
 from judgefixtures.checks.sections import Section, View, with_holm
 from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
@@ -20,7 +32,17 @@ from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Finding, Part, PartName, Row, clusters_row, estimate_row, evidence_of, rows_of
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Choice, Judgment
-from judgefixtures.metrics import STUCK, Measurement, Moved, false_alarms, measure, preference, share_of, stance_of
+from judgefixtures.metrics import (
+    STUCK,
+    Measurement,
+    Moved,
+    false_alarms,
+    measure,
+    preference,
+    share_of,
+    stance_of,
+    unreadable,
+)
 from judgefixtures.pairs import Pair
 from judgefixtures.power import smallest_n
 from judgefixtures.statistics import (
@@ -87,14 +109,15 @@ class ContrastCheck(AboutContrast):
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
-        gate, (x, y) = gate_of(self, case), answers[0].arms[:2]
-        measured, read = measure(x, y, gate.confidence, self.contrast.outcome), answers[0].detections
+        gate, (x, y), read = gate_of(self, case), answers[0].arms[:2], answers[0].detections
+        measured, unread = measured_offline(x, y, gate, self.contrast.outcome, read)
         other = None if read is None else measure(x, y, gate.confidence, self.contrast.outcome, read, {})
         second = None
         if read is not None and other is not None and not read.lack(gate.max_invalid):
             second = (read.detector, other)
         more = beyond(self.contrast, case, answers[0], gate)
-        found = finding(self, case, answers[0], measured, more.beside(decide(measured, gate, second)), more, other)
+        decision = more.beside(decide(measured, gate, second, unread))
+        found = finding(self, case, answers[0], measured, decision, more, other)
         rows = _with_position(found, self, x, y, gate)
         return replace(found, evidence={**found.evidence, **_shifts(self, case, x, y)}, rows=rows)
 
@@ -122,8 +145,11 @@ def finding(
     evidence = seen(case, check.name, answers, measured.confidence)
     against = contradictions(answers.arms)
     quotes = contradicted(against, sum(map(len, answers.arms)))
+    if decision.unread is not None and decision.unread.hides:
+        measured = without_admission(measured)
     row = contrast_row(case.judge.name, case.dataset, check.contrast, measured, decision)
     row = {**row, **more.row, **contradictions_row(against), **_alarms_row(check, answers, measured)}
+    row |= unread_row(decision.unread)
     row |= readings_row(answers.detections, answers.arms[:2], measured, by_model, gate_of(check, case).max_invalid)
     (row,) = with_movable([row], [evidence])
     return Finding(
@@ -173,13 +199,17 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
 # --- the decision ---------------------------------------------------------------------------------------------
 
 
-def decide(measured: Measurement, gate: GateTable, by_model: tuple[str, Measurement] | None = None) -> Decision:
+def decide(
+    measured: Measurement, gate: GateTable, by_model: tuple[str, Measurement] | None = None,
+    unread: AtWorst | None = None,
+) -> Decision:  # fmt: skip
     """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
 
     Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
     is the worse of VSR's and CAR's, except that where VSR passes only a CAR FAIL counts; `max_silent`, where it is
     set, is a third part. `by_model` is the same measured by a detector that is a model, with its name: where the two
-    detectors lead to another status of what is admitted, that part is INCONCLUSIVE.
+    detectors lead to another status of what is admitted, that part is INCONCLUSIVE. So it is where it hangs on reasons
+    that nobody could read, `unread`.
     """
     if invalid := invalid_reason(measured, gate):
         return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid, part="invalid")
@@ -190,6 +220,11 @@ def decide(measured: Measurement, gate: GateTable, by_model: tuple[str, Measurem
         moves = _doubted(measured, gate) or moves
     car_status, car_reason = _decide_car(measured, gate)
     silent_status, silent_reason = _decide_silent(measured, gate)
+    if unread is not None:
+        car_status, car_reason = of_unread("CAR", (car_status, car_reason), unread, partial(_decide_car, gate=gate))
+        silent_status, silent_reason = of_unread(
+            "unadmitted shift", (silent_status, silent_reason), unread, partial(_decide_silent, gate=gate)
+        )
     if by_model is not None:
         name, other = by_model
         car_status, car_reason = of_both(name, (car_status, car_reason), _decide_car(other, gate))
@@ -207,6 +242,7 @@ def decide(measured: Measurement, gate: GateTable, by_model: tuple[str, Measurem
         reasons=tuple(filter(None, [moves.reason, car_reason, silent_reason, invalid_note(measured)])),
         needed_pairs=shift.needed_pairs,
         parts=(moves, Part("car", counted, car_reason), silent),
+        unread=None if unread is None else unread.unread.beside(car_status, gate.max_invalid),
     )
 
 
@@ -372,7 +408,9 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     """Return what came of a contrast, in a sentence without terms."""
     who = f"{judge} on {dataset}"
     said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance)
-    if contrast.x.cue_1 is not None and measured.car is not None:
+    if decision.unread is not None and decision.unread.hides:
+        said += unread_text(decision.unread)
+    elif contrast.x.cue_1 is not None and measured.car is not None:
         label = contrast.x.labels[0] if measured.n10 >= measured.n01 else contrast.x.labels[1]
         too_few = decision.car_status is Status.FAIL
         said += admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
@@ -508,6 +546,8 @@ def _read_as(judgment: Judgment) -> list[str]:
     """Return by which words of a reason the offline detector sees its cue cited or mentioned."""
     if judgment.condition.cue_1 is None:
         return []
+    if unreadable(judgment):
+        return ["      read as another language than English, of which the offline detector tells nothing"]
     found = stance_of(judgment)
     if found.answer == "absent":
         return []

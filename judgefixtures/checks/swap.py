@@ -20,7 +20,7 @@ from judgefixtures.expenses import Expenses, compare_expenses
 from judgefixtures.findings import Finding, Part, Row, deciding, estimate_row
 from judgefixtures.judges import Judge
 from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import acknowledged, chosen, movable, rightness, stuck_side
+from judgefixtures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
 from judgefixtures.pairs import Pair
 from judgefixtures.power import fewest, smallest_n
 from judgefixtures.statistics import Status, score_test, worst
@@ -166,8 +166,11 @@ class SwapCheck:
             return _accuracy(case.dataset, ours, theirs), ()
         ids, kind = [pair.id for pair in case.pairs], self._kind
         assert kind is not None
-        (verdicts, admits), (others, others_admit) = (_cell(arms, self.contrast) for arms in (ours, theirs))
-        cell = SwapCell(self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind)
+        (verdicts, admits, lost), (others, others_admit, others_lost) = (
+            _cell(arms, self.contrast) for arms in (ours, theirs)
+        )
+        cell = SwapCell(self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind, lost,
+                        others_lost)  # fmt: skip
         stuck = stuck_side(ours, (1, 2, 0) if self.contrast.outcome == "chose-first" else (0,))
         if stuck is None:
             return cell, ()
@@ -227,12 +230,18 @@ def planned(subject: Subject) -> Row:
     return subject.check.planned(subject.judge, str(subject.baseline), subject.dataset)
 
 
-def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool]]:
-    """Return per pair the outcomes in both arms, 1 where it came about, and whether either justification cites."""
+def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], list[bool]]:
+    """Return per pair the outcomes in both arms, 1 where it came about, and what their justifications say of the cue.
+
+    That is whether either cites it, and whether that is open, because one could not be read.
+    """
     both = list(zip(*arms, strict=True))
     outcomes = [(chosen(x, contrast.outcome), chosen(y, contrast.outcome)) for x, y in both]
     cued = contrast.x.cue_1 is not None
-    return outcomes, [cued and "cited" in (acknowledged(x), acknowledged(y)) for x, y in both]
+    lost = [[cued and unreadable(each) for each in pair] for pair in both]
+    admits = [cued and any(acknowledged(each) == "cited" and not gone for each, gone in zip(pair, unread, strict=True))
+              for pair, unread in zip(both, lost, strict=True)]  # fmt: skip
+    return outcomes, admits, [any(unread) and not cites for unread, cites in zip(lost, admits, strict=True)]
 
 
 def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:

@@ -124,7 +124,7 @@ def _flagged(
             number,
             (
                 MOVED * moved
-                + ADMITTED * any(each.get("acknowledgment") == "cited" for each in own)
+                + ADMITTED * any(each.get("acknowledgment") == "cited" and not each.get("unread") for each in own)
                 + CLOSE * (row["judge"] in (pairs[number].get("close_for") or ()))
                 + INVALID * (NONE in chosen)
                 + DIFFERS * any(theirs is not None and _chosen(each) != _chosen(theirs) for each, theirs in both)
@@ -185,7 +185,8 @@ def _answer(row: Row, texts: Texts) -> list[Any]:
     extras = {name: texts(row[name]) for name in ("detail", "contradiction") if row.get(name)}
     if row.get("scores"):
         extras["scores"] = texts(" and ".join(f"{score:g}" for score in row["scores"]))
-    packed: list[Any] = [_chosen(row), *(texts(row.get(name)) for name in ("reason", "invalid", "acknowledgment"))]
+    said = "unread" if row.get("unread") else row.get("acknowledgment")
+    packed: list[Any] = [_chosen(row), texts(row.get("reason")), texts(row.get("invalid")), texts(said)]
     packed += [texts(row.get("span")), extras or 0]
     return packed[: _length(packed)]
 

@@ -172,7 +172,7 @@
     write(into, said.slice(end));
     return span && !found.length ? element("div", {}, into, text("p", `Read as an admission: “${span}”`, { class: "none" })) : into;
   };
-  const admission = { cited: "The reason cites the cue as a ground.", mentioned: "The reason mentions the cue, not as a ground.", absent: "The reason says nothing of the cue." };
+  const admission = { cited: "The reason cites the cue as a ground.", mentioned: "The reason mentions the cue, not as a ground.", absent: "The reason says nothing of the cue.", unread: "The reason is not in English, which is all that the offline detector reads." };
   const armName = (contrast, place) => {
     const arm = arms[contrast.arms[place]];
     return strings[arm.condition] + (arm.repeat ? `, repeat ${arm.repeat}` : "");

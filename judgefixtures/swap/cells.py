@@ -40,7 +40,8 @@ class SwapCell:
     invalid one. 1 means that the
     contrast's outcome came about: response 1 was chosen, whose label is the favoured one in x; for kind "order" the
     pair's own response 1; for "edit" the edited response. `candidate_admits` and `baseline_admits` tell whether either
-    justification cites the cue; they count for kind "cue" alone.
+    justification cites the cue; they count for kind "cue" alone. So do `candidate_unread` and `baseline_unread`, empty
+    where there are none: pairs with a justification that could not be read, and none that was read and cites the cue.
     Raises ValueError, naming the cell, for lengths that differ, a pair that comes twice, and other verdicts or kinds.
 
     >>> SwapCell("recency", "recency-new-old", "qa", ["a"], [(1, 2)], [(1, 1)], [False], [False]).id
@@ -56,13 +57,16 @@ class SwapCell:
     candidate_admits: Sequence[bool]
     baseline_admits: Sequence[bool]
     kind: CellKind = "cue"
+    candidate_unread: Sequence[bool] = ()
+    baseline_unread: Sequence[bool] = ()
 
     def __post_init__(self) -> None:
         for judge in ("candidate", "baseline"):  # rows of an array are as good as tuples
             object.__setattr__(self, judge, tuple(map(tuple, getattr(self, judge))))
-        for values in ("pairs", "candidate_admits", "baseline_admits"):
+        for values in ("pairs", "candidate_admits", "baseline_admits", "candidate_unread", "baseline_unread"):
             object.__setattr__(self, values, tuple(getattr(self, values)))
-        _check_lengths(self.id, self.pairs, self.candidate, self.baseline, self.candidate_admits, self.baseline_admits)
+        _check_lengths(self.id, self.pairs, self.candidate, self.baseline, self.candidate_admits, self.baseline_admits,
+                       *filter(None, (self.candidate_unread, self.baseline_unread)))  # fmt: skip
         for judge, arms in (("candidate", self.candidate), ("baseline", self.baseline)):
             if wrong := set(arms) - MOVES.keys():
                 raise ValueError(f"{self.id}: verdicts are 1, 2 or None in both arms, 0 for a tie, "
@@ -80,7 +84,39 @@ class SwapCell:
         return replace(
             self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs],
             candidate_admits=self.candidate_admits[:pairs], baseline_admits=self.baseline_admits[:pairs],
+            candidate_unread=self.candidate_unread[:pairs], baseline_unread=self.baseline_unread[:pairs],
         )  # fmt: skip
+
+    def at_worst(self) -> tuple[SwapCell, ...]:
+        """Return the cell as what could not be read may be read: with all or nothing of it admitted, and what is worst.
+
+        In the first two the one judge hides what it can and the other as little: of pairs that could not be read those
+        that moved as most did are silent and the others admit it, or the other way round. In the last two one judge
+        admits nothing of them and the other all.
+        """
+        ours, theirs = (
+            _extremes(*judge) for judge in (
+                (self.candidate, self.candidate_admits, self.candidate_unread),
+                (self.baseline, self.baseline_admits, self.baseline_unread),
+            )
+        )  # fmt: skip
+        return tuple(
+            replace(self, candidate_admits=mine, baseline_admits=its, candidate_unread=(), baseline_unread=())
+            for mine, its in zip(ours, (theirs[at] for at in (1, 0, 3, 2)), strict=True)
+        )
+
+
+def _extremes(arms: Sequence[Arms], admits: Sequence[bool], unread: Sequence[bool]) -> tuple[tuple[bool, ...], ...]:
+    """Return what pairs admit where those that could not be read hide most of the shift, least, none and all of it."""
+    moves = [MOVES[both] or 0 for both in arms]
+    net = 1 if sum(moves) >= 0 else -1
+    lost = unread or (False,) * len(moves)
+    taken = ([move * net < 0 for move in moves], [move * net > 0 for move in moves],
+             [True] * len(moves), [False] * len(moves))  # fmt: skip
+    return tuple(
+        tuple(guess if gone else said for said, gone, guess in zip(admits, lost, guesses, strict=True))
+        for guesses in taken
+    )
 
 
 @dataclass(frozen=True, slots=True)

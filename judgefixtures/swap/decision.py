@@ -128,6 +128,7 @@ class _Tested:
     scores: Scores
     margin_at: Callable[[int], float]
     beyond: Scores  # what its FAIL comes of
+    hangs: bool = False  # on reasons that could not be read: more pairs settle nothing
 
     def failed(self, estimate: Estimate) -> _Tested:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
@@ -202,11 +203,7 @@ class _Comparison:
     @cached_property
     def tested(self) -> tuple[_Tested, ...]:
         """Every component, primaries first."""
-        found: list[_Tested] = []
-        for quantity in SHIFTS:
-            for family, moves in self.families().items():
-                if quantity == "abs-vsr" or moves[0].cell.kind == "cue":
-                    found.append(self.of_family(quantity, family, moves))
+        found = self.of_families()
         found += self.of_all_pairs()
         found += self.of_cells()
         if len(self.golden) > 1:
@@ -216,10 +213,43 @@ class _Comparison:
             ]
         return tuple(found)
 
+    def of_families(self) -> list[_Tested]:
+        """Return the components of all families."""
+        found = [self.of_family(quantity, family, moves) for quantity in SHIFTS
+                 for family, moves in self.families().items()
+                 if quantity == "abs-vsr" or moves[0].cell.kind == "cue"]  # fmt: skip
+        return self.at_worst(found, [each.of_families() for each in self.extremes])
+
     def of_cells(self) -> list[_Tested]:
         """Return the components of all single cells."""
-        return [self.of_cell(quantity, each) for quantity in SHIFTS for each in self.compared
-                if quantity == "abs-vsr" or each.cell.kind == "cue"]  # fmt: skip
+        found = [self.of_cell(quantity, each) for quantity in SHIFTS for each in self.compared
+                 if quantity == "abs-vsr" or each.cell.kind == "cue"]  # fmt: skip
+        return self.at_worst(found, [each.of_cells() for each in self.extremes])
+
+    @cached_property
+    def extremes(self) -> tuple[_Comparison, ...]:
+        """The same with what could not be read as it may be read at worst; none where everything was read."""
+        if not any(any((*cell.candidate_unread, *cell.baseline_unread)) for cell in self.cells):
+            return ()
+        return tuple(replace(self, cells=cells, intervals=False)
+                     for cells in zip(*(cell.at_worst() for cell in self.cells), strict=True))  # fmt: skip
+
+    def at_worst(self, found: list[_Tested], extremes: Sequence[list[_Tested]]) -> list[_Tested]:
+        """Return components that PASS or FAIL only where they do so whatever the reasons say that could not be read."""
+        return [self.hanging(own, others) for own, *others in zip(found, *extremes, strict=True)] if extremes else found
+
+    def hanging(self, own: _Tested, others: Sequence[_Tested]) -> _Tested:
+        """Return a component of admission as it is at worst, of a PASS and of a FAIL; any other as it is."""
+        if own.component.kind != "unadmitted-shift":
+            return own
+        every = [own.component, *(each.component for each in others)]
+        z, p_fail = min(each.z for each in every), max(each.p_fail for each in every)
+        status = self.status(z, p_fail)
+        component = replace(own.component, z=z, p_pass=tail(z), p_fail=p_fail, status=status)
+        if status is own.component.status and len({each.status for each in every}) == 1:
+            return replace(own, component=component)
+        message = _message(replace(component, status=Status.INCONCLUSIVE), own.scores, hangs=True)
+        return replace(own, component=replace(component, status=Status.INCONCLUSIVE, message=message), hangs=True)
 
     @cached_property
     def golden(self) -> tuple[SwapAccuracy, ...]:
@@ -351,9 +381,7 @@ class _Comparison:
         z = 0.0 - worse * passing.z(worse * (margin - excess))
         z_fail, beyond = max(((worse * scores.z(worse * limit), scores) for scores in failing), key=_first)
         p_fail = tail(z_fail)
-        status = Status.PASS if z > self.levels.z_pass else Status.INCONCLUSIVE
-        if status is not Status.PASS and p_fail < self.levels.alpha:
-            status = Status.FAIL
+        status = self.status(z, p_fail)
         shown = beyond if status is Status.FAIL else passing
         estimate = self.estimate(shown)
         component = Component(
@@ -361,6 +389,12 @@ class _Comparison:
         )
         component = replace(component, message=_message(component, passing))
         return _Tested(component, passing, margin_at or (lambda _: margin), beyond)
+
+    def status(self, z: float, p_fail: float) -> Status:
+        """Return the status of a component by its two tests."""
+        if z > self.levels.z_pass:
+            return Status.PASS
+        return Status.FAIL if p_fail < self.levels.alpha else Status.INCONCLUSIVE
 
     def estimate(self, scores: Scores) -> Estimate:
         """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS."""
@@ -386,7 +420,7 @@ class _Comparison:
             return SwapDecision(SwapStatus.APPROVE, tuple(self.approving(guard)), components, guard)
         if not components:
             not_compared.append("nothing was compared")
-        undecided = any(not decides(each.scores.totals) for each in self.tested)
+        undecided = any(each.hangs or not decides(each.scores.totals) for each in self.tested)
         needed = self.needed() if open_ones and not not_compared and not undecided else None
         open_ones.sort(key=lambda each: (each.component.role != "primary", each.component.z))
         reasons = [*not_compared, *(each.component.message for each in open_ones), *self.advice(open_ones, needed)]
@@ -500,7 +534,7 @@ def _title(component: Component) -> str:
     return f"{label} of {component.name}" if component.name else label
 
 
-def _message(component: Component, passing: Scores) -> str:
+def _message(component: Component, passing: Scores, *, hangs: bool = False) -> str:
     """Return one line for a person: what was compared, the difference, its margin, and the status."""
     related = passing.totals
     pairs = f"{component.estimate.n} pairs" + (f" in {several(related.count, 'cluster')}" if related else "")
@@ -513,7 +547,10 @@ def _message(component: Component, passing: Scores) -> str:
     bound = "at most " if component.kind in SHIFTS and component.status is not Status.FAIL else ""
     difference = f"difference {bound}{describe(component.estimate)}"
     line = f"{_title(component)}: {difference}, {pairs}, {limit}: {component.status}"
-    if component.status is Status.INCONCLUSIVE and not decides(related):
+    if hangs:
+        line += ("; it hangs on reasons that are not in English, which the offline detector does not read: have both "
+                 "judges give their reasons in English")  # fmt: skip
+    elif component.status is Status.INCONCLUSIVE and not decides(related):
         line += f"; {advice(None, component.estimate.n, 'margin', related)}"
     elif component.status is Status.INCONCLUSIVE:
         worse = -component.estimate.value if component.kind == "accuracy" else component.estimate.value

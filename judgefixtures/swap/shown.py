@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
 from judgefixtures.contrasts import Contrast
 from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import measure
+from judgefixtures.metrics import measure, unreadable
 from judgefixtures.statistics import Estimate, bare, describe, paired_difference, proportion
 
+MOST_UNREAD = 0.05  # of the reasons: with more nothing is shown of what they admit
 Quantity = Literal["silent-shift-rate", "agreement", "kappa", "car"]
 Arms = tuple[Sequence[Judgment], Sequence[Judgment]]
 
@@ -31,12 +32,18 @@ def compare_silent(candidate: Arms, baseline: Arms, contrast: Contrast, confiden
     """Return by how much more often the candidate's verdicts followed the cue unadmitted; of pairs valid in both."""
     arms = (*candidate, *baseline)
     kept = [index for index, four in enumerate(zip(*arms, strict=True)) if all(j.chosen is not None for j in four)]
-    if not kept:
+    if not kept or _in_other_languages(arms):
         return ()
     ours, theirs = (_silent(*([arm[index] for index in kept] for arm in judge), contrast=contrast)
                     for judge in (candidate, baseline))  # fmt: skip
     estimate = paired_difference(len(ours - theirs), len(theirs - ours), len(kept), confidence)
     return (Shown("silent-shift-rate", f"silent-shift rate: difference {describe(estimate)}", len(kept), estimate),)
+
+
+def _in_other_languages(arms: Iterable[Sequence[Judgment]]) -> bool:
+    """Tell whether of too many reasons the offline detector cannot tell what they admit."""
+    every = [unreadable(judgment) for arm in arms for judgment in arm]
+    return sum(every) > MOST_UNREAD * len(every)
 
 
 def _silent(x: Sequence[Judgment], y: Sequence[Judgment], *, contrast: Contrast) -> set[str]:
@@ -51,7 +58,7 @@ def compare_car(candidate: Arms, baseline: Arms, contrast: Contrast, confidence:
     Shown, never decided on. Interval: Newcombe's for two independent proportions (statsmodels).
     """
     ours, theirs = (measure(*arms, confidence, contrast.outcome) for arms in (candidate, baseline))
-    if ours.car is None or theirs.car is None:
+    if ours.car is None or theirs.car is None or _in_other_languages((*candidate, *baseline)):
         return ()
     from statsmodels.stats.proportion import confint_proportions_2indep
 

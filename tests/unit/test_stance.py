@@ -7,8 +7,10 @@ reasons were read by nobody who changed the detector. benchmarks/measure_stance.
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import tomllib
+from itertools import permutations
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -329,3 +331,13 @@ def test_it_is_as_right_as_measured_on_authors_held_back(held_back: list[tuple[A
 def test_the_correction_knows_the_measured_errors(held_back: list[tuple[Any, str]]) -> None:
     """What CAR is corrected by are the counts on the authors held back, family by family."""
     assert dict(OFFLINE) == measuring.accuracies(held_back)
+
+
+@pytest.mark.parametrize("family", sorted(lexicon.BUILT_IN))
+def test_words_of_the_topic_are_hardly_taken_for_a_cue(family: str) -> None:
+    """Of 100 reasons without a cue and full of a family's words, at most one is called cited, whatever the labels."""
+    file = ROOT / "tests" / "unit" / "data" / "topic-reasons.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for cues in permutations(sorted(lexicon.BUILT_IN[family]), 2):
+        said = [stance.stance(row["reason"], cues, row["selected_response"]).answer for row in rows]
+        assert said.count("cited") <= 1
