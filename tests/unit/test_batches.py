@@ -145,11 +145,11 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     assert "half of what it is at once" in first.said
     assert "run the same command again to collect them" in first.said
     assert not first.folder.exists()
-    first.folder.mkdir()
-    (first.folder / "results.jsonl").write_text("An earlier run's.")
-    stale = project.sent("--judge-report", "report")
-    assert "no report was written: answers are on their way. What was in report is set aside" in stale.said
-    assert (first.folder / "results.jsonl").read_text() == '{"judgefixtures_results": "began"}\n'
+    (project.path / "earlier").mkdir()
+    earlier = project.write("earlier/results.jsonl", "An earlier run's.")
+    stale = project.sent("--judge-report", "earlier")
+    assert "no report was written: answers are on their way. What was in earlier is set aside" in stale.said
+    assert earlier.read_text() == '{"judgefixtures_results": "began"}\n'
     again = project.sent()
     assert again.ret == 0
     assert "on its way: ours: 60 questions in" in again.said
