@@ -857,7 +857,8 @@ def test_a_log_that_grew_adds_its_pairs(project: Project, take: Callable[..., st
 
     take(told(10), "--dataset", "grown")
     file = project.cassettes / "mine" / "grown" / "pairs.jsonl"
-    project.configure(f'[datasets.grown]\npath = "{file.relative_to(project.path)}"\n')
+    gate = "[gate.accuracy]\nmin_accuracy = 0.6\n"
+    project.configure(f'[datasets.grown]\npath = "{file.relative_to(project.path)}"\n{gate}')
     assert "40 answers about 20 pairs" in take(told(20), "--dataset", "grown")
     said = take(told(5), "--dataset", "grown")
     assert "10 answers about 20 pairs" in said
@@ -898,6 +899,11 @@ def test_what_is_printed_can_be_run(project: Project, take: Callable[..., str]) 
     (command,) = (line for line in said.splitlines() if line.startswith("then: pytest "))
     assert '--judge-cassettes="my recordings"' in command
     arguments = shlex.split(command.removeprefix("then: pytest "))
+    assert project.run(*arguments).ret == 11  # no limit is set: nothing is decided
+    added = said.partition("pyproject.toml:\n")[2].partition("then: ")[0]
+    assert "[tool.judgefixtures.gate.accuracy]\nmin_accuracy = 0.7" in added
+    file = project.path / "pyproject.toml"
+    file.write_text(f"{file.read_text()}\n{added}")
     ran = project.run(*arguments)
     assert ran.ret == 0, ran.said
     odd = project.path / "x,y"
@@ -958,6 +964,7 @@ def test_a_damaged_file_concerns_its_own_dataset_alone(project: Project, take: C
     take(log())
     take(log(), "--pairs", "pairs.jsonl", "--dataset", "second")
     (project.cassettes / "mine" / "second" / "imported.jsonl").write_text("junk\n")
+    project.configure("[gate.accuracy]\nmin_accuracy = 0.6\n")
     assert run(project, "-k", "accuracy", "--judge-dataset", "own").ret == 0
 
 
