@@ -41,6 +41,10 @@ class NotSentError(Exception):
     """A batch was certainly not made: nothing of it is paid for."""
 
 
+class RefusedError(NotSentError):
+    """The provider says that it makes no batch of this: one look at its list is for a gateway that asked it twice."""
+
+
 class LaterError(RetryableError):
     """The provider says that it makes no batch now: there is none where its list shows none, either."""
 
@@ -224,7 +228,7 @@ async def made(
     except (RetryableError, FatalJudgeError) as error:
         own = wire.status in (*REFUSING, LATER) and refuses(body_of(wire))
         if own and wire.status != LATER:
-            raise NotSentError(str(error)) from None
+            raise RefusedError(str(error)) from None
         raise LaterError(str(error)) if own else error from None
 
 

@@ -25,6 +25,7 @@ from judgefixtures.batches import (
     Line,
     NotFoundError,
     NotSentError,
+    RefusedError,
     Results,
     State,
     UncertainError,
@@ -494,6 +495,15 @@ class Mail:
         """Return the batch that is made, also where the answer to that leaves a doubt; raises NotSentError."""
         try:
             return await provider.send(intent, lines, about_to)
+        except RefusedError as error:
+            try:
+                if batch := await self._found(intended[0], provider):
+                    return batch
+            except UncertainError:
+                raise _doubt(intended[0], error) from None
+            except (RetryableError, FatalJudgeError):
+                pass  # whoever may make no batch may be shown none, either
+            raise
         except (RetryableError, FatalJudgeError) as error:
             if not intended:  # nothing asked for a batch yet
                 raise NotSentError(str(error)) from None
@@ -510,11 +520,7 @@ class Mail:
                     return batch
                 raise NotSentError(str(error))
             self._not_shown(sent, provider)
-        raise FatalJudgeError(
-            f"judge {sent.judge!r}: it is not known whether a batch of {len(sent)} questions was made: "
-            f"{masked(str(error))}. Run the same command again: it looks for the batch before it sends anything, and "
-            "sends the same questions again only when such a batch would have ended."
-        ) from None
+        raise _doubt(sent, error) from None
 
     def _close(self, sent: Sent, state: State, results: Results) -> None:
         """Note that a batch has nothing left to say: what it answered is recorded, and the rest asked again."""
@@ -571,6 +577,14 @@ class Mail:
         for provider in self._providers.values():
             await provider.close()
         self._held.close()
+
+
+def _doubt(sent: Sent, error: Exception) -> FatalJudgeError:
+    return FatalJudgeError(
+        f"judge {sent.judge!r}: it is not known whether a batch of {len(sent)} questions was made: "
+        f"{masked(str(error))}. Run the same command again: it looks for the batch before it sends anything, and "
+        "sends the same questions again only when such a batch would have ended."
+    )
 
 
 def _has_all(sent: Sent, state: State, results: Results) -> bool:

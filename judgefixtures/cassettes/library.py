@@ -609,13 +609,11 @@ def held(path: Path) -> contextlib.AbstractContextManager[None]:
     lock = folder / f".{path.name}{LOCK}"
     if lock.is_symlink():
         raise CassetteError(f"{lock} is a link and no lock: delete it.")
-    try:
+    with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        lock.touch()
-    except OSError:
-        lock = lock if lock.exists() else _scratch(str(folder / path.name), "lock")
-    with contextlib.suppress(OSError):  # another user's
-        lock.chmod(0o666)  # whoever may write beside it may wait for it, whatever the umask
+    # Only whoever takes the lock makes its file: where files cannot be locked, that it is there is the lock.
+    if not (os.access(folder, os.W_OK) or os.access(lock, os.W_OK)):
+        lock = _scratch(str(folder / path.name), "lock")
     return _locked(lock)
 
 

@@ -769,7 +769,7 @@ def test_a_batch_that_may_have_been_made_is_looked_for(
     assert len(asked) == len(office.desk.batches) == 1
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 502])
+@pytest.mark.parametrize("status", [400, 408, 409, 429, 502])
 @each_sdk
 def test_a_gateway_that_made_a_batch_and_gave_up_costs_nothing_twice(
     status: int, sdk: str, office: PostOffice, pytester: pytest.Pytester
@@ -783,6 +783,23 @@ def test_a_gateway_that_made_a_batch_and_gave_up_costs_nothing_twice(
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
     assert office.paid.total() + office.at_once.total() == 12
+
+
+def test_a_refusal_beside_a_running_batch_of_as_many_leaves_a_doubt(
+    office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Anthropic's batches have no name: one that runs and is nobody's may have been made before the refusal."""
+    project = Posted(pytester, 6)
+    project.configure("anthropic", office.url, "", "batch_parity = 0")
+    office.desk.seconds = 3600
+    gateway(office, 400, json.dumps(OWN["anthropic"]).encode())
+    ran = project.sent()
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    assert "it is not known whether a batch of 11 questions was made" in ran.said
+    assert "a batch of as many is running" in project.sent().said
+    office.desk.ahead = 3700
+    project.sent().assert_outcomes(passed=1)
+    assert set(office.paid.values()) == {1}
 
 
 def unlisted(path: str, reply: Reply) -> Reply | None:
@@ -988,6 +1005,64 @@ def test_what_always_fails_is_asked_in_max_attempts_batches(
     assert codes[:2] == [0, 0]
     assert set(codes[2:]) == {pytest.ExitCode.USAGE_ERROR}
     assert len(office.desk.batches) == 2
+
+
+@each_sdk
+def test_rounds_end_however_differently_they_fail(
+    sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Expired, failed, then unreadable: together they are as many batches as max_attempts allows, and then none."""
+    monkeypatch.setattr(google_batches, "INLINE", 0)
+    project = Posted(pytester, 6)
+    project.configure(sdk, office.url, "max_attempts = 3", "batch_parity = 0")
+    handle = office.desk.handle
+    office.desk.faults = Faults(expired=1.0)
+    assert project.sent().ret == 0
+    day_later(office)
+    assert project.sent().ret == 0
+    next(iter(office.desk.batches.values())).word = ""
+    office.desk.faults = Faults(failing=1.0)
+    day_later(office)
+    assert project.sent().ret == 0
+    office.desk.faults = Faults()
+    telling(office, sdk, "fine")
+    for _ in range(3):
+        ran = project.sent()
+        assert ran.ret == pytest.ExitCode.USAGE_ERROR
+        assert "were asked in as many batches as max_attempts allows" in ran.said
+    assert len(office.desk.batches) == 3
+    office.desk.handle = handle  # type: ignore[method-assign]
+    assert project.sent().ret == pytest.ExitCode.USAGE_ERROR  # the batch is closed: what it said is not asked for again
+
+
+TOO_LONG = "The input token count (40000) exceeds the maximum number of tokens allowed (32768)."
+
+
+@pytest.mark.parametrize(("code", "answered"), [("3", 5), (" 400 ", 5), ("14", 0), ("INTERNAL", 0)])
+def test_a_code_of_an_error_is_read_however_it_is_written(
+    code: str, answered: int, office: PostOffice, pytester: pytest.Pytester
+) -> None:
+    """Gemini's codes among the answers themselves: what blames the question is its answer, what passes is not."""
+    project = Posted(pytester, 3)
+    project.configure("google", office.url, "max_attempts = 1", "batch_parity = 0")
+    handle = office.desk.handle
+
+    def told(method: str, path: str, sent: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
+        reply = handle(method, path, sent, raw, url)
+        if reply is None or not re.search(r"/batches/\w+$", path.partition("?")[0]):
+            return reply
+        shown = json.loads(reply.body)
+        rows = shown["metadata"].get("output", {}).get("inlinedResponses", {}).get("inlinedResponses", [])
+        for row in rows:
+            del row["response"]
+            row["error"] = {"code": code, "message": TOO_LONG if answered else "Later."}
+        return replace(reply, body=json.dumps(shown).encode())
+
+    office.desk.handle = told  # type: ignore[method-assign]
+    project.sent()
+    said = project.sent().said
+    assert f"collected: ours: {answered} of 5 answers" in said
+    assert len(office.desk.batches) == 1
 
 
 # --- two runs at once -------------------------------------------------------------------------------------------

@@ -948,10 +948,10 @@ def test_an_empty_cassette_is_told(project: Recorded) -> None:
 
 
 def test_a_folder_of_locks_that_cannot_be_made_is_told(project: Recorded) -> None:
-    """Where something stands in the place of the folder of locks, recording stops with one sentence."""
+    """Where something stands in the place of the folder of what a run notes for itself, it stops with one sentence."""
     folder = project.temporary / f"judgefixtures-{os.getuid()}"
     folder.write_bytes(b"")
-    end = project.run_at(NOWHERE, "--judge-record", "missing")
+    end = project.run_at(NOWHERE, "--judge-record", "all")
     assert end.ret == NOT_MEASURED
     assert f"the folder of locks {folder} cannot be made" in end.said
 
