@@ -45,16 +45,22 @@ class Part:
         """What a sentence says of it."""
         return self.plain or self.reason.removesuffix(f": {self.status}")
 
-    def to_json(self) -> Row:
-        """Return the part as plain values, as a row of the report has it."""
+    @property
+    def row(self) -> Row:
+        """The part as a row of the report has it."""
         return {"part": self.name, "status": str(self.status), "reason": self.reason, "text": self.said,
+                "estimate": estimate_row(self.estimate), "allowed": self.allowed and list(self.allowed)}  # fmt: skip
+
+    def to_json(self) -> Row:
+        """Return the part as plain values."""
+        return {"name": self.name, "status": str(self.status), "reason": self.reason, "plain": self.plain,
                 "estimate": estimate_row(self.estimate), "allowed": self.allowed and list(self.allowed)}  # fmt: skip
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Self:
         """Return the part of plain values."""
         estimate, allowed = row["estimate"], row["allowed"]
-        return cls(row["part"], Status(row["status"]), row["reason"], row["text"],
+        return cls(row["name"], Status(row["status"]), row["reason"], row["plain"],
                    estimate and Estimate(**estimate), allowed and tuple(allowed))  # fmt: skip
 
 
@@ -133,7 +139,7 @@ class Finding:
         """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
         plain = "; ".join(filter(None, [self.plain, message]))
         over = Part("waiver", Status.FAIL, message)
-        marked = self._marked({"status": str(Status.FAIL), "message": message, "decided_by": [over.to_json()]})
+        marked = self._marked({"status": str(Status.FAIL), "message": message, "decided_by": [over.row]})
         rows = {section: tuple({**row, "text": plain} if "text" in row else row for row in each)
                 for section, each in marked.items()}  # fmt: skip
         return replace(self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True,
@@ -174,7 +180,7 @@ class Finding:
             "rows": {section: tuple(rows) for section, rows in row["rows"].items()},
             "estimate": None if row["estimate"] is None else Estimate(**row["estimate"]),
             "waived": None if waived is None else Waived(**waived),
-            "decided_by": tuple(map(Part.from_json, row.get("decided_by", ()))),  # none in earlier reports
+            "decided_by": tuple(map(Part.from_json, row["decided_by"])),
         })  # fmt: skip
 
 

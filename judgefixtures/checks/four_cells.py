@@ -179,7 +179,7 @@ def four_cell_row(judge: str, dataset: str, contrast: Contrast, measured: FourCe
         "invalid_pairs": measured.invalid_pairs if measured else None,
         "tolerance": decision.tolerance,
         "status": str(decision.status),
-        "decided_by": [part.to_json() for part in decision.decided_by],
+        "decided_by": [part.row for part in decision.decided_by],
         "waived": None,
         "message": decision.message,
     }

@@ -35,7 +35,7 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
     return ordered(
         ({"judge": each.judge, "baseline": each.baseline, "dataset": each.dataset, "check": each.check,
           "name": each.name, "status": str(each.status), "waived": each.waived is not None, "text": each.plain,
-          "message": "; ".join(each.reasons), "decided_by": [part.to_json() for part in each.decided_by],
+          "message": "; ".join(each.reasons), "decided_by": [part.row for part in each.decided_by],
           **({"lapsed": True} if each.lapsed else {}), **({"of_test": True} if each.of_test else {})}
          for each in findings), KEY,
     )  # fmt: skip

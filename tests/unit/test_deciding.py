@@ -214,7 +214,7 @@ def test_the_parts_travel() -> None:
     """A finding crosses from one process to another with what decided it; where a waiver has ended that decided."""
     estimate = Estimate(1, 0.9, 1.1, 0.9, 60)
     part = Part("score", Status.FAIL, "score shift +1: FAIL", "the scores shift", estimate, (-0.5, 0.5))
-    row = {"status": "FAIL", "waived": None, "text": "x", "message": "y", "decided_by": [part.to_json()]}
+    row = {"status": "FAIL", "waived": None, "text": "x", "message": "y", "decided_by": [part.row]}
     finding = Finding("contrast", "ours", "own", "recency-new-old", Status.FAIL, rows={"contrasts": (row,)},
                       decided_by=(part,))  # fmt: skip
     assert Finding.from_json(finding.to_json()) == finding
