@@ -13,7 +13,7 @@ from types import MappingProxyType
 from judgefixtures.pairs import Pair
 
 SPARE = 70  # so many pairs beyond those that are wanted are looked at: all of a house set, a moment of any other
-ROOM = 10  # a count is left alone while it tells the better response on at most n / ROOM pairs more than it tells wrong
+ROOM = 8  # a count is left alone while it tells the better response on at most n / ROOM pairs more than it tells wrong
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 SENTENCE = re.compile(r"[.!?。！？]+(?=[\s\"'”’)\]]|$)")
 FUNCTION_WORDS = frozenset({
@@ -92,8 +92,8 @@ def least_telling(pairs: tuple[Pair, ...], wanted: int) -> tuple[Pair, ...]:
 
     Begins with the first ones and exchanges one at a time for what lowers the excess most: the sum over all counts of
     the squared number of pairs by which one tells the better response more often than wrong, or wrong more often than
-    right, beyond n / ROOM. Ends where no exchange lowers it, so that pairs on which nothing tells are the first ones.
-    What was first stays first. Only the first `wanted + SPARE` pairs are looked at.
+    right, beyond n / ROOM. Ends where none lowers it by (n / ROOM) ** 2, since a pair that is exchanged has to be asked about
+    anew: pairs on which nothing tells are the first ones. What was first stays first. Only the first `wanted + SPARE` pairs are looked at.
 
     >>> telling = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=1) for n in range(6)]
     >>> other = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=2) for n in range(6, 9)]
@@ -108,13 +108,14 @@ def least_telling(pairs: tuple[Pair, ...], wanted: int) -> tuple[Pair, ...]:
     least = _total(excess, sums)
     while True:
         best: tuple[int, int] | None = None
+        before = least
         for place, old in enumerate(chosen):
             without = [total - value for total, value in zip(sums, told[old], strict=True)]
             for beside, new in enumerate(spare):
                 with_it = [total + value for total, value in zip(without, told[new], strict=True)]
                 if (found := _total(excess, with_it)) < least:
                     least, best = found, (place, beside)
-        if best is None:
+        if best is None or before - least < (wanted / ROOM) ** 2:
             return tuple(pool[n] for n in sorted(chosen))
         place, beside = best
         sums = [total - old + new
