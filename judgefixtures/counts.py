@@ -92,8 +92,9 @@ def least_telling(pairs: tuple[Pair, ...], wanted: int) -> tuple[Pair, ...]:
 
     Begins with the first ones and exchanges one at a time for what lowers the excess most: the sum over all counts of
     the squared number of pairs by which one tells the better response more often than wrong, or wrong more often than
-    right, beyond n / ROOM. Ends where none lowers it by (n / ROOM) ** 2, since a pair that is exchanged has to be asked about
-    anew: pairs on which nothing tells are the first ones. What was first stays first. Only the first `wanted + SPARE` pairs are looked at.
+    right, beyond n / ROOM. Ends where none lowers it by (n / ROOM) ** 2, since a pair that is exchanged has to be asked
+    about anew: pairs on which nothing tells are the first ones. What was first stays first. Only the first
+    `wanted + SPARE` pairs are looked at.
 
     >>> telling = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=1) for n in range(6)]
     >>> other = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=2) for n in range(6, 9)]
