@@ -32,7 +32,7 @@ L2_SENTENCES, L2_TEXTS = 0.1, 0.3
 EARLIER = 0.5  # weight of a reason that the first detector was written with
 # Weights of a case whose verdict is not told, of one read for cues of another family, of a plain reason for two cues.
 UNKNOWN, CROSSED, UNCUED = 0.3, 0.5, 3.0
-SENTENCE = 3.0  # weight of a sentence of a plain reason by itself, for one pair of cues per family
+SENTENCE = 1.0  # weight of a sentence of a plain reason by itself, for one pair of cues per family
 OTHER_CUES = {
     "provenance": [("expert", "unknown"), ("human", "llm"), ("llm", "expert"), ("unknown", "human")],
     "recency": [("new", "old"), ("old", "new")],
