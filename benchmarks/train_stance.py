@@ -105,7 +105,7 @@ def _sentences(without: Sequence[Plain]) -> Iterator[tuple[int, str]]:
 
 
 def merged(cases: Sequence[Example]) -> list[Example]:
-    """Return examples with each text once, at the sum of its weights; a text that has nothing to weigh teaches nothing."""
+    """Return examples with each text once, at the sum of its weights; one without sentences teaches nothing."""
     weights: dict[tuple[tuple[frozenset[str], ...], int], float] = {}
     for case in cases:
         if case.sentences:

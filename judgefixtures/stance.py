@@ -271,7 +271,8 @@ def weights() -> Mapping[str, Weights]:
 class Stance:
     """The answer for a reason, how likely each answer is, and what decided it.
 
-    `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do (of authors and labels where it has none of the family's), and `features` those of
+    `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do
+    (of authors and labels where it has none of the family's), and `features` those of
     its classes that weighed most, the weightiest first; all are empty where the answer is absent.
     """
 
