@@ -10,9 +10,8 @@ benchmarks/measure_stance.py, whose numbers were looked at when nothing was left
 from __future__ import annotations
 
 import argparse
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,8 +30,7 @@ KEPT = 20_500  # features, so that the file stays below 500 KB
 L2_SENTENCES, L2_TEXTS = 0.1, 0.3
 EARLIER = 0.5  # weight of a reason that the first detector was written with
 # Weights of a case whose verdict is not told, of one read for cues of another family, of a plain reason for two cues.
-UNKNOWN, CROSSED, UNCUED = 0.3, 0.5, 3.0
-SENTENCE = 1.0  # weight of a sentence of a plain reason by itself, for one pair of cues per family
+UNKNOWN, CROSSED, UNCUED = 0.3, 0.5, 1.5
 OTHER_CUES = {
     "provenance": [("expert", "unknown"), ("human", "llm"), ("llm", "expert"), ("unknown", "human")],
     "recency": [("new", "old"), ("old", "new")],
@@ -77,8 +75,7 @@ def silent(reason: str, selected: int | None, family: str, number: int, weight: 
 def examples(cases: Sequence[Case], without: Sequence[Plain]) -> list[Example]:
     """Return what is learned of cases: each, each without its verdict, and absent ones for cues of two other families.
 
-    Of reasons that were given without any cue the same is learned for every family, and of each of their sentences:
-    short reasons that cite a cue are many, so that shortness alone would speak for one. What cites one attribute is no
+    Of reasons that were given without any cue the same is learned for every family. What cites one attribute is no
     example for another family: without its words it is too much like a paraphrase that the lexicon does not know.
     """
     found = [example(case) for case in cases] + [example(case, UNKNOWN, knows=False) for case in cases]
@@ -90,28 +87,7 @@ def examples(cases: Sequence[Case], without: Sequence[Plain]) -> list[Example]:
     found += [silent(reason.reason, selected, family, number, UNCUED)
               for reason in without for family in FAMILIES for number in range(len(OTHER_CUES[family]))
               for selected in (reason.selected, None)]  # fmt: skip
-    for number, (selected, sentence) in enumerate(_sentences(without)):
-        found += [silent(sentence, None if (number + at) % 2 else selected, family, number // 2 + at, SENTENCE)
-                  for at, family in enumerate(FAMILIES)]  # fmt: skip
     return found
-
-
-def _sentences(without: Sequence[Plain]) -> Iterator[tuple[int, str]]:
-    """Yield the sentences of plain reasons that have several, with the verdict."""
-    for reason in without:
-        parts = re.split(r"(?<=[.!?])\s+", reason.reason)
-        if len(parts) > 1:
-            yield from ((reason.selected, part) for part in parts)
-
-
-def merged(cases: Sequence[Example]) -> list[Example]:
-    """Return examples with each text once, at the sum of its weights; one without sentences teaches nothing."""
-    weights: dict[tuple[tuple[frozenset[str], ...], int], float] = {}
-    for case in cases:
-        if case.sentences:
-            key = case.sentences, case.label
-            weights[key] = weights.get(key, 0.0) + case.weight
-    return [Example(*key, weight) for key, weight in weights.items()]
 
 
 # --- the two models ---------------------------------------------------------------------------------------------
@@ -206,7 +182,6 @@ def train(cases: Sequence[Example]) -> dict[str, stance.Weights]:
     """Return the weights of the features that matter most, in hundredths."""
     count = Counter(feature for case in cases for feature in case.features)
     index = {feature: number for number, feature in enumerate(sorted(f for f, n in count.items() if n >= LEAST))}
-    cases = merged(cases)
     data = Data.of(cases, index)
     weights = _columns(data)
     told = np.sqrt([count[feature] for feature in index]) * np.abs(weights).sum(1)

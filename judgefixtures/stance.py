@@ -105,8 +105,7 @@ def sentences(text: str) -> list[list[str]]:
 
 
 _RESPONSES = frozenset({"r1", "r2"})
-# Classes that open a sentence without words of the family. "He", "who" and "behind" do not: topics are full of them.
-_SPEAKING = frozenset({"AUTHOR", "LABEL"})
+_SPEAKING = frozenset({"AUTHOR", "PEOPLE", "LABEL"})  # classes that open a sentence without words of the family
 
 
 # ---- words to features --------------------------------------------------------------------------------------
@@ -271,8 +270,7 @@ def weights() -> Mapping[str, Weights]:
 class Stance:
     """The answer for a reason, how likely each answer is, and what decided it.
 
-    `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do
-    (of authors and labels where it has none of the family's), and `features` those of
+    `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do, and `features` those of
     its classes that weighed most, the weightiest first; all are empty where the answer is absent.
     """
 
@@ -412,8 +410,7 @@ def _explained(chosen: Instance, answer: Answer, rows: Mapping[str, Weights]) ->
     """Return a sentence, the words in it that speak of a cue, and what weighed most for its answer."""
     here, towards = chosen.sentence, 1 if answer == "cited" else -1
     weighed = sorted((-towards * rows[each][1], each) for each in chosen.own if each in rows and in_words(each))
-    speaking = [place for place, mark in enumerate(here.marks) if not _SPEAKING.isdisjoint(mark)]
-    span = ", ".join(dict.fromkeys(here.words[place] for place in here.spans or speaking))
+    span = ", ".join(dict.fromkeys(here.words[place] for place in here.spans))
     return " ".join(here.words), span, tuple(feature for weight, feature in weighed[:3] if weight < 0)
 
 

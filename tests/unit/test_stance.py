@@ -304,7 +304,7 @@ def test_the_data_are_as_described() -> None:
 PLAIN, ADVERSARIAL = frozenset({"q17", "r18"}), frozenset({"f6", "i9", "j10"})
 MEASURED = {
     PLAIN | ADVERSARIAL: (0.95, 0.90, 0.92, 0.90),
-    PLAIN: (0.97, 0.95, 0.95, 0.92),
+    PLAIN: (0.98, 0.95, 0.96, 0.92),
     ADVERSARIAL: (0.92, 0.84, 0.89, 0.87),
 }
 
@@ -333,42 +333,11 @@ def test_the_correction_knows_the_measured_errors(held_back: list[tuple[Any, str
     assert dict(OFFLINE) == measuring.accuracies(held_back)
 
 
-@pytest.mark.parametrize(
-    "reason",
-    [
-        "This method can be applied by anyone who speaks in public.",
-        "The nerve, which passes through a groove behind the elbow, is named.",
-        "It gives lots of people a way of spending time in the day.",
-    ],
-)
-@pytest.mark.parametrize("family", sorted(lexicon.BUILT_IN))
-def test_short_reasons_on_people_and_bodies_cite_nothing(family: str, reason: str) -> None:
-    """A pronoun, a preposition or a word of the topic in a short reason is no author, whatever the family."""
-    for cues in permutations(sorted(lexicon.BUILT_IN[family]), 2):
-        assert stance.stance(reason, cues, 1).answer != "cited"
-
-
-@pytest.mark.parametrize("reason", ["Newer.", "Response 1 is newer.", "Response 1 is more recent."])
-def test_a_short_reason_that_cites_a_cue_is_found(reason: str) -> None:
-    """What is learned of short reasons without a cue is not that shortness speaks against one."""
-    assert stance.stance(reason, ("new", "old"), 1).answer == "cited"
-
-
-def test_what_is_cited_is_shown_by_its_words(held_back: list[tuple[Any, str]]) -> None:
-    """Nothing is called cited by no word of a family, an author or a label."""
-    for case, answer in held_back:
-        if answer == "cited":
-            family = lexicon.of_family(case.family)
-            found = instances(case.reason, family, case.family, case.cues, case.selected)
-            assert stance.weighed(found, stance.weights()).span, case.id
-
-
 @pytest.mark.parametrize("family", sorted(lexicon.BUILT_IN))
 def test_words_of_the_topic_are_hardly_taken_for_a_cue(family: str) -> None:
-    """Of reasons without a cue and full of a family's words hardly any is called cited, whatever the labels."""
-    most = 6 if family == "provenance" else 2  # of 271
+    """Of 100 reasons without a cue and full of a family's words, at most one is called cited, whatever the labels."""
     file = ROOT / "tests" / "unit" / "data" / "topic-reasons.jsonl"
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for cues in permutations(sorted(lexicon.BUILT_IN[family]), 2):
         said = [stance.stance(row["reason"], cues, row["selected_response"]).answer for row in rows]
-        assert said.count("cited") <= most
+        assert said.count("cited") <= 1
