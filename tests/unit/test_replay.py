@@ -1644,7 +1644,7 @@ def test_ci_refuses_before_anything_is_asked(project: Project, monkeypatch: pyte
         result = project.run("--judge-record", "missing")
         said = result.said
         result.assert_outcomes(errors=1)
-        assert 'api_key_envs = ["GATEWAY_KEY"] in [security]' in said
+        assert 'api_key_envs = ["GATEWAY_KEY"] in [tool.judgefixtures.security]' in said
         said = project.run().said
         assert "[security]" not in said  # a replay sends nothing
         elsewhere = project.path.parent / "elsewhere.jsonl"
@@ -2071,7 +2071,7 @@ def test_of_headers_only_the_content_type_is_kept(provider: str, tmp_path: Path)
         ask(sdk_judge(provider, server.url), tmp_path, "missing")
     for name in NAMES:
         for line in (tmp_path / "ours" / "own" / f"{name}.jsonl").read_text().splitlines()[1:]:
-            assert json.loads(line).keys() - {"seen"} == {"digest", "pair", "json"}
+            assert json.loads(line).keys() - {"seen", "cached"} == {"digest", "pair", "json"}
 
 
 # --- asked again, and no more than that -------------------------------------------------------------------

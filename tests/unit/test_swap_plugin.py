@@ -554,7 +554,7 @@ def test_accuracy_needs_gold(project: Project) -> None:
     project.write_pairs(rows, "plain.jsonl")
     project.configure(f'judge = "{GPT}"\n[datasets.plain]\npath = "plain.jsonl"\n')
     run = project.run("test_accuracy.py", "-rs")
-    assert (run.ret, "1 skipped" in run.said) == (0, True)
+    assert (run.ret, "1 skipped" in run.said) == (11, True)
     assert "no pair of plain has gold" in run.said
     collected = project.run("test_swap.py", "--collect-only", "-q", "--judge-baseline", FAITHFUL).said
     assert "plain-recency-new-old" in collected
@@ -900,9 +900,9 @@ def test_the_preflight_says_whether_a_swap_can_pass(recording: Callable[..., Pro
         (["test_position.py", "-k", "four"], 5, "",
          "four-cell-new-old on own: 5 pairs cannot pass vsr_tolerance 0.15, not even without any flip: at least 15"),
         (["-k", "swap and recency", "--judge-baseline", "old"], 3, "",
-         "swap recency-new-old on own: 3 pairs cannot pass the margins of [swap]: at least 20 are needed"),
+         "swap recency-new-old on own: 3 pairs cannot pass the margins of a swap: at least 20 are needed"),
         (["-k", "swap and accuracy", "--judge-baseline", "old"], 2, "",
-         "swap accuracy on own: 2 pairs cannot pass the margins of [swap]: at least 3 are needed"),
+         "swap accuracy on own: 2 pairs cannot pass the margins of a swap: at least 3 are needed"),
     ],
     ids=["accuracy", "four cells", "swap", "swap of accuracy"],
 )  # fmt: skip

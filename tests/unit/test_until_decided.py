@@ -151,7 +151,7 @@ def test_what_the_looks_are_not_about_is_refused(
 @pytest.mark.parametrize(("arguments", "looks", "words"), [
     (("--judge-until-decided", "--judge-record", "all"), str([*LOOKS]),
      "it needs --judge-baseline NAME, and --judge-record missing or none"),
-    (("--judge-until-decided", "--judge-record", "missing"), "[100]", "needs several looks, and [swap] looks has one"),
+    (("--judge-until-decided", "--judge-record", "missing"), "[100]", "looks has one"),
 ])  # fmt: skip
 def test_what_it_needs_is_said(project: Project, arguments: tuple[str, ...], looks: str, words: str) -> None:
     """Without looks, or without recording, the option is refused before anything is asked."""
