@@ -27,16 +27,16 @@ RUNS = {
 # Its messages say "difference at most" of a shift that is no FAIL, and what is planned and was deselected counts in its
 # decision and its guards. The control asks about other pairs of the house sets: its row, and its judgments of `plans`.
 BEFORE = {
-    "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "fc43d6001c309b2f"},
+    "cues": {"judgments.jsonl": "0077e71d75dd30a8", "report.json": "7906299a3ba10bfb"},
     "plans": {
-        "judgments.jsonl": "54953e97a3522d95",
+        "judgments.jsonl": "d35b451b7e0c937b",
         "plans.jsonl": "029350f729ce674e",
         "report.json": "13fa60144f77b11e",
     },
     "swap": {
         "differences.jsonl": "aee102287f062a36",
         "judgments.jsonl": "778c3cf3dd204f68",
-        "report.json": "29ca176887da6cd7",
+        "report.json": "5b39b38a22018b9d",
     },
 }
 
