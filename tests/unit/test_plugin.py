@@ -564,7 +564,7 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file = project.path / "pyproject.toml"
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
-    refused(project.run("-k", "recency"), *words, str(recency_of(project)), "[judges.faithful]",
+    refused(project.run("-k", "recency"), *words, str(recency_of(project)), "another judge than faithful is now",
             'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record all')  # fmt: skip
     assert project.tree() == before
 
@@ -1036,7 +1036,7 @@ def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
     tables = [f"[cues.{name}]\n" + "".join(f'{label} = "{{number}} {label}."\n' for label in both)
               for name, both in labels.items()]  # fmt: skip
     project.configure(more="\n".join(tables))
-    refused(project.run("-k", "recency"), "[cues.a", "would both be called 'a-b-c-d'", "leave the hyphens out")
+    refused(project.run("-k", "recency"), "the cue family a", "would both be called 'a-b-c-d'", "leave the hyphens out")
 
 
 def test_damaged_frozen_pairs_are_told(project: Project) -> None:
