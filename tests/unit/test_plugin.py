@@ -713,7 +713,8 @@ def test_a_judge_whose_answers_are_cut_off_is_found_out_by_the_probe(bare: Proje
     cut_off_after(server, answers=0)
     result = bare.run("--judge-record", "missing")
     refused(result, "fatal: judge 'faithful': the first answer was cut off (max_output_tokens = 512)",
-            "Raise max_output_tokens in [tool.judgefixtures.judges.faithful]", "reasoning_effort", "faithful: 1 calls")  # fmt: skip
+            "Raise max_output_tokens in [tool.judgefixtures.judges.faithful]", "reasoning_effort",
+            "faithful: 1 calls")  # fmt: skip
     result.assert_outcomes(failed=1)
     assert server.requests == 1
 
