@@ -15,9 +15,10 @@ from judgefixtures.stance import weights
 KNOWN_FROM = 0.35  # of a text's words; docs/detector.md has how far texts of either kind are from it
 STRANGE = 5  # words: so many without a known one are a sentence in another language, whatever stands around it
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-# What is quoted is not the reason's own language: code, formulas, addresses, passages of the responses.
+# What is quoted is not the reason's own language: code, formulas, addresses, passages of the responses. No passage
+# holds its own opening mark, or a run of those would be read from each of them to its end.
 _QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`]*`|\$[^$\n]*\$|\bhttps?://\S+|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』"
+    r"```.*?(?:```|\Z)|`[^`]*`|\$[^$\n]*\$|\bhttps?://\S+|\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』"
     r"|(?<!\w)['‘][^'‘’\n]*(?:(?<=\w)['’]\w[^'‘’\n]*)*['’](?!\w)",
     re.DOTALL,
 )
@@ -46,7 +47,8 @@ def is_english(text: str) -> bool:
     said = _QUOTED.sub(" ", text)
     if not _WORD.search(said):
         said = text
-    counts = [_counted(sentence, shouted=text.isupper()) for sentence in _ENDS.split(said)]
+    shouted = text.isupper()
+    counts = [_counted(sentence, shouted=shouted) for sentence in _ENDS.split(said)]
     known, strange = (sum(count[which] for count in counts) for which in (0, 1))
     return known >= KNOWN_FROM * (known + strange) and all(some or others < STRANGE for some, others in counts)
 

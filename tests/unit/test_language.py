@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 from support.project import Project, suite
+from support.timing import quickest
 
 from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.readings import measured_offline, readings_row
@@ -281,3 +282,11 @@ def test_reasons_in_english_are_told_as_before(project: Project) -> None:
     assert (row["car_status"], row["car"]["value"]) == ("FAIL", 0)
     assert "unread_reasons" not in row
     assert not any("unread" in each for each in project.rows("report/judgments.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "piece", ["«", "„", "“", "「", "『", '"', "$", "`", "```a ", "'a", " 'a", ". ", "a:", "word ", "http://"]
+)
+def test_a_text_without_end_is_read_in_a_moment(piece: str) -> None:
+    """A judge may repeat anything a hundred thousand times: the time grows with the text's length, not its square."""
+    assert quickest(lambda: is_english.__wrapped__(piece * 100_000), 2) < 2
