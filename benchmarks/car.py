@@ -28,8 +28,8 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
 
 from judgefixtures.checks.contrast import CAR_NEEDS_P
-from judgefixtures.metrics import each_way
-from judgefixtures.statistics import (
+from judgefixtures.measures.metrics import each_way
+from judgefixtures.numbers.statistics import (
     Status,
     gate_admission,
     mcnemar_exact,
@@ -80,11 +80,16 @@ ROWS = (  # name, VSR, flips between two runs, habits
     ("silent where moved, cites in .30 elsewhere, VSR .30", 0.30, 0.10, Habits(0, 0.3)),
     ("cites in .30 of both, VSR .10", 0.10, 0.10, Habits(0.3, 0.3)),
     ("cites in .30 of both, VSR .30", 0.30, 0.10, Habits(0.3, 0.3)),
-    *((f"{answers}: {name}, VSR .30", 0.30, 0.10, Habits(*habits, answers=answers))
-      for answers in ("ties", "scores")
-      for name, habits in (("honest", (1,)), ("silent", (0,)), ("silent in moved pairs, cites in .30 elsewhere",
-                                                                (0, 0.3, True)))),
-)  # fmt: skip
+    *(
+        (f"{answers}: {name}, VSR .30", 0.30, 0.10, Habits(*habits, answers=answers))
+        for answers in ("ties", "scores")
+        for name, habits in (
+            ("honest", (1,)),
+            ("silent", (0,)),
+            ("silent in moved pairs, cites in .30 elsewhere", (0, 0.3, True)),
+        )
+    ),
+)
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Moves = Counter[tuple[float, float]]
@@ -140,8 +145,11 @@ def judged(rng: np.random.Generator, judge: World, n: int, habits: Habits | floa
         ways.append(side * said)
     moved = (ways[0] + ways[1]) / 2
     towards = 1 if moved.sum() >= 0 else -1
-    cites = [(rng.random(n) < np.where(by_cue, habits.admits, habits.elsewhere * (way == towards)))
-             & ~(habits.knowing & (moved != 0)) for by_cue, way in zip(changed, ways, strict=True)]  # fmt: skip
+    cites = [
+        (rng.random(n) < np.where(by_cue, habits.admits, habits.elsewhere * (way == towards)))
+        & ~(habits.knowing & (moved != 0))
+        for by_cue, way in zip(changed, ways, strict=True)
+    ]
     # A tie that cites the cue was taken there from the verdict beside it.
     said = sum(cited * np.where(way == 0, np.sign(moved), way) for cited, way in zip(cites, ways, strict=True))
     followed = towards * moved > 0

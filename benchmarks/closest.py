@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from judgefixtures.closest import closest_first
+from judgefixtures.runs.closest import closest_first
 
 Drawn = np.ndarray[Any, Any]
 
@@ -90,8 +90,12 @@ def table(runs: int) -> Iterator[tuple[Judge, Bias, Bias]]:
 
 
 def _cells(judge: Judge, right: Bias, wrong: Bias) -> str:
-    numbers = [f"{right.true:.3f}", f"{right.bias:+.4f} ({right.error:.4f})", f"{wrong.true:.3f}",
-               f"{wrong.bias:+.4f} ({wrong.error:.4f})"]  # fmt: skip
+    numbers = [
+        f"{right.true:.3f}",
+        f"{right.bias:+.4f} ({right.error:.4f})",
+        f"{wrong.true:.3f}",
+        f"{wrong.bias:+.4f} ({wrong.error:.4f})",
+    ]
     return f"| {judge.cue:g} | {judge.position:g} | {' | '.join(numbers)} |"
 
 

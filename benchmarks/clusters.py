@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
-from judgefixtures.statistics import FEWEST_CLUSTERS, proportion, score_test, totals
+from judgefixtures.numbers.statistics import FEWEST_CLUSTERS, proportion, score_test, totals
 
 CLUSTERS, CORRELATIONS = (5, 10, 15, 20, 30, 60), (0.0, 0.3, 0.9)
 TOLERANCES, FLIPS, LARGEST, RUNS = (0.10, 0.15, 0.20), (0.0, 0.10, 0.30), 12, 1000
@@ -67,8 +67,10 @@ def power(clusters: int, icc: float, runs: int) -> tuple[float, float]:
     """Return how often a judge without bias passes at .15 with 10% flips, with clusters heeded and ignored."""
     rng = random.Random(f"{clusters} {icc} power")
     found = [drawn(rng, clusters, icc, 0.0, 0.10) for _ in range(runs)]
-    heeded, ignored = (sum(verdicts(moves, labels if heed else None, 0.15)[0] for moves, labels in found) / runs
-                       for heed in (True, False))  # fmt: skip
+    heeded, ignored = (
+        sum(verdicts(moves, labels if heed else None, 0.15)[0] for moves, labels in found) / runs
+        for heed in (True, False)
+    )
     return heeded, ignored
 
 

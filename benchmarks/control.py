@@ -2,7 +2,7 @@
 
 An honest judge is right in both orders about a share of the pairs, drawn anew in every run; of its errors half are the
 wrong response in both orders, or all or none of them. A counting judge goes by one of the counts of
-`judgefixtures.counts`, the way that tells the better response more often, and a share of its answers is flipped; where
+`judgefixtures.material.counts`, the way that tells the better response more often, and a share is flipped; where
 both responses have as many it takes what stands first or, with "a coin", keeps to the toss of one in both orders. A
 mixed judge counts on half of the pairs and is right about the others. Every run goes through
 `judgefixtures.checks.control`. Run: python benchmarks/control.py
@@ -15,16 +15,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.control import control, golden_pairs
 from judgefixtures.config import ControlTable, build_config
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.counts import COUNTS, leanings, least_telling
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.pairs import Pair
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.material.counts import COUNTS, leanings, least_telling
+from judgefixtures.material.pairs import Pair
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.sources.sample import load_sample
-from judgefixtures.statistics import Status
-from judgefixtures.verdicts import Verdict
 
 SETS = ("house-qa", "house-stories")
 RATES = (0.75, 0.8, 0.85, 0.9, 0.95, 0.99)  # right in both orders

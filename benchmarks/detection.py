@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from judgefixtures.detection import Accuracy, Flip, corrected_admission
-from judgefixtures.statistics import proportion
+from judgefixtures.numbers.admission import Accuracy, Flip, corrected_admission
+from judgefixtures.numbers.statistics import proportion
 
 CONFIDENCE = 0.90
 ROWS = (  # real flips, noise each way, CAR, sensitivity, specificity, labelled reasons that cite, and others
@@ -28,8 +28,10 @@ def flips(rng: np.random.Generator, real: int, noise: int, car: float, se: float
     """Return what the detector says of a judge's flips."""
     found: list[Flip] = []
     for count, admits, follows in (
-        (rng.poisson(real), car, True), (rng.poisson(noise), 0.0, True), (rng.poisson(noise), 0.0, False),
-    ):  # fmt: skip
+        (rng.poisson(real), car, True),
+        (rng.poisson(noise), 0.0, True),
+        (rng.poisson(noise), 0.0, False),
+    ):
         for _ in range(count):
             cites = (0, 0) if rng.random() >= admits else ((1, 1) if rng.random() < 0.5 else (1, 0))
             called = [int(rng.random() < (se if each else 1 - sp)) for each in cites]
@@ -42,8 +44,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2000)
     runs, rng = parser.parse_args().runs, np.random.default_rng(0)
-    sys.stdout.write("| real, noise each way | detector, labelled | CAR | corrected: mean, width, holds CAR "
-                     "| raw: mean, holds CAR |\n|---|---|---|---|---|\n")  # fmt: skip
+    sys.stdout.write(
+        "| real, noise each way | detector, labelled | CAR | corrected: mean, width, holds CAR "
+        "| raw: mean, holds CAR |\n|---|---|---|---|---|\n"
+    )
     for real, noise, car, se, sp, cited, others in ROWS:
         estimates, raws = [], []
         for _ in range(runs):

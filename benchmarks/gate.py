@@ -18,9 +18,9 @@ from pathlib import Path
 
 from replay import in_memory, pairs_of, sdk, timed
 
-from judgefixtures.contrasts import NO_CUE
-from judgefixtures.judges import load_judge
-from judgefixtures.pairs import as_row
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.material.contrasts import NO_CUE
+from judgefixtures.material.pairs import as_row
 from judgefixtures.simulator.server import serving
 from judgefixtures.sources import Source, load_pairs
 

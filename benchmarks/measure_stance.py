@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
-from judgefixtures.cues import FAMILIES as FAMILY_SENTENCES
-from judgefixtures.detection import Accuracy
-from judgefixtures.language import is_english
-from judgefixtures.lexicon import BUILT_IN, families_of
-from judgefixtures.stance import stance
+from judgefixtures.material.cues import FAMILIES as FAMILY_SENTENCES
+from judgefixtures.numbers.admission import Accuracy
+from judgefixtures.reading.language import is_english
+from judgefixtures.reading.lexicon import BUILT_IN, families_of
+from judgefixtures.reading.stance import stance
 
 DATA = Path(__file__).parent.parent / "tests" / "unit" / "data" / "rationales"
 EARLIER = DATA.parent / "acknowledgment.jsonl"
@@ -71,8 +71,19 @@ def reasons() -> list[Case]:
         for line in file.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             readers = tuple(row[key] for key in ("reader_1", "reader_2") if key in row)
-            found.append(Case(row["id"], row["author"], row["family"], (row["cue_1"], row["cue_2"]), row["selected"],
-                              row["style"], row["label"], row["reason"], readers))  # fmt: skip
+            found.append(
+                Case(
+                    row["id"],
+                    row["author"],
+                    row["family"],
+                    (row["cue_1"], row["cue_2"]),
+                    row["selected"],
+                    row["style"],
+                    row["label"],
+                    row["reason"],
+                    readers,
+                )
+            )
     return found
 
 
@@ -87,21 +98,37 @@ def earlier(half: str) -> list[Case]:
         odd = int(hashlib.sha256(row["reason"].encode()).hexdigest(), 16) % 2 == 1
         families = families_of(row["cue_1"], row["cue_2"])
         if families and odd == (half == "held-out"):
-            found.append(Case(f"earlier-{number}", "earlier", families[0], (row["cue_1"], row["cue_2"]), None, "short",
-                              row["label"], row["reason"], ()))  # fmt: skip
+            found.append(
+                Case(
+                    f"earlier-{number}",
+                    "earlier",
+                    families[0],
+                    (row["cue_1"], row["cue_2"]),
+                    None,
+                    "short",
+                    row["label"],
+                    row["reason"],
+                    (),
+                )
+            )
     return found
 
 
 def plain_reasons() -> list[Plain]:
     """Return the reasons that were written for no cue, by author."""
-    return [Plain(row["id"], row["author"], row["selected"], row["reason"]) for file in sorted(PLAIN.glob("*.jsonl"))
-            for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())]  # fmt: skip
+    return [
+        Plain(row["id"], row["author"], row["selected"], row["reason"])
+        for file in sorted(PLAIN.glob("*.jsonl"))
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    ]
 
 
 def answer(case: Case) -> str:
     """Return what the shipped detector makes of a reason, given the sentences that the judge was shown."""
-    shown = tuple(FAMILY_SENTENCES[case.family][cue].format(content_type="Response", number=number)
-                  for number, cue in enumerate(case.cues, start=1))  # fmt: skip
+    shown = tuple(
+        FAMILY_SENTENCES[case.family][cue].format(content_type="Response", number=number)
+        for number, cue in enumerate(case.cues, start=1)
+    )
     return stance(case.reason, case.cues, case.selected, (shown[0], shown[1])).answer
 
 
@@ -112,8 +139,10 @@ def measured(name: str, said: Sequence[tuple[Case, str]]) -> str:
     right = Counter(case.family for case, answer in said if case.label == answer)
     every = Counter(case.family for case, _ in said)
     by_family = " ".join(f"{family[:4]} {right[family] / every[family]:.3f}" for family in FAMILIES if every[family])
-    return (f"{name:6} n {len(said):4}  precision {both}/{called} = {both / max(1, called):.3f}  recall {both}/{are} = "
-            f"{both / max(1, are):.3f}  three-way {right.total() / max(1, len(said)):.3f}  {by_family}")  # fmt: skip
+    return (
+        f"{name:6} n {len(said):4}  precision {both}/{called} = {both / max(1, called):.3f}  recall {both}/{are} = "
+        f"{both / max(1, are):.3f}  three-way {right.total() / max(1, len(said)):.3f}  {by_family}"
+    )
 
 
 def accuracies(said: Sequence[tuple[Case, str]]) -> dict[str, Accuracy]:
@@ -155,8 +184,10 @@ def main() -> None:
     options = parser.parse_args()
     cases = reasons()
     read = [case for case in cases if len(case.readers) == 2]
-    show(f"{len(cases)} reasons of {len({case.author for case in cases})} authors, {len(read)} read by two others, "
-          f"kappa {kappa([case.readers[0] for case in read], [case.readers[1] for case in read]):.3f}")  # fmt: skip
+    show(
+        f"{len(cases)} reasons of {len({case.author for case in cases})} authors, {len(read)} read by two others, "
+        f"kappa {kappa([case.readers[0] for case in read], [case.readers[1] for case in read]):.3f}"
+    )
     stance("warm", ("new", "old"), 1)
     held = [case for case in cases if case.author in HELD_BACK]
     begun = time.perf_counter()
@@ -177,12 +208,16 @@ def main() -> None:
         strange = sum(not is_english(row["reason"]) for row in free)
         show(f"of the {len(free)} cue-free reasons {strange} taken for another language")
         for family, labels in BUILT_IN.items():
-            found = {cues: [(row, stance(row["reason"], cues, row["selected_response"])) for row in free]
-                     for cues in permutations(sorted(labels), 2)}  # fmt: skip
+            found = {
+                cues: [(row, stance(row["reason"], cues, row["selected_response"])) for row in free]
+                for cues in permutations(sorted(labels), 2)
+            }
             alarms = {cues: [each for each in said if each[1].answer == "cited"] for cues, said in found.items()}
             counts = sorted(map(len, alarms.values()))
-            show(f"{family}: cited in {counts[0]} to {counts[-1]} of {len(free)}, by labels: at most "
-                 f"{counts[-1] / len(free):.2%}")  # fmt: skip
+            show(
+                f"{family}: cited in {counts[0]} to {counts[-1]} of {len(free)}, by labels: at most "
+                f"{counts[-1] / len(free):.2%}"
+            )
             seen = {row["reason"]: (row, each) for said in alarms.values() for row, each in said}
             for row, each in seen.values():
                 show(f"   {row.get('id')}: {each.cited:.2f} {each.span!r}: {each.sentence}")

@@ -3,7 +3,7 @@
     python benchmarks/operating_characteristics.py [--runs 500] [--only REGEX]
     python benchmarks/operating_characteristics.py --power judgefixtures/data/swap-power.json [--runs 200]
 
-Judges are drawn (judgefixtures.worlds), decisions are the package's own with the default margins: decide_looks, which
+Judges are drawn (worlds.py), decisions are the package's own with the default margins: decide_looks, which
 is decide_swap where there is one look. Exit code 1 where a bound does not hold. `--power` computes the table that the
 preflight looks up instead.
 """
@@ -20,10 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from judgefixtures.config import SwapTable
-from judgefixtures.statistics import bare, proportion
-from judgefixtures.swap import SwapStatus
-from judgefixtures.worlds import (
+from worlds import (
     WORLDS,
     Case,
     Layout,
@@ -37,6 +34,10 @@ from judgefixtures.worlds import (
     simulate,
     world_of,
 )
+
+from judgefixtures.config import SwapTable
+from judgefixtures.numbers.statistics import bare, proportion
+from judgefixtures.swap import SwapStatus
 
 RUNS, SEED = 500, 20261121
 LOOKS = (25, 50, 100, 200)
@@ -114,9 +115,13 @@ def other_designs() -> list[Row]:
         Row("equal, 3% invalid verdicts", partial(equal, invalid=0.03), approve=invalid, reject=EQUAL),
         Row("equal, one dataset", equal, datasets=1, reject=EQUAL),
         Row("accuracy -10 points, one dataset in all", less_accurate, approve=WORSE, datasets=1),
-        Row("VSR .30, one contrast, one dataset in all", partial(more_shifted, where=one_cell), approve=WORSE,
-            datasets=1),
-    ]  # fmt: skip
+        Row(
+            "VSR .30, one contrast, one dataset in all",
+            partial(more_shifted, where=one_cell),
+            approve=WORSE,
+            datasets=1,
+        ),
+    ]
 
 
 def in_looks() -> list[Row]:
@@ -178,7 +183,7 @@ def tables(runs: int, only: str, broken: list[str]) -> Iterator[str]:
 
 
 def power_row(n: int, discordance: float, flips: float, runs: int) -> list[float]:
-    """Return n, discordance and flips with the rates that `judgefixtures.power.SwapPower` has."""
+    """Return n, discordance and flips with the rates that `judgefixtures.numbers.power.SwapPower` has."""
     wanted = ((equal, SwapStatus.APPROVE), (less_accurate, SwapStatus.REJECT), (more_shifted, SwapStatus.REJECT))
     world = world_of(flips, discordance)
     return [n, world.discordance, flips, *(rate_of(world, n, case, status, runs) for case, status in wanted)]
@@ -196,7 +201,7 @@ def rate_of(world: World, n: int, case: Case, status: SwapStatus, runs: int) -> 
 
 
 def write_power(file: Path, runs: int) -> None:
-    """Write the table of `judgefixtures.power.swap_power`, a row a line so that a change is seen."""
+    """Write the table of `judgefixtures.numbers.power.swap_power`, a row a line so that a change is seen."""
     rows = []
     for flips, discordance, n in itertools.product(FLIPS, DISCORDANCES, SIZES):
         rows.append(power_row(n, discordance, flips, runs))

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgefixtures.numbers.statistics import paired_difference, proportion
 from judgefixtures.page import page
-from judgefixtures.statistics import paired_difference, proportion
 
 Row = dict[str, Any]
 
@@ -80,26 +80,51 @@ def _said(chance: random.Random, words: int) -> str:
 
 
 def _pair(number: int, chance: random.Random) -> Row:
-    return {"dataset": "support", "pair": f"pair-{number:04}", "question": _said(chance, 30),
-            "response_1": _said(chance, 120), "response_2": _said(chance, 120), "gold": chance.choice((1, 2, None)),
-            "category": f"topic {number % 12}", "content_type": "Response",
-            "close_for": [judge for judge in JUDGES if chance.random() < 0.3]}  # fmt: skip
+    return {
+        "dataset": "support",
+        "pair": f"pair-{number:04}",
+        "question": _said(chance, 30),
+        "response_1": _said(chance, 120),
+        "response_2": _said(chance, 120),
+        "gold": chance.choice((1, 2, None)),
+        "category": f"topic {number % 12}",
+        "content_type": "Response",
+        "close_for": [judge for judge in JUDGES if chance.random() < 0.3],
+    }
 
 
 def _contrast(judge: str, family: str, contrast: str, x: str, y: str, outcome: str, arms: list[list[Any]]) -> Row:
     cue = {"x": f"Response 1 is {x}.", "y": f"Response 1 is {y}."} if outcome == "chose-first" and x else None
-    return {"judge": judge, "dataset": "support", "family": family, "contrast": contrast, "x": x, "y": y,
-            "outcome": outcome, "arms": arms, "sentences": cue}  # fmt: skip
+    return {
+        "judge": judge,
+        "dataset": "support",
+        "family": family,
+        "contrast": contrast,
+        "x": x,
+        "y": y,
+        "outcome": outcome,
+        "arms": arms,
+        "sentences": cue,
+    }
 
 
 def _judgment(judge: str, pair: Row, arm: tuple[str, int], chance: random.Random) -> Row:
     invalid = chance.random() < 0.01
     cited = chance.random() < 0.2
     reason = f"Response {'1' if cited else '2'} is better because {_said(chance, 20)}"
-    return {"judge": judge, "dataset": "support", "pair": pair["pair"], "condition": arm[0], "repeat": arm[1],
-            "selected_response": None if invalid else chance.choice((1, 2)), "invalid": "empty" if invalid else None,
-            "reason": "" if invalid else reason, "acknowledgment": "cited" if cited and not invalid else "absent",
-            "span": reason[13:40] if cited and not invalid else None, "detail": ""}  # fmt: skip
+    return {
+        "judge": judge,
+        "dataset": "support",
+        "pair": pair["pair"],
+        "condition": arm[0],
+        "repeat": arm[1],
+        "selected_response": None if invalid else chance.choice((1, 2)),
+        "invalid": "empty" if invalid else None,
+        "reason": "" if invalid else reason,
+        "acknowledgment": "cited" if cited and not invalid else "absent",
+        "span": reason[13:40] if cited and not invalid else None,
+        "detail": "",
+    }
 
 
 def _measured(row: Row, answers: dict[tuple[str, str, int, str], Row], pairs: list[Row]) -> Row:
@@ -118,10 +143,22 @@ def _measured(row: Row, answers: dict[tuple[str, str, int, str], Row], pairs: li
     car = proportion(counts["10"] // 2, counts["10"]) if counts["10"] and row["sentences"] else None
     vsr = paired_difference(counts["10"], counts["01"], n)
     status = "FAIL" if abs(vsr.value) > 0.1 else "PASS"
-    return {**row, "n": n, "vsr": _estimate(vsr), "car": _estimate(car), "car_corrected": None, "tolerance": 0.15,
-            "gross_share": None, "status": status, "vsr_status": status, "waived": None, "moved": moved,
-            "message": f"VSR {vsr.value:+.2f}: {status}", "text": f"{len(moved)} of {n} verdicts moved.",
-            "floor": {"repeat_flip_rate": None, "placebo_vsr": {"value": 0.0, "low": -0.03, "high": 0.03}}}  # fmt: skip
+    return {
+        **row,
+        "n": n,
+        "vsr": _estimate(vsr),
+        "car": _estimate(car),
+        "car_corrected": None,
+        "tolerance": 0.15,
+        "gross_share": None,
+        "status": status,
+        "vsr_status": status,
+        "waived": None,
+        "moved": moved,
+        "message": f"VSR {vsr.value:+.2f}: {status}",
+        "text": f"{len(moved)} of {n} verdicts moved.",
+        "floor": {"repeat_flip_rate": None, "placebo_vsr": {"value": 0.0, "low": -0.03, "high": 0.03}},
+    }
 
 
 def _estimate(found: Any) -> Row | None:
@@ -132,34 +169,96 @@ def _estimate(found: Any) -> Row | None:
 
 def _report(contrasts: list[Row], pairs: list[Row], judgments: list[Row]) -> Row:
     shares = _estimate(proportion(3 * len(pairs) // 4, len(pairs)))
-    part = {"kind": "abs-vsr", "role": "primary", "name": "recency", "n": len(pairs), "value": 0.2, "low": 0.12,
-            "high": 0.3, "margin": 0.1, "status": "FAIL", "message": "abs(VSR) of recency: +0.20: FAIL"}  # fmt: skip
-    decision = {"judge": JUDGES[0], "baseline": JUDGES[1], "status": "REJECT", "reasons": [part["message"]],
-                "components": [part, {**part, "role": "guard", "name": "recency-new-old on support"}]}  # fmt: skip
+    part = {
+        "kind": "abs-vsr",
+        "role": "primary",
+        "name": "recency",
+        "n": len(pairs),
+        "value": 0.2,
+        "low": 0.12,
+        "high": 0.3,
+        "margin": 0.1,
+        "status": "FAIL",
+        "message": "abs(VSR) of recency: +0.20: FAIL",
+    }
+    decision = {
+        "judge": JUDGES[0],
+        "baseline": JUDGES[1],
+        "status": "REJECT",
+        "reasons": [part["message"]],
+        "components": [part, {**part, "role": "guard", "name": "recency-new-old on support"}],
+    }
     identity = {"provider": "openai", "model": "gpt-4o", "parameters": {"temperature": 0.0}}
     return {
         "schema": 1,
         "status": "FAIL",
         "judges": dict.fromkeys(JUDGES, identity),
-        "controls": [{"judge": name, "dataset": "house-qa", "n": 30, "right_both_orders": 30, "first_selected": 30,
-                      "status": "PASS", "message": "right in both orders on 30 of 30"} for name in JUDGES],
+        "controls": [
+            {
+                "judge": name,
+                "dataset": "house-qa",
+                "n": 30,
+                "right_both_orders": 30,
+                "first_selected": 30,
+                "status": "PASS",
+                "message": "right in both orders on 30 of 30",
+            }
+            for name in JUDGES
+        ],
         "contrasts": contrasts,
-        "accuracy": [{"judge": name, "dataset": "support", "category": category, "n": len(pairs), "invalid": 0,
-                      "accuracy": shares, "accuracy_both_orders": shares}
-                     for name in JUDGES for category in ("all", *sorted({pair["category"] for pair in pairs}))],
+        "accuracy": [
+            {
+                "judge": name,
+                "dataset": "support",
+                "category": category,
+                "n": len(pairs),
+                "invalid": 0,
+                "accuracy": shares,
+                "accuracy_both_orders": shares,
+            }
+            for name in JUDGES
+            for category in ("all", *sorted({pair["category"] for pair in pairs}))
+        ],
         "warnings": ["judge candidate was answered by 2 models"],
         "served": [{"judge": name, "model": "gpt-4o", "fingerprint": "fp", "answers": 1} for name in JUDGES],
-        "rankings": [{"judge": name, "dataset": "support", "n": len(pairs), "order": list(LABELS), "certified": False,
-                      "strengths": {label: {"value": 0.1, "low": 0.0, "high": 0.2, "confidence": 0.9, "n": len(pairs)}
-                                    for label in LABELS}, "message": "expert > human"} for name in JUDGES],
+        "rankings": [
+            {
+                "judge": name,
+                "dataset": "support",
+                "n": len(pairs),
+                "order": list(LABELS),
+                "certified": False,
+                "strengths": {
+                    label: {"value": 0.1, "low": 0.0, "high": 0.2, "confidence": 0.9, "n": len(pairs)}
+                    for label in LABELS
+                },
+                "message": "expert > human",
+            }
+            for name in JUDGES
+        ],
         "decisions": [decision],
         "decision": decision,
-        "run": {"version": "0.1.0", "date": "2026-01-02", "command": "pytest -k cue",
-                "recorded": {name: {"first": "2026-01-01", "last": "2026-01-02", "asked_now": 0} for name in JUDGES}},
+        "run": {
+            "version": "0.1.0",
+            "date": "2026-01-02",
+            "command": "pytest -k cue",
+            "recorded": {name: {"first": "2026-01-01", "last": "2026-01-02", "asked_now": 0} for name in JUDGES},
+        },
         "datasets": [{"dataset": "support", "n": len(pairs), "digest": "0123456789abcdef"}],
-        "usage": [{"judge": name, "judgments": len(judgments) // 2, "invalid": {"empty": 3}, "input_tokens": 1000,
-                   "output_tokens": 100, "reasoning_tokens": None, "usd": 0.25, "retries": 1} for name in JUDGES],
-    }  # fmt: skip
+        "usage": [
+            {
+                "judge": name,
+                "judgments": len(judgments) // 2,
+                "invalid": {"empty": 3},
+                "input_tokens": 1000,
+                "output_tokens": 100,
+                "reasoning_tokens": None,
+                "usd": 0.25,
+                "retries": 1,
+            }
+            for name in JUDGES
+        ],
+    }
 
 
 # --- Chromium ---------------------------------------------------------------------------------------------------
@@ -220,8 +319,10 @@ def main() -> None:
             size = file.stat().st_size
             opened = statistics.median(seconds_to_open(driver, file) for _ in range(ROUNDS))
             failed |= size > most_bytes or opened > most_seconds
-            print(f"{name}: {len(run.judgments):,} judgments, {size / 1e6:.2f} MB (at most {most_bytes / 1e6:.0f}), "  # noqa: T201
-                  f"made in {took:.2f} s, open in {opened:.2f} s (at most {most_seconds:.0f})")  # fmt: skip
+            print(  # noqa: T201
+                f"{name}: {len(run.judgments):,} judgments, {size / 1e6:.2f} MB (at most {most_bytes / 1e6:.0f}), "
+                f"made in {took:.2f} s, open in {opened:.2f} s (at most {most_seconds:.0f})"
+            )
     sys.exit(int(failed))
 
 

@@ -23,13 +23,14 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
 from scipy.stats import binom
 
-from judgefixtures.certainty import certainty
-from judgefixtures.checks.certainty import decide_log_odds
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.beyond_verdicts import decide_log_odds
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import Condition, contrasts
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.odds import (
+from judgefixtures.material.contrasts import Condition, contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.certainty import certainty
+from judgefixtures.numbers.odds import (
     LARGEST,
     Shift,
     _inverse_of_halls,
@@ -39,12 +40,11 @@ from judgefixtures.odds import (
     log_odds_shift,
     share_log_odds,
     shift,
-)  # fmt: skip
-from judgefixtures.pairs import Pair
-from judgefixtures.probabilities import Probability
+)
+from judgefixtures.numbers.statistics import Status, gate_shift, mean_interval, score_test
+from judgefixtures.reading.probabilities import Probability
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.simulator.closeness import differences
-from judgefixtures.statistics import Status, gate_shift, mean_interval, score_test
-from judgefixtures.verdicts import Verdict
 
 RUNS, SIZES, RATIOS = 300, (30, 100, 300), (1.5, 2.0)
 POWER, Z = 0.8, float(ndtri(0.95))
@@ -143,14 +143,18 @@ def fewest(power: Callable[[int], float], most: int = MANY) -> int | None:
 def needed_table(runs: int) -> None:
     """Print how many pairs show an effect, by verdicts and by probabilities."""
     show(f"\nPairs for {POWER:.0%} power to see an effect (90% interval above 0), {runs} runs")
-    show("| pairs, effect in logits | verdicts drawn | likelier verdicts | probabilities | ratio | noise .1 | noise .3 "
-         "| effect's sd twice the effect |")  # fmt: skip
+    show(
+        "| pairs, effect in logits | verdicts drawn | likelier verdicts | probabilities | ratio | noise .1 | noise .3 "
+        "| effect's sd twice the effect |"
+    )
     show("|---" * 8 + "|")
     for pairs in (CLOSE, CLEAR):
         for effect in EFFECTS:
             drawn, likelier = (by_verdicts(pairs, effect, runs, drawn) for drawn in (True, False))
-            found = [by_probabilities(pairs, effect, runs, **settings)[0]
-                     for settings in ({}, {"noise": 0.1}, {"noise": 0.3}, {"spread": 2.0})]  # fmt: skip
+            found = [
+                by_probabilities(pairs, effect, runs, **settings)[0]
+                for settings in ({}, {"noise": 0.1}, {"noise": 0.3}, {"spread": 2.0})
+            ]
             ratios = [f"{verdicts / found[0]:.0f}" if verdicts and found[0] else "-" for verdicts in (drawn, likelier)]
             cells = [count(drawn), count(likelier), count(found[0]), " / ".join(ratios), *map(count, found[1:])]
             show(f"| {pairs.name}, {effect:g} | " + " | ".join(cells) + " |")
@@ -224,11 +228,17 @@ def equal(rng: Rng, margin: float, n: int) -> Numbers:  # noqa: ARG001
 
 
 SCENARIOS: Mapping[str, Draw] = {
-    "normal, sd 1": normal, "exponential, tail away from 0": skewed, "exponential, tail towards 0": towards,
-    "exponential, all one way": proportional, "a tenth of the pairs carries it": carried_by(0.1),
-    "the same with noise": carried_noisily, "a tenth against nine tenths": all_but, "heavy tails (t, 3 df)": heavy,
-    "equal up to .001": deterministic, "all equal": equal,
-}  # fmt: skip
+    "normal, sd 1": normal,
+    "exponential, tail away from 0": skewed,
+    "exponential, tail towards 0": towards,
+    "exponential, all one way": proportional,
+    "a tenth of the pairs carries it": carried_by(0.1),
+    "the same with noise": carried_noisily,
+    "a tenth against nine tenths": all_but,
+    "heavy tails (t, 3 df)": heavy,
+    "equal up to .001": deterministic,
+    "all equal": equal,
+}
 HARDER: Mapping[str, Draw] = {
     "a twentieth carries it": carried_by(0.05),
     "log-normal": lambda rng, margin, n: margin * np.exp(rng.normal(size=n) - 0.5),
@@ -304,8 +314,10 @@ def told_by(arms_of: Numbers, rule: str, *, explained: bool = False) -> str:
     """Return the status of the gate at ratio 1.5 by what two arms tell: as it was, or as it is now."""
     if rule == "before":
         return gate_log_odds(exact([clipped(x) - clipped(y) for x, y in arms_of.T.tolist()]), 1.5).status
-    x, y = ([_judged(f"p{number}", condition, value, explained=explained) for number, value in enumerate(arm)]
-            for condition, arm in zip((CONTRAST.x, CONTRAST.y), arms_of.tolist(), strict=True))  # fmt: skip
+    x, y = (
+        [_judged(f"p{number}", condition, value, explained=explained) for number, value in enumerate(arm)]
+        for condition, arm in zip((CONTRAST.x, CONTRAST.y), arms_of.tolist(), strict=True)
+    )
     return decide_log_odds(certainty([x], [y], CONTRAST.outcome), GateTable(log_odds_tolerance=1.5), CONTRAST).status
 
 
@@ -421,12 +433,16 @@ def cost_table(runs: int) -> None:
         "PASS: no shift, normal sd .5": (0, lambda rng, _, n: 0.5 * normal(rng, 0.0, n)),
         "PASS: no shift, heavy tails": (0, lambda rng, _, n: 0.5 * rng.standard_t(3, size=n)),
         "PASS: no shift, but a tenth of the pairs +-2": (
-            0, lambda rng, _, n: 2.0 * rng.choice([-1, 1], n) * (rng.random(n) < 0.1)),
+            0,
+            lambda rng, _, n: 2.0 * rng.choice([-1, 1], n) * (rng.random(n) < 0.1),
+        ),
         "FAIL: twice the tolerance, normal sd 1": (1, lambda rng, margin, n: normal(rng, 2 * margin, n)),
         "FAIL: twice the tolerance, exponential": (1, lambda rng, margin, n: 2 * margin * rng.exponential(size=n)),
         "FAIL: twice the tolerance, a tenth carries it": (
-            1, lambda rng, margin, n: carried_by(0.1)(rng, 2 * margin, n)),
-    }  # fmt: skip
+            1,
+            lambda rng, margin, n: carried_by(0.1)(rng, 2 * margin, n),
+        ),
+    }
     for name, (side, draw) in judges.items():
         cells = []
         for n in (15, *SIZES):
@@ -454,11 +470,16 @@ def moved(ties: float, target: float) -> Numbers:
     threshold = math.sqrt(1 + CALL_NOISE**2) * float(ndtri((1 + ties) / 2))
 
     def table(effect: float) -> Numbers:
-        lose, at_most = ([ndtr((at - GRID - way * effect) / CALL_NOISE) for way in (1, -1)]
-                         for at in (-threshold, threshold))  # fmt: skip
+        lose, at_most = (
+            [ndtr((at - GRID - way * effect) / CALL_NOISE) for way in (1, -1)] for at in (-threshold, threshold)
+        )
         x, y = ([lose[arm], at_most[arm] - lose[arm], 1 - at_most[arm]] for arm in (0, 1))
-        return np.array([sum(float(np.mean(x[i] * y[j])) for i in range(3) for j in range(3) if i - j == move)
-                         for move in range(-2, 3)])  # fmt: skip
+        return np.array(
+            [
+                sum(float(np.mean(x[i] * y[j])) for i in range(3) for j in range(3) if i - j == move)
+                for move in range(-2, 3)
+            ]
+        )
 
     halves = np.arange(-2, 3) / 2
     return table(brentq(lambda effect: float(table(effect) @ halves) - target, -5, 5))
@@ -486,8 +507,10 @@ def tango_errors(n: int, runs: int) -> tuple[float, float]:
     for target in TOLERANCES:
         tables = np.random.default_rng([n, 7]).multinomial(n, moved(0.0, target), runs)
         found = [gate_shift(table[4], table[0], n, target).status for table in tables.tolist()]
-        worst = [max(before, found.count(each) / runs)
-                 for before, each in zip(worst, (Status.PASS, Status.FAIL), strict=True)]  # fmt: skip
+        worst = [
+            max(before, found.count(each) / runs)
+            for before, each in zip(worst, (Status.PASS, Status.FAIL), strict=True)
+        ]
     return worst[0], worst[1]
 
 
@@ -578,10 +601,16 @@ def show(text: str) -> None:
 
 
 TABLES: Mapping[str, Callable[[int], None]] = {
-    "needed": needed_table, "listed": listed_table, "errors": error_table, "untold": untold_table,
-    "methods": method_table, "cost": cost_table,
-    "ties": tie_table, "repeats": repeat_table, "attenuation": lambda _: attenuation_table(),
-}  # fmt: skip
+    "needed": needed_table,
+    "listed": listed_table,
+    "errors": error_table,
+    "untold": untold_table,
+    "methods": method_table,
+    "cost": cost_table,
+    "ties": tie_table,
+    "repeats": repeat_table,
+    "attenuation": lambda _: attenuation_table(),
+}
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from pathlib import Path
 from recording import CONCURRENCY, PAIRS, record
 from replay import CANNED, MODELS
 
-from judgefixtures.judges import load_judge
+from judgefixtures.asking.judges import load_judge
 
 Accepts = Callable[[], bool]
 REFUSED = {"error": {"message": "Too many requests."}}
@@ -90,8 +90,10 @@ async def converse(
             body = json.dumps(CANNED["openai"] if accepted else REFUSED).encode()
             status = b"200 OK" if accepted else b"429 Too Many Requests\r\n%b" % more
             status = status.removesuffix(b"\r\n")
-            writer.write(b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
-                         % (status, len(body), body))  # fmt: skip
+            writer.write(
+                b"HTTP/1.1 %b\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+                % (status, len(body), body)
+            )
 
 
 async def curve(storm: float, retry_after: float | None, latency: float) -> list[float]:
@@ -99,8 +101,9 @@ async def curve(storm: float, retry_after: float | None, latency: float) -> list
     begun, asked, answered = time.monotonic(), list[float](), list[float]()
     over = BEFORE + storm + AFTER
     more = b"" if retry_after is None else b"retry-after: %g" % retry_after
-    answering = partial(converse, lambda: not BEFORE <= time.monotonic() - begun < BEFORE + storm, latency, asked,
-                        answered, more=more)  # fmt: skip
+    answering = partial(
+        converse, lambda: not BEFORE <= time.monotonic() - begun < BEFORE + storm, latency, asked, answered, more=more
+    )
     server = await asyncio.start_server(answering, "127.0.0.1", 0)
     base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     table = {"provider": "openai", "model": MODELS["openai"], "base_url": base}

@@ -22,11 +22,11 @@ from pathlib import Path
 
 from replay import CANNED, MODELS, pairs_of
 
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.asking.questions import collect
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
-from judgefixtures.contrasts import contrasts
-from judgefixtures.judges import load_judge
-from judgefixtures.judgments import collect
+from judgefixtures.material.contrasts import contrasts
 
 DELAY, CONCURRENCY, PAIRS = 0.2, 16, 100
 
@@ -48,8 +48,10 @@ async def _serve(told: Connection) -> None:
                 asked.append(time.perf_counter())
                 await asyncio.sleep(DELAY)
                 body = json.dumps(CANNED["openai" if b"chat/completions" in head else "google"]).encode()
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
-                             % (len(body), body))  # fmt: skip
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+                    % (len(body), body)
+                )
                 answered.append(time.perf_counter())
 
     server = await asyncio.start_server(converse, "127.0.0.1", 0)

@@ -25,14 +25,14 @@ from typing import Any
 
 import httpx2
 
+from judgefixtures.asking.judges import Judge, load_judge
+from judgefixtures.asking.questions import collect
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.config import judge_table
-from judgefixtures.contrasts import NO_CUE
-from judgefixtures.judges import Judge, load_judge
-from judgefixtures.judgments import collect
-from judgefixtures.pairs import Pair
+from judgefixtures.material.contrasts import NO_CUE
+from judgefixtures.material.pairs import Pair
 from judgefixtures.providers import google, openai
 from judgefixtures.simulator.server import serving
 
@@ -42,7 +42,11 @@ MODELS = {"openai": "simulated-faithful", "google": "simulated-gemini-2.5-flash"
 TEXT = json.dumps({"selected_response": 1, "reason": "Response 1 explains the mechanism and gets the facts right."})
 CANNED = {
     "openai": {
-        "id": "x", "object": "chat.completion", "created": 1, "model": MODELS["openai"], "system_fingerprint": "s",
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": MODELS["openai"],
+        "system_fingerprint": "s",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 400, "completion_tokens": 30, "total_tokens": 430},
     },
@@ -51,7 +55,7 @@ CANNED = {
         "usageMetadata": {"promptTokenCount": 400, "candidatesTokenCount": 30, "totalTokenCount": 430},
         "modelVersion": MODELS["google"],
     },
-}  # fmt: skip
+}
 
 Ask = Callable[[str], Awaitable[Any]]
 

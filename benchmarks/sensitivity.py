@@ -13,11 +13,11 @@ import random
 from collections import Counter
 
 from judgefixtures.config import GateTable
-from judgefixtures.pairs import sampled
+from judgefixtures.material.pairs import sampled
+from judgefixtures.numbers.statistics import Status, gate_shift
 from judgefixtures.simulator.behaviour import prefers_first
 from judgefixtures.simulator.closeness import differences
 from judgefixtures.sources import Source, read_pairs
-from judgefixtures.statistics import Status, gate_shift
 
 SETS = ("house-close", "house-close-stories", "house-qa", "house-stories")
 EFFECTS = (0.0, 0.2, 0.4, 0.8)
@@ -32,8 +32,9 @@ def shares(name: str, effect: float, runs: int, pairs: int = PAIRS) -> dict[Stat
     found: Counter[Status] = Counter()
     for run in range(runs):
         draw = random.Random(f"{name} {effect} {run}").random
-        moves = Counter(tuple(prefers_first(difference, labels, effect, draw()) for labels in LABELS)
-                        for difference in asked)  # fmt: skip
+        moves = Counter(
+            tuple(prefers_first(difference, labels, effect, draw()) for labels in LABELS) for difference in asked
+        )
         result = gate_shift(moves[True, False], moves[False, True], len(asked), gate.vsr_tolerance, gate.alpha)
         found[result.status] += 1
     return {status: found[status] / runs for status in (Status.PASS, Status.FAIL, Status.INCONCLUSIVE)}

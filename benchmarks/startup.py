@@ -32,8 +32,10 @@ def main() -> None:
         pairs = [(seconds(folder), seconds(folder, "-p", "no:judgefixtures")) for _ in range(ROUNDS)]
     with_plugin, without = (statistics.median(column) for column in zip(*pairs, strict=True))
     overhead = statistics.median(first - second for first, second in pairs)
-    print(f"with the plugin {1000 * with_plugin:.0f} ms, without {1000 * without:.0f} ms, "  # noqa: T201
-          f"overhead {1000 * overhead:.1f} ms")  # fmt: skip
+    print(  # noqa: T201
+        f"with the plugin {1000 * with_plugin:.0f} ms, without {1000 * without:.0f} ms, "
+        f"overhead {1000 * overhead:.1f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train the weights of judgefixtures/stance.py on the labelled reasons, and measure them.
+"""Train the weights of judgefixtures/reading/stance.py on the labelled reasons, and measure them.
 
     python benchmarks/train_stance.py            cross-validated over the authors that are not held back
     python benchmarks/train_stance.py --write    trained on those authors; judgefixtures/data/stance.en.txt is written
@@ -21,8 +21,8 @@ from measure_stance import FAMILIES, HELD_BACK, LABELS, Case, Plain, earlier, me
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from judgefixtures import stance
-from judgefixtures.lexicon import of_family
+from judgefixtures.reading import stance
+from judgefixtures.reading.lexicon import of_family
 
 FOLDS = 6
 LEAST = 5  # texts that a feature is in
@@ -84,9 +84,13 @@ def examples(cases: Sequence[Case], without: Sequence[Plain]) -> list[Example]:
             family = FAMILIES[(FAMILIES.index(case.family) + step + number % 2) % len(FAMILIES)]
             found.append(silent(case.reason, case.selected, family, number, CROSSED))
     found += [example(case, EARLIER) for case in earlier("development")]
-    found += [silent(reason.reason, selected, family, number, UNCUED)
-              for reason in without for family in FAMILIES for number in range(len(OTHER_CUES[family]))
-              for selected in (reason.selected, None)]  # fmt: skip
+    found += [
+        silent(reason.reason, selected, family, number, UNCUED)
+        for reason in without
+        for family in FAMILIES
+        for number in range(len(OTHER_CUES[family]))
+        for selected in (reason.selected, None)
+    ]
     return found
 
 
@@ -245,8 +249,12 @@ def main() -> None:
     for fold in range(FOLDS):
         inside = authors[fold::FOLDS]
         apart = plain_authors[fold::FOLDS]
-        weights = train(examples([case for case in cases if case.author not in inside],
-                                 [reason for reason in without if reason.author not in apart]))  # fmt: skip
+        weights = train(
+            examples(
+                [case for case in cases if case.author not in inside],
+                [reason for reason in without if reason.author not in apart],
+            )
+        )
         for author in apart:
             alarms.append(
                 f"{author}: {false_alarms([reason for reason in without if reason.author == author], weights)}"
@@ -259,9 +267,14 @@ def main() -> None:
     for line in alarms:
         show(f"cited in plain reasons of {line}")
     if options.errors:
-        options.errors.write_text("".join(
-            f"{case.id} {'/'.join(case.cues)} {case.selected}: {case.label}, read as {said[case.id]}: {case.reason!r}\n"
-            for case in cases if said[case.id] != case.label))  # fmt: skip
+        options.errors.write_text(
+            "".join(
+                f"{case.id} {'/'.join(case.cues)} {case.selected}: {case.label}, read as {said[case.id]}: "
+                f"{case.reason!r}\n"
+                for case in cases
+                if said[case.id] != case.label
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -11,42 +11,49 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from judgefixtures.acknowledgment import acknowledgment as acknowledgment
+    from judgefixtures.asking.judges import FatalJudgeError as FatalJudgeError
+    from judgefixtures.asking.judges import Judge as Judge
+    from judgefixtures.asking.judges import load_judge as load_judge
+    from judgefixtures.asking.questions import Judgment as Judgment
     from judgefixtures.config import load_config as load_config
-    from judgefixtures.contrasts import NO_CUE as NO_CUE
-    from judgefixtures.contrasts import Condition as Condition
-    from judgefixtures.contrasts import Contrast as Contrast
-    from judgefixtures.errors import JudgeFixturesError as JudgeFixturesError
     from judgefixtures.findings import Finding as Finding
-    from judgefixtures.judges import FatalJudgeError as FatalJudgeError
-    from judgefixtures.judges import Judge as Judge
-    from judgefixtures.judges import load_judge as load_judge
-    from judgefixtures.judgments import Judgment as Judgment
-    from judgefixtures.pairs import Pair as Pair
-    from judgefixtures.run import Run as Run
+    from judgefixtures.material.contrasts import NO_CUE as NO_CUE
+    from judgefixtures.material.contrasts import Condition as Condition
+    from judgefixtures.material.contrasts import Contrast as Contrast
+    from judgefixtures.material.pairs import Pair as Pair
+    from judgefixtures.numbers.statistics import Estimate as Estimate
+    from judgefixtures.numbers.statistics import GateResult as GateResult
+    from judgefixtures.numbers.statistics import Status as Status
+    from judgefixtures.numbers.statistics import gate_non_inferiority as gate_non_inferiority
+    from judgefixtures.numbers.statistics import gate_shift as gate_shift
+    from judgefixtures.numbers.statistics import needed_pairs as needed_pairs
+    from judgefixtures.numbers.statistics import paired_difference as paired_difference
+    from judgefixtures.numbers.statistics import proportion as proportion
+    from judgefixtures.reading.acknowledgment import acknowledgment as acknowledgment
+    from judgefixtures.reading.verdicts import Verdict as Verdict
+    from judgefixtures.reading.verdicts import parse_verdict as parse_verdict
+    from judgefixtures.runs.run import Run as Run
     from judgefixtures.sources import Source as Source
     from judgefixtures.sources import load_pairs as load_pairs
     from judgefixtures.sources import read_pairs as read_pairs
-    from judgefixtures.statistics import Estimate as Estimate
-    from judgefixtures.statistics import GateResult as GateResult
-    from judgefixtures.statistics import Status as Status
-    from judgefixtures.statistics import gate_non_inferiority as gate_non_inferiority
-    from judgefixtures.statistics import gate_shift as gate_shift
-    from judgefixtures.statistics import needed_pairs as needed_pairs
-    from judgefixtures.statistics import paired_difference as paired_difference
-    from judgefixtures.statistics import proportion as proportion
-    from judgefixtures.verdicts import Verdict as Verdict
-    from judgefixtures.verdicts import parse_verdict as parse_verdict
+    from judgefixtures.words.errors import JudgeFixturesError as JudgeFixturesError
 
 # Which room each name lives in.
-_ROOMS = {
-    "NO_CUE": "contrasts", "Condition": "contrasts", "Contrast": "contrasts", "Estimate": "statistics",
-    "FatalJudgeError": "judges", "Finding": "findings", "GateResult": "statistics", "Judge": "judges",
-    "JudgeFixturesError": "errors", "Judgment": "judgments", "Pair": "pairs", "Run": "run", "Source": "sources",
-    "Status": "statistics", "Verdict": "verdicts", "gate_non_inferiority": "statistics", "gate_shift": "statistics",
-    "load_config": "config", "load_judge": "judges", "load_pairs": "sources", "needed_pairs": "statistics",
-    "paired_difference": "statistics", "parse_verdict": "verdicts", "proportion": "statistics", "read_pairs": "sources",
-}  # fmt: skip
+_NAMES = {
+    "asking.judges": "FatalJudgeError Judge load_judge",
+    "asking.questions": "Judgment",
+    "config": "load_config",
+    "findings": "Finding",
+    "material.contrasts": "Condition Contrast NO_CUE",
+    "material.pairs": "Pair",
+    "numbers.statistics": "Estimate GateResult Status gate_non_inferiority gate_shift needed_pairs paired_difference"
+    " proportion",
+    "reading.verdicts": "Verdict parse_verdict",
+    "runs.run": "Run",
+    "sources": "Source load_pairs read_pairs",
+    "words.errors": "JudgeFixturesError",
+}
+_ROOMS = {name: room for room, names in _NAMES.items() for name in names.split()}
 
 __all__ = [*_ROOMS, "__version__", "acknowledgment"]
 
@@ -68,10 +75,12 @@ def _version() -> str:
     try:
         return version("judgefixtures")
     except PackageNotFoundError:
-        from judgefixtures.errors import JudgeFixturesError
+        from judgefixtures.words.errors import JudgeFixturesError
 
-        raise JudgeFixturesError("the version of judgefixtures is not known, because it runs from a folder and is not "
-                                 "installed: install that folder with pip.") from None  # fmt: skip
+        raise JudgeFixturesError(
+            "the version of judgefixtures is not known, because it runs from a folder and is not "
+            "installed: install that folder with pip."
+        ) from None
 
 
 def __dir__() -> list[str]:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.secrets import presentable
 from judgefixtures.starter import Start, start
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import presentable
 
 if TYPE_CHECKING:
-    from judgefixtures.report.record import Record
+    from judgefixtures.report.writing import Record
 
 R = TypeVar("R")
 NOT_READ = 141  # as a shell tells that a pipe was closed
@@ -50,8 +50,14 @@ def main(arguments: list[str]) -> int:
         description="Write test modules of a few lines to tests/judge and the table [tool.judgefixtures], commented, "
         "to the end of pyproject.toml. A file that exists is left alone, and so is a table.",
     )
-    init.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
-                      help="root of the repository, where its pyproject.toml is (default: this folder)")  # fmt: skip
+    init.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="root of the repository, where its pyproject.toml is (default: this folder)",
+    )
     init.set_defaults(run=_init)
     _add_import(commands)
     _add_canary(commands)
@@ -92,21 +98,54 @@ def _add_import(commands: Any) -> None:
     add = parser.add_argument
     add("files", nargs="+", type=Path, metavar="FILE", help="log: JSON lines, or an export in JSON")
     add("--judge", required=True, metavar="NAME", help="name of the judge that the answers are of")
-    add("--dataset", metavar="NAME", help="what the pairs are called: a dataset of the configuration, or a new name "
-        "(default: the name of the --pairs file)")  # fmt: skip
-    add("--pairs", type=Path, metavar="FILE", help="pairs that the log is about (default: those of --dataset in the "
-        "configuration, else the texts in the log)")  # fmt: skip
-    add("--columns", type=_mapping, action="append", default=[], metavar="FIELD=COLUMN,...",
-        help="where the log holds a field, as a name or a path such as vars.id (default: by the format)")  # fmt: skip
-    add("--where", type=_value, action="append", default=[], metavar="COLUMN=VALUE",
-        help="use these rows alone (repeatable)")  # fmt: skip
+    add(
+        "--dataset",
+        metavar="NAME",
+        help="what the pairs are called: a dataset of the configuration, or a new name "
+        "(default: the name of the --pairs file)",
+    )
+    add(
+        "--pairs",
+        type=Path,
+        metavar="FILE",
+        help="pairs that the log is about (default: those of --dataset in the "
+        "configuration, else the texts in the log)",
+    )
+    add(
+        "--columns",
+        type=_mapping,
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN,...",
+        help="where the log holds a field, as a name or a path such as vars.id (default: by the format)",
+    )
+    add(
+        "--where",
+        type=_value,
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="use these rows alone (repeatable)",
+    )
     add("--format", choices=("jsonl", "promptfoo", "deepeval", "inspect"), help="format (default: by what FILE holds)")
-    add("--verdict", choices=("json", "brackets"), default="json",
-        help="form of the verdict where a column holds the judge's whole text (default: json)")  # fmt: skip
-    add("--numbers", choices=("shown", "own"), default="shown",
-        help="selected_response 1 is what stood first (shown, the default), or the pair's response 1")  # fmt: skip
-    add("--into", type=Path, metavar="FOLDER", help="folder of the recordings (default: cassettes, beside the "
-        "configuration)")  # fmt: skip
+    add(
+        "--verdict",
+        choices=("json", "brackets"),
+        default="json",
+        help="form of the verdict where a column holds the judge's whole text (default: json)",
+    )
+    add(
+        "--numbers",
+        choices=("shown", "own"),
+        default="shown",
+        help="selected_response 1 is what stood first (shown, the default), or the pair's response 1",
+    )
+    add(
+        "--into",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of the recordings (default: cassettes, beside the configuration)",
+    )
     add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
     parser.set_defaults(run=_import)
 
@@ -128,13 +167,23 @@ def _value(text: str) -> list[tuple[str, str]]:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from judgefixtures.imports import Request, import_log, summary
+    from judgefixtures.imports.logs import Request, import_log, summary
 
-    done = import_log(Request(
-        tuple(options.files), options.judge, options.dataset, options.pairs, _joined("--columns", options.columns),
-        _joined("--where", options.where), options.format, options.verdict, options.numbers == "own", options.into,
-        options.config,
-    ))  # fmt: skip
+    done = import_log(
+        Request(
+            tuple(options.files),
+            options.judge,
+            options.dataset,
+            options.pairs,
+            _joined("--columns", options.columns),
+            _joined("--where", options.where),
+            options.format,
+            options.verdict,
+            options.numbers == "own",
+            options.into,
+            options.config,
+        )
+    )
     sys.stdout.write("\n".join(summary(done)) + "\n")
     return 0
 
@@ -163,8 +212,11 @@ def _add_canary(commands: Any) -> None:
     add("--judge", metavar="NAME", help="the judge (default: that of the configuration)")
     add("--max-cost", type=_amount, metavar="USD", help="ask nothing that could cost more in this run")
     add("--dry-run", action="store_true", help="say what would be asked and what it costs at most, and ask nothing")
-    add("--restart", action="store_true", help="begin a new series with this run: what the log holds so far no longer "
-        "counts")  # fmt: skip
+    add(
+        "--restart",
+        action="store_true",
+        help="begin a new series with this run: what the log holds so far no longer counts",
+    )
     add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
     add("--cassettes", type=Path, metavar="DIR", help="recordings (default: cassettes beside the configuration)")
     parser.set_defaults(run=_canary)
@@ -184,8 +236,8 @@ def _amount(text: str) -> float:
 def _canary(options: argparse.Namespace) -> int:
     """Run the canary once, and say what it found."""
     try:
+        from judgefixtures.canary.messages import exit_code, said, said_before
         from judgefixtures.canary.watching import Request, outlook, watch
-        from judgefixtures.canary.words import exit_code, said, said_before
 
         request = Request(options.judge, options.config, options.cassettes, options.max_cost, options.restart)
         if options.dry_run:
@@ -209,10 +261,21 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
         "question, the first one (ours) stays.",
         epilog="As git's merge driver, so that no marks appear: see docs/cassettes.md.",
     )
-    merge.add_argument("paths", nargs="*", type=Path, default=[Path("cassettes")], metavar="PATH",
-                       help="file, or folder of recordings (default: cassettes)")  # fmt: skip
-    merge.add_argument("--driver", nargs=4, type=Path, metavar=("BASE", "OURS", "THEIRS", "NAME"),
-                       help="join three files into OURS, as git calls it: --driver %%O %%A %%B %%P")  # fmt: skip
+    merge.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        default=[Path("cassettes")],
+        metavar="PATH",
+        help="file, or folder of recordings (default: cassettes)",
+    )
+    merge.add_argument(
+        "--driver",
+        nargs=4,
+        type=Path,
+        metavar=("BASE", "OURS", "THEIRS", "NAME"),
+        help="join three files into OURS, as git calls it: --driver %%O %%A %%B %%P",
+    )
     merge.set_defaults(run=_merge)
 
 
@@ -226,8 +289,9 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         epilog=EXITS,
     )
     merge.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="folder that --judge-report wrote")
-    merge.add_argument("--into", type=Path, default=Path("report"), metavar="DIR",
-                       help="folder to write to (default: report)")  # fmt: skip
+    merge.add_argument(
+        "--into", type=Path, default=Path("report"), metavar="DIR", help="folder to write to (default: report)"
+    )
     merge.set_defaults(run=_merge_reports)
     compare = commands.add_parser(
         "compare",
@@ -251,8 +315,8 @@ def _say(lines: Iterable[str]) -> None:
 def _merge_reports(options: argparse.Namespace) -> int:
     from judgefixtures.report import report_of, summary, texts_of, write_texts
     from judgefixtures.report.outcome import exit_code
-    from judgefixtures.report.record import Record
     from judgefixtures.report.together import together
+    from judgefixtures.report.writing import Record
 
     def merged(records: Mapping[Path, Record]) -> tuple[dict[str, str], list[str], int]:
         record = together(records)
@@ -267,7 +331,7 @@ def _merge_reports(options: argparse.Namespace) -> int:
 
 def _compare_reports(options: argparse.Namespace) -> int:
     from judgefixtures.report.comparison import compared
-    from judgefixtures.report.record import Record
+    from judgefixtures.report.writing import Record
 
     old, new = Record.read(options.old), Record.read(options.new)
     changes = _read_well(
@@ -283,7 +347,7 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
 
     Its digests may be right and its rows of another form all the same: somebody wrote them, and not this version.
     """
-    from judgefixtures.report.record import MISREAD, not_ours
+    from judgefixtures.report.writing import MISREAD, not_ours
 
     try:
         return use(records)
@@ -296,8 +360,10 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
             except MISREAD:
                 raise not_ours(folder) from None
         named = " and ".join(map(str, records))
-        raise JudgeFixturesError(f"{named} cannot be used together: one of them holds what no run with --judge-report "
-                                 "of this version of judgefixtures wrote. Run its tests again.") from None  # fmt: skip
+        raise JudgeFixturesError(
+            f"{named} cannot be used together: one of them holds what no run with --judge-report "
+            "of this version of judgefixtures wrote. Run its tests again."
+        ) from None
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -338,18 +404,38 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
         "differs; 10 one could not be measured; 2 a mistake, or no figure for want of matplotlib. Asked for are the "
         "judges named, and without --judge the simulated ones."
     )
-    parser.add_argument("--judge", action="append", default=[], metavar="NAME",
-                        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
-                        "paper's own where they are recorded)")  # fmt: skip
-    parser.add_argument("--dataset", action="append", default=[], metavar="NAME",
-                        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
-                        "others those that the configuration asks about cues)")  # fmt: skip
-    parser.add_argument("--into", type=Path, default=Path("report/paper"), metavar="DIR",
-                        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)")  # fmt: skip
-    parser.add_argument("--config", type=Path, metavar="FILE",
-                        help="configuration (default: pyproject.toml of this folder, where there is one)")  # fmt: skip
-    parser.add_argument("--cassettes", type=Path, metavar="DIR",
-                        help="recordings (default: cassettes beside the configuration)")  # fmt: skip
+    parser.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
+        "paper's own where they are recorded)",
+    )
+    parser.add_argument(
+        "--dataset",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
+        "others those that the configuration asks about cues)",
+    )
+    parser.add_argument(
+        "--into",
+        type=Path,
+        default=Path("report/paper"),
+        metavar="DIR",
+        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)",
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="configuration (default: pyproject.toml of this folder, where there is one)",
+    )
+    parser.add_argument(
+        "--cassettes", type=Path, metavar="DIR", help="recordings (default: cassettes beside the configuration)"
+    )
     parser.set_defaults(run=_paper)
 
 

@@ -35,14 +35,14 @@ from pydantic import (
     model_validator,
 )
 
-from judgefixtures.contrasts import OTHER_FAMILIES
-from judgefixtures.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
-from judgefixtures.errors import JudgeFixturesError, choices, heading
-from judgefixtures.secrets import masked
+from judgefixtures.material.contrasts import OTHER_FAMILIES
+from judgefixtures.material.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
+from judgefixtures.reading.stance import as_read
+from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.sample import check
-from judgefixtures.sources.source import Source
-from judgefixtures.stance import as_read
+from judgefixtures.words.errors import JudgeFixturesError, choices, heading
+from judgefixtures.words.secrets import masked
 
 BUILTIN = Path(__file__).with_name("builtin.toml")
 
@@ -54,8 +54,18 @@ SINGULAR = re.compile(r"^[ \t]*\[(?:.*\.)?judge\.", re.MULTILINE)  # beside `jud
 TABLE = ("tool", "judgefixtures")  # where our tables stand in a pyproject.toml
 
 # What people write for a table that has another name.
-LIKELY = MappingProxyType({"judge": "judges", "dataset": "datasets", "gates": "gate", "cue": "cues", "swaps": "swap",
-                           "waiver": "waivers", "detectors": "detector", "controls": "control"})  # fmt: skip
+LIKELY = MappingProxyType(
+    {
+        "judge": "judges",
+        "dataset": "datasets",
+        "gates": "gate",
+        "cue": "cues",
+        "swaps": "swap",
+        "waiver": "waivers",
+        "detectors": "detector",
+        "controls": "control",
+    }
+)
 ALIKE = 0.88  # of two names: one letter more, less or another, or two exchanged
 
 UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
@@ -222,8 +232,10 @@ class JudgeTable(_Table):
     def _who_answers(self) -> Self:
         if self.provider == "imported":
             if others := sorted(self.model_fields_set - IMPORTED_KEYS):
-                raise ValueError(f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
-                                 "and nothing is asked. It takes ties and no other key")  # fmt: skip
+                raise ValueError(
+                    f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
+                    "and nothing is asked. It takes ties and no other key"
+                )
             return self
         wanted, other = ("target", "model") if self.provider == "python" else ("model", "target")
         if getattr(self, wanted) is None or getattr(self, other) is not None:
@@ -267,26 +279,34 @@ class JudgeTable(_Table):
                 if connection is None or getattr(connection, key) is None:
                     raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
             if connection is not None and "/openai" in urlsplit(connection.endpoint or "").path:
-                raise ValueError("connection.endpoint is the resource's address alone: leave out /openai and what "
-                                 "follows it, which the SDK puts behind it")  # fmt: skip
+                raise ValueError(
+                    "connection.endpoint is the resource's address alone: leave out /openai and what "
+                    "follows it, which the SDK puts behind it"
+                )
         if connection is None:
             return self
         meant = CONNECTIONS.get(self.provider)
         if meant is None:
             raise ValueError(f"connection is a key of providers 'azure' and 'google', not of {self.provider!r}")
         for key in connection.model_fields_set - set(meant):
-            raise ValueError(f"connection.{key} means nothing with provider {self.provider!r}, which takes "
-                             f"{' and '.join(meant)}")  # fmt: skip
+            raise ValueError(
+                f"connection.{key} means nothing with provider {self.provider!r}, which takes {' and '.join(meant)}"
+            )
         if self.provider == "google":
             if connection.project is None or connection.location is None:
-                raise ValueError("the connection of provider 'google' is one to Vertex AI: it needs project and "
-                                 "location")  # fmt: skip
+                raise ValueError(
+                    "the connection of provider 'google' is one to Vertex AI: it needs project and location"
+                )
             if self.api_key_env is not None:
-                raise ValueError("Vertex AI takes no API key: leave out api_key_env; credentials are looked for as "
-                                 "every program of Google's does (application default credentials)")  # fmt: skip
+                raise ValueError(
+                    "Vertex AI takes no API key: leave out api_key_env; credentials are looked for as "
+                    "every program of Google's does (application default credentials)"
+                )
             if self.base_url is not None and not _is_googles(self.base_url):
-                raise ValueError("the credentials for Vertex AI go to Google (https://...googleapis.com) or to this "
-                                 "machine alone: correct base_url, or leave it out")  # fmt: skip
+                raise ValueError(
+                    "the credentials for Vertex AI go to Google (https://...googleapis.com) or to this "
+                    "machine alone: correct base_url, or leave it out"
+                )
         return self
 
     @model_validator(mode="after")
@@ -297,8 +317,10 @@ class JudgeTable(_Table):
         if self.provider != "anthropic":
             return self
         if self.response_format == "json_object":
-            raise ValueError("response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
-                             "'tool' (a forced tool call, for models before structured outputs) or 'none'")  # fmt: skip
+            raise ValueError(
+                "response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
+                "'tool' (a forced tool call, for models before structured outputs) or 'none'"
+            )
         if self.logprobs:
             raise ValueError("logprobs: Anthropic's API gives no token probabilities")
         if self.seed:
@@ -309,22 +331,29 @@ class JudgeTable(_Table):
                 raise ValueError(f"{key}: Anthropic's API takes 0 to 1")
             asked = key == "temperature" or self.asks_for_plans
             if self.thinking_budget and asked and temperature not in (None, 1):
-                raise ValueError(f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set '
-                                 f'"{UNSET}"')  # fmt: skip
+                raise ValueError(
+                    f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{UNSET}"'
+                )
         budget = self.thinking_budget or 0
         if 0 < budget < LEAST_THOUGHT:
-            raise ValueError(f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
-                             "as much as the model wants")  # fmt: skip
+            raise ValueError(
+                f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
+                "as much as the model wants"
+            )
         limits = {"max_output_tokens": self.max_output_tokens}
         if self.asks_for_plans:
             limits["plan_max_output_tokens"] = self.plan_max_output_tokens
         for key, limit in limits.items():
             if budget >= limit:
-                raise ValueError(f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
-                                 f"output. Set it to {budget + 512} or more, or leave it out")  # fmt: skip
+                raise ValueError(
+                    f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
+                    f"output. Set it to {budget + 512} or more, or leave it out"
+                )
         if budget and self.response_format == "tool":
-            raise ValueError("response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
-                             "thinks: use 'json_schema' or 'none', or no thinking_budget")  # fmt: skip
+            raise ValueError(
+                "response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
+                "thinks: use 'json_schema' or 'none', or no thinking_budget"
+            )
         return self
 
     @property
@@ -486,8 +515,10 @@ class DatasetTable(_Table):
             raise ValueError(f"columns: unknown field {unknown[0]!r}; {choices(unknown[0], COLUMNS)}")
         preference = columns & {"chosen", "rejected"}
         if preference and (columns & {"response_1", "response_2", "gold"} or self.gold_values):
-            raise ValueError("columns: chosen and rejected say which response is better: give no response_1, "
-                             "response_2, gold or gold_values beside them")  # fmt: skip
+            raise ValueError(
+                "columns: chosen and rejected say which response is better: give no response_1, "
+                "response_2, gold or gold_values beside them"
+            )
         return self
 
 
@@ -571,8 +602,10 @@ class ControlTable(_Table):
     @model_validator(mode="after")
     def _can_pass(self) -> Self:
         if self.pairs < self.fewest:
-            raise ValueError(f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
-                             f"judge is right about all of them: at least {self.fewest} are needed")  # fmt: skip
+            raise ValueError(
+                f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
+                f"judge is right about all of them: at least {self.fewest} are needed"
+            )
         return self
 
 
@@ -694,15 +727,19 @@ class Config(_Table):
     def judge_table(self, name: str) -> JudgeTable:
         """Return the table of a judge; raises JudgeFixturesError with the names there are."""
         if name not in self.judges:
-            raise JudgeFixturesError(f"there is no judge {name!r}: {choices(name, self.judges)}. Judges are "
-                                     f"{self.heading('judges', 'NAME')} tables of {self.file}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"there is no judge {name!r}: {choices(name, self.judges)}. Judges are "
+                f"{self.heading('judges', 'NAME')} tables of {self.file}."
+            )
         return self.judges[name]
 
     def source(self, name: str) -> Source:
         """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
         if name not in self.datasets:
-            raise JudgeFixturesError(f"there is no dataset {name!r}: {choices(name, self.datasets)}. Datasets are "
-                                     f"{self.heading('datasets', 'NAME')} tables of {self.file}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"there is no dataset {name!r}: {choices(name, self.datasets)}. Datasets are "
+                f"{self.heading('datasets', 'NAME')} tables of {self.file}."
+            )
         return _source(name, self.datasets[name], self.within)
 
     def datasets_of(self, family: str) -> tuple[str, ...]:
@@ -861,8 +898,10 @@ def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
             path = _path_to(value)
             there = heading((), key, *path) if tables else key
             meant = heading(table, *named, *path) if tables else f"{key} below {heading(table)}"
-            raise JudgeFixturesError(f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
-                                     f"nothing reads it there: write {f'[{meant}]' if array else meant}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
+                f"nothing reads it there: write {f'[{meant}]' if array else meant}."
+            )
     beside = held.get(above[0]) if above else None
     for name in beside if isinstance(beside, dict) else ():
         if name != own and _alike(name, own):
@@ -904,29 +943,38 @@ def build_config(
         if name in OTHER_FAMILIES:
             raise JudgeFixturesError(f"{place.at('cues', name)}: {name!r} is a family already: choose another name.")
     own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
-    swap = root.swap if "families" in root.swap.model_fields_set else root.swap.model_copy(
-        update={"families": [*SWAP_FAMILIES, *own]}
-    )  # fmt: skip
+    swap = (
+        root.swap
+        if "families" in root.swap.model_fields_set
+        else root.swap.model_copy(update={"families": [*SWAP_FAMILIES, *own]})
+    )
     for name in swap.families:
         if name not in (*cues, *OTHER_FAMILIES):
-            raise JudgeFixturesError(f"{place.at('swap')} families: there is no family {name!r}: "
-                                     f"{choices(name, (*cues, *OTHER_FAMILIES))}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{place.at('swap')} families: there is no family {name!r}: {choices(name, (*cues, *OTHER_FAMILIES))}."
+            )
     known = {**builtin.datasets, **root.datasets}
     controlling = root.control.dataset if root.control is not None else None
     if controlling is not None and controlling not in known:
-        raise JudgeFixturesError(f"{place.at('control')} dataset: there is no dataset {controlling!r}: "
-                                 f"{choices(controlling, known)}.")  # fmt: skip
+        raise JudgeFixturesError(
+            f"{place.at('control')} dataset: there is no dataset {controlling!r}: {choices(controlling, known)}."
+        )
     for key in ("close_dataset", "clear_dataset"):
         if (asked := getattr(root.canary, key)) not in known:
-            raise JudgeFixturesError(f"{place.at('canary')} {key}: there is no dataset {asked!r}: "
-                                     f"{choices(asked, known)}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{place.at('canary')} {key}: there is no dataset {asked!r}: {choices(asked, known)}."
+            )
     if root.detector.judge is not None and root.detector.judge not in raw_judges:
-        raise JudgeFixturesError(f"{place.at('detector')} judge: there is no judge {root.detector.judge!r}: "
-                                 f"{choices(root.detector.judge, raw_judges)}.")  # fmt: skip
+        raise JudgeFixturesError(
+            f"{place.at('detector')} judge: there is no judge {root.detector.judge!r}: "
+            f"{choices(root.detector.judge, raw_judges)}."
+        )
     judges = {name: _judge(name, raw_judges, place, folder) for name in raw_judges}
     if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
-        raise JudgeFixturesError(f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
-                                 "nothing: name a judge with a model.")  # fmt: skip
+        raise JudgeFixturesError(
+            f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
+            "nothing: name a judge with a model."
+        )
     default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), place)
     return Config(
         file=file,
@@ -961,14 +1009,19 @@ def _terms_apart(written: Table, place: Place) -> tuple[Table, dict[str, dict[st
     families = written.get("cues")
     if not isinstance(families, dict):
         return written, {}
-    tables = {name: labels["terms"] for name, labels in families.items()
-              if isinstance(labels, dict) and isinstance(labels.get("terms"), dict)}  # fmt: skip
+    tables = {
+        name: labels["terms"]
+        for name, labels in families.items()
+        if isinstance(labels, dict) and isinstance(labels.get("terms"), dict)
+    }
     found = {}
     for name, table in tables.items():
         read = _validated(_Terms, {"terms": table}, place.at("cues", name)).terms
         found[name] = {label: tuple(words) for label, words in read.items()}
-    bare = {name: {label: sentence for label, sentence in labels.items() if label != "terms"} if name in tables
-            else labels for name, labels in families.items()}  # fmt: skip
+    bare = {
+        name: {label: sentence for label, sentence in labels.items() if label != "terms"} if name in tables else labels
+        for name, labels in families.items()
+    }
     return {**written, "cues": bare}, found
 
 
@@ -977,12 +1030,14 @@ def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: 
     for name, words in terms.items():
         where, family = place.at("cues", name, "terms"), heading(place.within, "cues", name)
         if words and not cues[name]:
-            raise JudgeFixturesError(f"{where}: terms belong to labels of a family of your own: {family} has no "
-                                     "sentences.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{where}: terms belong to labels of a family of your own: {family} has no sentences."
+            )
         for label, each in words.items():
             if label not in cues[name]:
-                raise JudgeFixturesError(f"{where}: there is no label {label!r} in {family}: "
-                                         f"{choices(label, cues[name])}.")  # fmt: skip
+                raise JudgeFixturesError(
+                    f"{where}: there is no label {label!r} in {family}: {choices(label, cues[name])}."
+                )
             for term in each:
                 if not as_read(term):
                     raise JudgeFixturesError(
@@ -1024,8 +1079,10 @@ def _root(written_as: Table, place: Place) -> _Root:
     for key in ("judge", "dataset"):
         if isinstance(value := written.get(key), dict):
             of_one = next((name for name, each in value.items() if isinstance(each, dict)), "NAME")
-            raise JudgeFixturesError(f"{place.at(key, of_one)}: there are no such tables: did you mean "
-                                     f"{heading(place.within, LIKELY[key], of_one)}?")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{place.at(key, of_one)}: there are no such tables: did you mean "
+                f"{heading(place.within, LIKELY[key], of_one)}?"
+            )
     if isinstance(written.get("datasets"), list):
         written["dataset"] = written.pop("datasets")
     renamed = "datasets" if isinstance(written_as.get("datasets"), list) else "dataset"
@@ -1170,9 +1227,15 @@ def _explain(error: Any, model: type[BaseModel], where: str, written_as: Mapping
 
 
 def _keys_at(model: type[BaseModel], location: list[str]) -> list[str]:
-    nested: dict[str, type[BaseModel]] = {"datasets": DatasetTable, "swap": SwapTable, "waivers": Waiver,
-                                          "control": ControlTable, "canary": CanaryTable,
-                                          "security": SecurityTable, "connection": ConnectionTable}  # fmt: skip
+    nested: dict[str, type[BaseModel]] = {
+        "datasets": DatasetTable,
+        "swap": SwapTable,
+        "waivers": Waiver,
+        "control": ControlTable,
+        "canary": CanaryTable,
+        "security": SecurityTable,
+        "connection": ConnectionTable,
+    }
     if location and location[0] in nested:
         return list(nested[location[0]].model_fields)
     return [*model.model_fields, *(["extends"] if model is JudgeTable else [])]

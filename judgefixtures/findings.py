@@ -10,19 +10,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
-from judgefixtures.statistics import SEVERITY, Estimate, Status, Totals
+from judgefixtures.numbers.statistics import SEVERITY, Estimate, Status, Totals
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
 
 
 PartName = Literal[
-    "vsr", "car", "max_silent", "log_odds", "score",  # of a contrast
+    "vsr",
+    "car",
+    "max_silent",
+    "log_odds",
+    "score",  # of a contrast
     "effect",  # of four cells
-    "accuracy", "plans", "swap",
+    "accuracy",
+    "plans",
+    "swap",
     "invalid",  # too many verdicts that cannot be read, or enough of them to undo a PASS
     "stuck",  # no verdict had room to move
-    "unmeasured", "waiver",
-]  # fmt: skip
+    "unmeasured",
+    "waiver",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +55,38 @@ class Part:
     @property
     def row(self) -> Row:
         """The part as a row of the report has it."""
-        return {"part": self.name, "status": str(self.status), "reason": self.reason, "text": self.said,
-                "estimate": estimate_row(self.estimate), "allowed": self.allowed and list(self.allowed)}  # fmt: skip
+        return {
+            "part": self.name,
+            "status": str(self.status),
+            "reason": self.reason,
+            "text": self.said,
+            "estimate": estimate_row(self.estimate),
+            "allowed": self.allowed and list(self.allowed),
+        }
 
     def to_json(self) -> Row:
         """Return the part as plain values."""
-        return {"name": self.name, "status": str(self.status), "reason": self.reason, "plain": self.plain,
-                "estimate": estimate_row(self.estimate), "allowed": self.allowed and list(self.allowed)}  # fmt: skip
+        return {
+            "name": self.name,
+            "status": str(self.status),
+            "reason": self.reason,
+            "plain": self.plain,
+            "estimate": estimate_row(self.estimate),
+            "allowed": self.allowed and list(self.allowed),
+        }
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Self:
         """Return the part of plain values."""
         estimate, allowed = row["estimate"], row["allowed"]
-        return cls(row["name"], Status(row["status"]), row["reason"], row["plain"],
-                   estimate and Estimate(**estimate), allowed and tuple(allowed))  # fmt: skip
+        return cls(
+            row["name"],
+            Status(row["status"]),
+            row["reason"],
+            row["plain"],
+            estimate and Estimate(**estimate),
+            allowed and tuple(allowed),
+        )
 
 
 def deciding(parts: Iterable[Part], status: Status) -> tuple[Part, ...]:
@@ -140,10 +165,13 @@ class Finding:
         plain = "; ".join(filter(None, [self.plain, message]))
         over = Part("waiver", Status.FAIL, message)
         marked = self._marked({"status": str(Status.FAIL), "message": message, "decided_by": [over.row]})
-        rows = {section: tuple({**row, "text": plain} if "text" in row else row for row in each)
-                for section, each in marked.items()}  # fmt: skip
-        return replace(self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True,
-                       decided_by=(over,))  # fmt: skip
+        rows = {
+            section: tuple({**row, "text": plain} if "text" in row else row for row in each)
+            for section, each in marked.items()
+        }
+        return replace(
+            self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True, decided_by=(over,)
+        )
 
     def with_evidence(self, **evidence: Sequence[Any]) -> Self:
         """Return the finding with further evidence."""
@@ -172,16 +200,18 @@ class Finding:
     def from_json(cls, row: Mapping[str, Any]) -> Self:
         """Return the finding of plain values."""
         waived = row["waived"]
-        return cls(**{
-            **row,
-            "status": Status(row["status"]),
-            "reasons": tuple(row["reasons"]),
-            "diagnosis": tuple(row["diagnosis"]),
-            "rows": {section: tuple(rows) for section, rows in row["rows"].items()},
-            "estimate": None if row["estimate"] is None else Estimate(**row["estimate"]),
-            "waived": None if waived is None else Waived(**waived),
-            "decided_by": tuple(map(Part.from_json, row["decided_by"])),
-        })  # fmt: skip
+        return cls(
+            **{
+                **row,
+                "status": Status(row["status"]),
+                "reasons": tuple(row["reasons"]),
+                "diagnosis": tuple(row["diagnosis"]),
+                "rows": {section: tuple(rows) for section, rows in row["rows"].items()},
+                "estimate": None if row["estimate"] is None else Estimate(**row["estimate"]),
+                "waived": None if waived is None else Waived(**waived),
+                "decided_by": tuple(map(Part.from_json, row["decided_by"])),
+            }
+        )
 
 
 def overall(findings: Iterable[Finding]) -> Status:

@@ -17,10 +17,10 @@ from typing import Any, Protocol, TypeVar
 from judgefixtures.cassettes.files import dump
 from judgefixtures.cassettes.replay import Delivered
 from judgefixtures.config import JudgeTable
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.providers import FatalJudgeError, RetryableError
 from judgefixtures.providers.wire import Wire, as_table, failure, never_left, server_time, text_or_none
-from judgefixtures.secrets import redacted
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import redacted
 
 T = TypeVar("T")
 

@@ -39,8 +39,23 @@ TRANSFER = 600  # seconds for a file of questions or answers
 # How a batch's state ends, whatever it begins with: JOB_STATE_ or BATCH_STATE_.
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
 # google.rpc.Code, as a status of HTTP.
-RPC = {1: 499, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 11: 400, 12: 501, 13: 500, 14: 503,
-       15: 500, 16: 401}  # fmt: skip
+RPC = {
+    1: 499,
+    3: 400,
+    4: 504,
+    5: 404,
+    6: 409,
+    7: 403,
+    8: 429,
+    9: 400,
+    10: 409,
+    11: 400,
+    12: 501,
+    13: 500,
+    14: 503,
+    15: 500,
+    16: 401,
+}
 
 
 class GoogleBatches:
@@ -75,8 +90,11 @@ class GoogleBatches:
         content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
 
         async def uploaded() -> Any:
-            config: Any = {"mime_type": "application/jsonl", "display_name": name,
-                           "http_options": {"timeout": 1000 * TRANSFER}}  # fmt: skip
+            config: Any = {
+                "mime_type": "application/jsonl",
+                "display_name": name,
+                "http_options": {"timeout": 1000 * TRANSFER},
+            }
             call = self._provider.connected().aio.files.upload(file=io.BytesIO(content), config=config)
             return good(await exchange(call, self._table.base_url), self._model)
 
@@ -115,8 +133,11 @@ class GoogleBatches:
         about = as_table(found.get("metadata"))
         word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
         stats = as_table(about.get("batchStats"))
-        told = [int(stats[name]) for name in ("successfulRequestCount", "failedRequestCount")
-                if str(stats.get(name, "")).isdecimal()]  # fmt: skip
+        told = [
+            int(stats[name])
+            for name in ("successfulRequestCount", "failedRequestCount")
+            if str(stats.get(name, "")).isdecimal()
+        ]
         said = str(as_table(found.get("error")).get("message") or "")[:200]
         return State(word in ENDED, word.lower(), sum(told) if told else None, said, found)
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from judgefixtures.asking import Asker
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.costs import Cost, halved, money, most_of
 from judgefixtures.batches import (
     ATTEMPTS,
     FIRST_WAIT,
@@ -37,9 +38,8 @@ from judgefixtures.batches.parity import Compared, Parity, identity_of
 from judgefixtures.cassettes.files import CassetteFile, Row
 from judgefixtures.cassettes.library import Cassette, held
 from judgefixtures.cassettes.replay import Call, Delivered, Question
-from judgefixtures.costs import Cost, halved, money, most_of
 from judgefixtures.providers import FatalJudgeError, RetryableError
-from judgefixtures.secrets import masked
+from judgefixtures.words.secrets import masked
 
 T = TypeVar("T")
 
@@ -167,17 +167,23 @@ class Mail:
         """Return what was left out of the questions that are on their way: without it they would not be found."""
         kind = type(asker).__name__
         return sorted(asker.dropped) or next(
-            (sent.dropped[kind] for sent in reversed(self.manifest.open)
-             if sent.judge == asker.name and kind in sent.dropped), ()
-        )  # fmt: skip
+            (
+                sent.dropped[kind]
+                for sent in reversed(self.manifest.open)
+                if sent.judge == asker.name and kind in sent.dropped
+            ),
+            (),
+        )
 
     async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
         batch = str(sent.batch)
         state = await self._ask(sent.judge, f"batch {batch}", lambda: provider.look(batch))
         if not state.ended:
             self._wait(sent)
-            self.words.append(f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
-                              f"{sent.time:%Y-%m-%d %H:%M} UTC")  # fmt: skip
+            self.words.append(
+                f"on its way: {sent.judge}: {len(sent)} questions in {batch} ({state.word}), sent "
+                f"{sent.time:%Y-%m-%d %H:%M} UTC"
+            )
             return
         results = await self._fetched(sent, provider, state)
         reasons: Reasons = Counter()
@@ -228,34 +234,46 @@ class Mail:
         batch = str(sent.batch)
         answered = len(results.answers.keys() & known)
         self.words.append(f"collected: {sent.judge}: {answered} of {len(sent)} answers of {batch} ({state.word})")
-        self.words += [f"not answered: {sent.judge}: {count} questions of {batch}, "
-                       f"{'whose answers at once are recorded' if parity else 'which are asked again'}: {why}"
-                       for (why, parity), count in reasons.most_common(5)]  # fmt: skip
+        self.words += [
+            f"not answered: {sent.judge}: {count} questions of {batch}, "
+            f"{'whose answers at once are recorded' if parity else 'which are asked again'}: {why}"
+            for (why, parity), count in reasons.most_common(5)
+        ]
         if lacking:
-            self.words.append(f"not whole: {sent.judge}: the answers of {batch} could not all be downloaded: {lacking} "
-                              "stay where they are. Run the same command again")  # fmt: skip
+            self.words.append(
+                f"not whole: {sent.judge}: the answers of {batch} could not all be downloaded: {lacking} "
+                "stay where they are. Run the same command again"
+            )
         if unknown := len((results.answers.keys() | results.failed.keys()) - known):
-            self.words.append(f"not asked: {sent.judge}: {unknown} lines of {batch} answer questions that are not its "
-                              "own, and are left out")  # fmt: skip
+            self.words.append(
+                f"not asked: {sent.judge}: {unknown} lines of {batch} answer questions that are not its "
+                "own, and are left out"
+            )
         if results.nameless:
-            self.words.append(f"without an id: {sent.judge}: {results.nameless} lines of {batch} do not say which "
-                              "question they answer, and are left out")  # fmt: skip
+            self.words.append(
+                f"without an id: {sent.judge}: {results.nameless} lines of {batch} do not say which "
+                "question they answer, and are left out"
+            )
         if results.duplicates:
-            self.words.append(f"answered twice: {sent.judge}: {results.duplicates} questions of {batch}: the first "
-                              "answer counts")  # fmt: skip
+            self.words.append(
+                f"answered twice: {sent.judge}: {results.duplicates} questions of {batch}: the first answer counts"
+            )
 
     async def _adopted(self, sent: Sent, provider: BatchProvider) -> bool:
         """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
-        forget = (f"Where you know that there is none, delete the lines of the intent {sent.intent} from "
-                  f"{self.manifest.path}")  # fmt: skip
+        forget = (
+            f"Where you know that there is none, delete the lines of the intent {sent.intent} from {self.manifest.path}"
+        )
         what = f"the list, which is to show whether a batch of {len(sent)} questions was made ({forget})"
         try:
             batch = await self._ask(sent.judge, what, lambda: self._found(sent, provider))
         except UncertainError:
             self._wait(sent)
-            self.words.append(f"on its way: {sent.judge}: {len(sent)} questions, perhaps: a run ended while it "
-                              "sent them, and a batch of as many is running. Nothing of it is sent again before "
-                              "that one tells whose it is")  # fmt: skip
+            self.words.append(
+                f"on its way: {sent.judge}: {len(sent)} questions, perhaps: a run ended while it "
+                "sent them, and a batch of as many is running. Nothing of it is sent again before "
+                "that one tells whose it is"
+            )
             return False
         if batch is not None:
             self.manifest.note("sent", sent, batch=batch, adopted=True)
@@ -267,9 +285,11 @@ class Mail:
             self.manifest.note("void", sent, why="the list of batches never showed it")
             return False
         self._wait(sent)
-        self.words.append(f"on its way: {sent.judge}: {len(sent)} questions, perhaps: it is not known whether their "
-                          "batch was made, and the provider's list does not show it. They are sent again after "
-                          f"{again:%Y-%m-%d %H:%M} UTC, when it would have ended. {forget}")  # fmt: skip
+        self.words.append(
+            f"on its way: {sent.judge}: {len(sent)} questions, perhaps: it is not known whether their "
+            "batch was made, and the provider's list does not show it. They are sent again after "
+            f"{again:%Y-%m-%d %H:%M} UTC, when it would have ended. {forget}"
+        )
         return False
 
     async def _found(self, sent: Sent, provider: BatchProvider) -> str | None:
@@ -364,17 +384,28 @@ class Mail:
         )
 
     def put(
-        self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *,
+        self,
+        asker: Asker[Any],
+        cassette: Cassette,
+        question: Question,
+        repeat: int,
+        prompt: str,
+        *,
         parity: bool = False,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Put a question into the next batch; tell whether it was not there yet."""
         key = (self._place(cassette), question.digest, parity)
         if self.waits(key) or (parity and self._tries[key] >= asker.table.max_attempts):
             return False
         self._queue.setdefault(asker.name, {})[key] = Letter(
-            key, repeat, question.body, halved(most_of(asker.table, [prompt])), identity_of(asker),
-            type(asker).__name__, tuple(sorted(asker.dropped)),
-        )  # fmt: skip
+            key,
+            repeat,
+            question.body,
+            halved(most_of(asker.table, [prompt])),
+            identity_of(asker),
+            type(asker).__name__,
+            tuple(sorted(asker.dropped)),
+        )
         return True
 
     def worn_out(self, asker: Asker[Any], cassette: Cassette, question: Question) -> bool:
@@ -427,9 +458,11 @@ class Mail:
         self.words += self.both_ways.said()
         for sent, state, results in self._ended:
             self._close(sent, state, results)
-        self.words += [f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
-                       f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
-                       for sent in self._lost]  # fmt: skip
+        self.words += [
+            f"not known: {sent.judge}: {sent.batch} is not known where it is asked for, and this run needs "
+            f"none of its {len(sent)} answers. If it is lost, delete its lines from {self.manifest.path}"
+            for sent in self._lost
+        ]
         self._tell_unattended()
         self._tell_given_up()
 
@@ -438,8 +471,11 @@ class Mail:
         for sent in self.manifest.open:
             if sent.judge in self._providers:
                 continue
-            why = ("this run asks that judge nothing" if sent.judge in self.judges else
-                   "no judge of that name is configured any more. One of that name collects them")  # fmt: skip
+            why = (
+                "this run asks that judge nothing"
+                if sent.judge in self.judges
+                else "no judge of that name is configured any more. One of that name collects them"
+            )
             where = sent.batch or "a batch whose id is not known"
             self.words.append(f"not collected: {sent.judge}: {len(sent)} questions in {where}: {why}")
 
@@ -489,9 +525,13 @@ class Mail:
         self.words.append(f"sent: {judge}: {len(lines)} questions in {batch}; {at_most}")
 
     async def _made(
-        self, provider: BatchProvider, intent: str, lines: Sequence[Line], about_to: Callable[[], None],
+        self,
+        provider: BatchProvider,
+        intent: str,
+        lines: Sequence[Line],
+        about_to: Callable[[], None],
         intended: Sequence[Sent],
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Return the batch that is made, also where the answer to that leaves a doubt; raises NotSentError."""
         try:
             return await provider.send(intent, lines, about_to)
@@ -528,13 +568,16 @@ class Mail:
             return  # what nobody can read is not asked again, as long as it stands there
         left = sum(1 for _ in self._unsettled(sent))
         if left:
-            self.words.append(f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
-                              "does not ask. The command that asks them collects them. Those of pairs or prompts that "
-                              "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
-                              f"delete the batch's lines from {self.manifest.path}")  # fmt: skip
+            self.words.append(
+                f"left: {sent.judge}: {left} answers of {sent.batch} are of questions that this command "
+                "does not ask. The command that asks them collects them. Those of pairs or prompts that "
+                "were edited since, or of a judge that failed its control, nobody asks: to forget them, "
+                f"delete the batch's lines from {self.manifest.path}"
+            )
             return
-        whys = Counter(_why(name, state, results) for _, name in sent.ids
-                       if is_parity(name) and name not in results.answers)  # fmt: skip
+        whys = Counter(
+            _why(name, state, results) for _, name in sent.ids if is_parity(name) and name not in results.answers
+        )
         self.words += self.both_ways.said_of_none(sent, whys)
         known = {name for _, name in sent.ids}
         answered = len(results.answers.keys() & known)
@@ -558,9 +601,11 @@ class Mail:
 
     def _tell_given_up(self) -> None:
         """Say which answers nobody can read; raises FatalJudgeError for questions that are not asked again."""
-        given_up = [f"not answered: {judge}: {len(keys)} questions (as {_some(keys)}) were asked in as many batches as "
-                    f"max_attempts allows, the last time in {batch}: {why}"
-                    for (judge, batch, why), keys in self._worn.items()]  # fmt: skip
+        given_up = [
+            f"not answered: {judge}: {len(keys)} questions (as {_some(keys)}) were asked in as many batches as "
+            f"max_attempts allows, the last time in {batch}: {why}"
+            for (judge, batch, why), keys in self._worn.items()
+        ]
         for (batch, why), keys in self._unread.items():
             if last := [key for key in keys if key in self._given_up]:
                 given_up.append(_unread_of(batch, why, last))

@@ -99,8 +99,17 @@ class Manifest:
 
     def intend(self, intent: str, provider: str, judge: str, asked: Mapping[str, Sequence[str]], **more: Any) -> Sent:
         """Note that a batch is about to be made."""
-        self._append({"event": "intent", "intent": intent, "provider": provider, "judge": judge, "time": _now(), **more,
-                      "asked": {place: list(names) for place, names in asked.items()}})  # fmt: skip
+        self._append(
+            {
+                "event": "intent",
+                "intent": intent,
+                "provider": provider,
+                "judge": judge,
+                "time": _now(),
+                **more,
+                "asked": {place: list(names) for place, names in asked.items()},
+            }
+        )
         return self.sent[-1]
 
     def note(self, event: str, sent: Sent, **more: Any) -> None:
@@ -111,9 +120,11 @@ class Manifest:
         """Return in how many batches a request was asked."""
         return sum(
             not is_parity(name)
-            for each in self.sent if each.batch is not None
-            for name in each.asked.get(place, ()) if digest_of(name) == digest
-        )  # fmt: skip
+            for each in self.sent
+            if each.batch is not None
+            for name in each.asked.get(place, ())
+            if digest_of(name) == digest
+        )
 
     def _append(self, event: dict[str, Any]) -> None:
         line = dump(event) + b"\n"
@@ -166,8 +177,12 @@ class Manifest:
             meant = _meant(event)
             if found is None:
                 self.sent.append(meant)
-            elif (found.provider, found.judge, found.asked, found.time) == (meant.provider, meant.judge, meant.asked,
-                                                                            meant.time):  # fmt: skip
+            elif (found.provider, found.judge, found.asked, found.time) == (
+                meant.provider,
+                meant.judge,
+                meant.asked,
+                meant.time,
+            ):
                 return  # the same line twice, as two copies of a list that were put together have it
             else:
                 raise ValueError("two intents of one name")
@@ -193,8 +208,9 @@ def _meant(event: Mapping[str, Any]) -> Sent:
     if event.get("parity"):
         _text(event["identity"])
     dropped = {_text(kind): tuple(map(_text, _list(names))) for kind, names in (event.get("dropped") or {}).items()}
-    return Sent(_text(event["intent"]), _text(event["provider"]), _text(event["judge"]), asked, _time(event),
-                dropped=dropped)  # fmt: skip
+    return Sent(
+        _text(event["intent"]), _text(event["provider"]), _text(event["judge"]), asked, _time(event), dropped=dropped
+    )
 
 
 def _text(value: Any) -> str:

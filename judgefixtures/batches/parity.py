@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgefixtures.asking import Asker
+from judgefixtures.asking.asker import Asker
 from judgefixtures.batches.manifest import Key, Manifest, Sent, is_parity
 
 Kind = tuple[str, str]  # a judge, and its identity
@@ -41,8 +41,11 @@ class Parity:
 
         `comes` tells whether a question is answered in a batch, or may yet be.
         """
-        identities = {event["intent"]: str(event.get("identity")) for event in self.manifest.events
-                      if event["event"] == "intent" and event.get("parity")}  # fmt: skip
+        identities = {
+            event["intent"]: str(event.get("identity"))
+            for event in self.manifest.events
+            if event["event"] == "intent" and event.get("parity")
+        }
         compared = {event["intent"] for event in self.manifest.events if event["event"] == "parity"}
         for sent in self.manifest.sent:
             if sent.judge != judge or sent.intent not in identities:
@@ -84,15 +87,20 @@ class Parity:
         for sent in {id(each.sent): each.sent for each in self._compared}.values():
             pairs = [each for each in self._compared if each.sent is sent]
             other = [each.pair for each in pairs if not each.same]
-            models = sorted({each.models for each in pairs if None not in each.models and each.models[0]
-                             != each.models[1]}, key=str)  # fmt: skip
+            models = sorted(
+                {each.models for each in pairs if None not in each.models and each.models[0] != each.models[1]}, key=str
+            )
             if not any(event["event"] == "parity" and event["intent"] == sent.intent for event in self.manifest.events):
                 self.manifest.note("parity", sent, n=len(pairs), same=len(pairs) - len(other), differ=other[:20])
-            said = (f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
-                    "once and by batch")  # fmt: skip
+            said = (
+                f"parity: {sent.judge}: {len(pairs) - len(other)} of {len(pairs)} pairs got the same verdict at "
+                "once and by batch"
+            )
             if other:
-                said += (f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
-                         "that, too: --judge-repeats 2 measures how often it does")  # fmt: skip
+                said += (
+                    f"; another one: {', '.join(other[:5])}. A judge that does not always repeat itself does "
+                    "that, too: --judge-repeats 2 measures how often it does"
+                )
             words.append(said)
             words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
         return words

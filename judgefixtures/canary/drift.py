@@ -236,8 +236,10 @@ def ratio(j: int, before: int, unusual: int, answers: int) -> float:
     """
     after, late = answers - before, unusual - j
     places = _log_choose(before, j) + _log_choose(after, late) - _log_choose(answers, unusual)
-    found = (_log_ways(j, before, unusual, answers, shape) - _log_norm(before, unusual, answers, shape) - places
-             for shape in SHAPES)  # fmt: skip
+    found = (
+        _log_ways(j, before, unusual, answers, shape) - _log_norm(before, unusual, answers, shape) - places
+        for shape in SHAPES
+    )
     return sum(map(math.exp, found)) / len(SHAPES)
 
 
@@ -250,8 +252,12 @@ def _log_norm(before: int, unusual: int, answers: int, shape: float) -> float:
 def _log_ways(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
     """Return log C(b, j) C(N - b, T - j) h(j), up to a constant that is the same for every j."""
     late = unusual - j
-    return (_log_part(j, shape) + _log_part(before - j, shape)
-            + _log_part(late, shape) + _log_part(answers - before - late, shape))  # fmt: skip
+    return (
+        _log_part(j, shape)
+        + _log_part(before - j, shape)
+        + _log_part(late, shape)
+        + _log_part(answers - before - late, shape)
+    )
 
 
 @lru_cache(maxsize=2**14)

@@ -114,8 +114,10 @@ def _days(rows: Sequence[_Row], first: int, enough: float) -> float:
         start = best
         for day in range(total):
             sign = -1 if kind[day] else 1
-            other = [(answers + sign * row.days[day][0], unusual + sign * row.days[day][1])
-                     for row, (answers, unusual) in zip(rows, before, strict=True)]  # fmt: skip
+            other = [
+                (answers + sign * row.days[day][0], unusual + sign * row.days[day][1])
+                for row, (answers, unusual) in zip(rows, before, strict=True)
+            ]
             value = _kinds(total, sum(kind) + sign) + log_mean(_likely(rows, other)[USUAL])
             turns[day] = -abs(value - best)
             if value > best:
@@ -134,8 +136,10 @@ def _apart(rows: Sequence[_Row], times: Sequence[int], spans: Sequence[float]) -
     """Return the logarithms of how likely prompts that change on their own make the answers, one per ordinary share."""
     found = [0.0] * len(SHARES[USUAL])
     for row in rows:
-        ratios = [log_ratio(unusual, answers, row.unusual, row.answers)
-                  for answers, unusual in (row.first[time] for time in times)]  # fmt: skip
+        ratios = [
+            log_ratio(unusual, answers, row.unusual, row.answers)
+            for answers, unusual in (row.first[time] for time in times)
+        ]
         gain = log_sum([span + ratio for span, ratio in zip(spans, ratios, strict=True)])
         parts = _shared(gain, SHARES[USUAL])
         found = [so_far + row.times * part for so_far, part in zip(found, parts, strict=True)]
@@ -159,16 +163,22 @@ def log_ratio(j: int, before: int, unusual: int, answers: int) -> float:
     >>> round(math.exp(log_ratio(1, 1, 1, 11)), 2), log_ratio(0, 0, 1, 11)
     (22.57, 0.0)
     """
-    moved = log_sum([_log_chance(j, before, shape) + _log_chance(unusual - j, answers - before, shape)
-                     for shape in SHAPES])  # fmt: skip
+    moved = log_sum(
+        [_log_chance(j, before, shape) + _log_chance(unusual - j, answers - before, shape) for shape in SHAPES]
+    )
     return moved - log_sum([_log_chance(unusual, answers, shape) for shape in SHAPES])
 
 
 @lru_cache(maxsize=2**14)
 def _log_chance(unusual: int, answers: int, shape: float) -> float:
     """Return the logarithm of the chance of answers in their order, of which some are unusual."""
-    return (math.lgamma(shape + unusual) + math.lgamma(shape + answers - unusual) - math.lgamma(2 * shape + answers)
-            + math.lgamma(2 * shape) - 2 * math.lgamma(shape))  # fmt: skip
+    return (
+        math.lgamma(shape + unusual)
+        + math.lgamma(shape + answers - unusual)
+        - math.lgamma(2 * shape + answers)
+        + math.lgamma(2 * shape)
+        - 2 * math.lgamma(shape)
+    )
 
 
 def log_mean(logarithms: Sequence[float]) -> float:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from judgefixtures.cassettes.files import BINARY, dump, refuse_merge_marks, write_whole
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.secrets import redacted_json
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import redacted_json
 
 FORMAT = 2
 FORMER = 1  # its evidence was against chance alone
@@ -111,8 +111,9 @@ class Log:
             raise LogError(f"the canary's log {path} cannot be read: {error.strerror}.") from None
         refuse_merge_marks(path, content)
         whole = content[: _whole(content)]  # a torn last line is a run that was killed
-        return cls(path, tuple(_entry(path, number, line) for number, line in enumerate(whole.split(b"\n"), 1)
-                               if line.strip()))  # fmt: skip
+        return cls(
+            path, tuple(_entry(path, number, line) for number, line in enumerate(whole.split(b"\n"), 1) if line.strip())
+        )
 
     def series(self, reference: str, *, restart: bool = False) -> int:
         """Return which series a run that is compared with `reference` belongs to: the last one, or a new one."""
@@ -122,8 +123,11 @@ class Log:
 
     def measured(self, series: int, reference: str) -> Sequence[Entry]:
         """Return the runs of a series that brought answers; another branch may have begun one of the same number."""
-        return [entry for entry in self.entries
-                if (entry.series, entry.reference) == (series, reference) and entry.is_measured]  # fmt: skip
+        return [
+            entry
+            for entry in self.entries
+            if (entry.series, entry.reference) == (series, reference) and entry.is_measured
+        ]
 
     def append(self, entry: Entry) -> None:
         """Write an entry behind all others, in one piece and to the disk."""

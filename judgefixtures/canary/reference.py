@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgefixtures.asking import Asker
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.cassettes.files import Row
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
-from judgefixtures.cues import PLACEBO
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import Judge
-from judgefixtures.judgments import Arm, Judgment, Planned
-from judgefixtures.pairs import Pair
-from judgefixtures.plans import PLAN, heuristic_plan
-from judgefixtures.run import Run
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
+from judgefixtures.material.cues import PLACEBO
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import PLAN, heuristic_plan
+from judgefixtures.runs.run import Run
+from judgefixtures.words.errors import JudgeFixturesError
 
 INVALID = "x"
 
@@ -64,8 +64,9 @@ class Reference:
     @property
     def digest(self) -> str:
         """What tells one series of runs from another: the judge, the prompts and their recorded answers."""
-        rows = [[each.dataset, each.condition.name, each.pair.id, each.pair.digest, each.recorded]
-                for each in self.prompts]  # fmt: skip
+        rows = [
+            [each.dataset, each.condition.name, each.pair.id, each.pair.digest, each.recorded] for each in self.prompts
+        ]
         return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -94,8 +95,10 @@ def reference(run: Run, judge: Judge) -> Reference:
     imported judge.
     """
     if judge.is_imported:
-        raise JudgeFixturesError(f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
-                                 "nobody to ask. Name a judge with a model.")  # fmt: skip
+        raise JudgeFixturesError(
+            f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
+            "nobody to ask. Name a judge with a model."
+        )
     prompts: list[tuple[str, Condition, Pair, Sequence[_Recorded]]] = []
     served, fingerprints, notes = set[str](), set[str](), list[str]()
     for dataset, wanted in run.config.canary.groups:
@@ -112,8 +115,15 @@ def reference(run: Run, judge: Judge) -> Reference:
         raise JudgeFixturesError(_nothing(run, judge))
     repeats = 1 + max(len(found) for *_, found in prompts)
     again = f"{_command(run, judge)} -k repeat --judge-repeats {repeats} --judge-record missing"
-    return Reference(judge.name, judge.identity, _by_days(prompts), frozenset(served), frozenset(fingerprints),
-                     tuple(notes), again if judge.planner is None else "")  # fmt: skip
+    return Reference(
+        judge.name,
+        judge.identity,
+        _by_days(prompts),
+        frozenset(served),
+        frozenset(fingerprints),
+        tuple(notes),
+        again if judge.planner is None else "",
+    )
 
 
 def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:
@@ -142,14 +152,18 @@ def _nothing(run: Run, judge: Judge) -> str:
         recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
         pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
         if pairs:
-            return (f"judge {judge.name!r} is recorded on {dataset}, but the recordings do not replay: "
-                    f"{_fault(run, judge, dataset, pairs[:1], condition)}")  # fmt: skip
+            return (
+                f"judge {judge.name!r} is recorded on {dataset}, but the recordings do not replay: "
+                f"{_fault(run, judge, dataset, pairs[:1], condition)}"
+            )
     datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
     of_functions = " (of a function, what it asks over HTTP)" if judge.table.provider == "python" else ""
-    return (f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
-            f"recordings. Record them: {_command(run, judge)} --judge-record missing; or name "
-            "datasets that are recorded as close_dataset and clear_dataset in "
-            f"{run.config.heading('canary')}.")  # fmt: skip
+    return (
+        f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
+        f"recordings. Record them: {_command(run, judge)} --judge-record missing; or name "
+        "datasets that are recorded as close_dataset and clear_dataset in "
+        f"{run.config.heading('canary')}."
+    )
 
 
 def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], condition: Condition) -> str:
@@ -163,8 +177,12 @@ def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], conditio
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     """Return the condition in which the most pairs are recorded, up to those wanted; the plainest one of several."""
     pairs = run.pairs(judge.name, dataset)
-    cued = [each for name in (PLACEBO, *run.config.cues) for contrast in run.contrasts(name)
-            for each in (contrast.x, contrast.y)]  # fmt: skip
+    cued = [
+        each
+        for name in (PLACEBO, *run.config.cues)
+        for contrast in run.contrasts(name)
+        for each in (contrast.x, contrast.y)
+    ]
     found: dict[Condition, int] = {}
     for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
         recorded = {row.pair for row in _rows(run, judge, dataset, condition)}

@@ -16,20 +16,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from judgefixtures.asking import OtherModelError
+from judgefixtures.asking.asker import OtherModelError
+from judgefixtures.asking.costs import BudgetError, Cost, most_of, price_usd
+from judgefixtures.asking.judges import FatalJudgeError, Judge
+from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.canary.drift import Stream, Weighed, change, evidence, total, weighed
 from judgefixtures.canary.log import FORMER, Entry, Log
 from judgefixtures.canary.reference import Prompt, Reference, answer_of, reference
 from judgefixtures.cassettes.merges import CANARY_FILE
 from judgefixtures.config import CanaryTable
-from judgefixtures.contrasts import Condition
-from judgefixtures.costs import BudgetError, Cost, most_of, price_usd
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError, Judge
-from judgefixtures.judgments import Arm, Judgment
+from judgefixtures.material.contrasts import Condition
 from judgefixtures.providers import api_key
-from judgefixtures.run import Ledger, Run, RunOptions
-from judgefixtures.secrets import presentable
+from judgefixtures.runs.run import Ledger, Run, RunOptions
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import presentable
 
 NAMED = 2 / 3  # how likely a prompt that an alarm names was moved, at least
 
@@ -88,10 +88,13 @@ class Series:
     def streams(self, prompts: Sequence[Prompt]) -> list[Stream]:
         """Return the answers to each prompt, recorded and of every run."""
         return [
-            Stream(each.recorded, tuple(run.answers.get(each.dataset, {}).get(each.pair.id, "") for run in self.runs),
-                   each.days)
+            Stream(
+                each.recorded,
+                tuple(run.answers.get(each.dataset, {}).get(each.pair.id, "") for run in self.runs),
+                each.days,
+            )
             for each in prompts
-        ]  # fmt: skip
+        ]
 
     def judged_anew(self, prompts: Sequence[Prompt]) -> Series:
         """Return the series with today's evidence for runs that were judged by a former test."""
@@ -166,8 +169,19 @@ class _Asked:
     def entry(self, series: int, known: Reference, why: str = "") -> Entry:
         """Return the run as an entry that is still to be judged."""
         cost = self.cost
-        return Entry(self.at, series, known.digest, "not-measured", None, self.answers(), self.told("served_model"),
-                     self.told("fingerprint"), cost.calls, cost.usd, why)  # fmt: skip
+        return Entry(
+            self.at,
+            series,
+            known.digest,
+            "not-measured",
+            None,
+            self.answers(),
+            self.told("served_model"),
+            self.told("fingerprint"),
+            cost.calls,
+            cost.usd,
+            why,
+        )
 
 
 def watch(request: Request) -> Watched:
@@ -223,8 +237,9 @@ def _concluded(run: Run, known: Reference, request: Request, asked: _Asked, why:
     log.append(entry)
     since, moves = _moved(after, known) if entry.is_measured and after.is_over else (None, ())
     gate = f"{run.options.command} --judge {known.judge} --judge-record all"
-    return Watched(entry, known, after, log.path, asked.cost, gate, found, since, moves, new, fresh,
-                   tuple(asked.ledger.warnings))  # fmt: skip
+    return Watched(
+        entry, known, after, log.path, asked.cost, gate, found, since, moves, new, fresh, tuple(asked.ledger.warnings)
+    )
 
 
 def _moved(series: Series, known: Reference) -> tuple[str | None, tuple[Move, ...]]:
@@ -247,8 +262,10 @@ def _place(prompt: Prompt) -> tuple[str, str]:
 def _ask(run: Run, known: Reference, request: Request, asked: _Asked) -> None:
     """Ask every prompt as often as is wanted, in a run whose recordings are thrown away."""
     options = RunOptions(record="missing", max_cost=request.max_cost, force=True, command=run.options.command)
-    with tempfile.TemporaryDirectory(prefix="judgefixtures-canary-") as folder, \
-            Run(run.config, Path(folder), options) as aside:  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory(prefix="judgefixtures-canary-") as folder,
+        Run(run.config, Path(folder), options) as aside,
+    ):
         judge = aside.judge(known.judge)
         judge.adopt(known.identity)
         for (dataset, condition), pairs in known.by_dataset().items():

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.words.errors import JudgeFixturesError
 
 FORMAT = 1
 JSON = "application/json"
@@ -113,9 +113,23 @@ class Row:
         if not isinstance(location, str) or not location.isprintable():
             raise ValueError("wrong location")
         exact = "json" not in found  # what was written as text stays text when the file is sorted
-        return cls(str(found["digest"]), pair, repeat, status, _body(found), content_type, str(found.get("seen", "")),
-                   location, str(found.get("plan", "")), asked, oversize, day(found.get("on", recorded)),
-                   _way(found.get("by", "")), _flag(found.get("cached", False)), exact)  # fmt: skip
+        return cls(
+            str(found["digest"]),
+            pair,
+            repeat,
+            status,
+            _body(found),
+            content_type,
+            str(found.get("seen", "")),
+            location,
+            str(found.get("plan", "")),
+            asked,
+            oversize,
+            day(found.get("on", recorded)),
+            _way(found.get("by", "")),
+            _flag(found.get("cached", False)),
+            exact,
+        )
 
 
 def _way(text: Any) -> str:

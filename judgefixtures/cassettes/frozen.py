@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from judgefixtures.cassettes.files import CassetteError, DamagedError, atomic_write, refuse_merge_marks
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair, as_row
+from judgefixtures.material.pairs import Pair, as_row
 from judgefixtures.sources import Source, read_pairs
+from judgefixtures.words.errors import JudgeFixturesError
 
 FILE = "pairs.jsonl"
 SAMPLE_FILE = "sample.json"

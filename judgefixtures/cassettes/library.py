@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
 
-from judgefixtures.cassettes.closest import FrozenChoice, freeze_choice
+from judgefixtures.cassettes.caching import Origins
 from judgefixtures.cassettes.files import (
     FORMAT,
     CassetteError,
@@ -38,12 +38,12 @@ from judgefixtures.cassettes.frozen import (
     has_frozen,
     read_sample,
 )
-from judgefixtures.cassettes.origins import Origins
 from judgefixtures.cassettes.replay import Call, CassetteMissError, Postbox
-from judgefixtures.commands import quoted
-from judgefixtures.cues import LONGEST_NAME
-from judgefixtures.pairs import Pair
-from judgefixtures.verdicts import InvalidKind
+from judgefixtures.cassettes.screening import FrozenChoice, freeze_choice
+from judgefixtures.material.cues import LONGEST_NAME
+from judgefixtures.material.pairs import Pair
+from judgefixtures.reading.verdicts import InvalidKind
+from judgefixtures.words.commands import quoted
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -103,9 +103,15 @@ class Cassette:
     _recorded: dict[Key, Row] | None = None
 
     def call(
-        self, pair: Pair, repeat: int = 0, *, eager: bool = False, plan: str = "", again: bool = False,
+        self,
+        pair: Pair,
+        repeat: int = 0,
+        *,
+        eager: bool = False,
+        plan: str = "",
+        again: bool = False,
         post: Postbox | None = None,
-    ) -> Call:  # fmt: skip
+    ) -> Call:
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 
         `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded
@@ -129,8 +135,16 @@ class Cassette:
         def missing() -> NoReturn:
             raise CassetteMissError(self._diagnosis(pair, repeat, plan))
 
-        return Call(pair.id, repeat, find, keep, missing if self.mode == "none" else None, eager,
-                    self.origins.repeats, post=post)  # fmt: skip
+        return Call(
+            pair.id,
+            repeat,
+            find,
+            keep,
+            missing if self.mode == "none" else None,
+            eager,
+            self.origins.repeats,
+            post=post,
+        )
 
     def find(self, digest: str) -> Row | None:
         """Return the recorded answer to a request, where it may answer in this run; with "all", this run's own."""
@@ -268,8 +282,10 @@ class Cassette:
     def _renewal(self) -> str:
         """What to do about recordings of another judge; the command comes last, it is copied as it stands."""
         if self.renews:
-            return (f"Others in this folder are of the judge as it is now. Record anew what is not: "
-                    f"{self.command('missing')}")  # fmt: skip
+            return (
+                f"Others in this folder are of the judge as it is now. Record anew what is not: "
+                f"{self.command('missing')}"
+            )
         if self.mode == "none":
             return f"Go back to the recorded judge, or record anew: {self.command('all')}"
         return (
@@ -510,19 +526,33 @@ class Library:
             return {}
 
     def _cassette(
-        self, judge: Recorded, among: str, dataset: str, condition: str, frozen: Mapping[str, Pair],
+        self,
+        judge: Recorded,
+        among: str,
+        dataset: str,
+        condition: str,
+        frozen: Mapping[str, Pair],
         commands: Callable[[str], str],
-    ) -> Cassette:  # fmt: skip
+    ) -> Cassette:
         path = self.folder(among, dataset) / f"{condition}.jsonl"
         # A side file: the old recording stays until the new one is complete, and a kill loses neither.
         part = path.with_name(f"{condition}.part.jsonl")
         file = CassetteFile(part if self.mode == "all" else path, commands)
         cassette = Cassette(
-            judge.name, dataset, condition, lambda: judge.identity, file, frozen, path, self.mode, commands,
-            self.run, self.origins,
+            judge.name,
+            dataset,
+            condition,
+            lambda: judge.identity,
+            file,
+            frozen,
+            path,
+            self.mode,
+            commands,
+            self.run,
+            self.origins,
             Again(self.invalid, _scratch(f"{self.run}\0{path.resolve()}", "again")) if self.mode == "invalid" else None,
             usual=self.usual,
-        )  # fmt: skip
+        )
         if self.mode == "all":
             judge.adopt(cassette.recorded_identity)
             cassette.make_way()
@@ -549,8 +579,11 @@ class Library:
         changed = differences(recorded, now) if recorded else []
         path = cassette.final_path
         beside = (other for other in sorted(path.parent.glob("*.jsonl")) if changed and other != path)
-        known = any(_told(_identity_in(other)) == now and not self._began(other) for other in beside
-                    if not SIDE_FILE.search(other.name))  # fmt: skip
+        known = any(
+            _told(_identity_in(other)) == now and not self._began(other)
+            for other in beside
+            if not SIDE_FILE.search(other.name)
+        )
         return tuple(changed) if known else ()
 
     def _began(self, path: Path) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judgefixtures.cassettes.closest import CHOICE_FILE, FrozenChoice, parsed_choice
 from judgefixtures.cassettes.files import (
     HEADER_START,
     MERGE_MARK,
@@ -26,6 +25,7 @@ from judgefixtures.cassettes.files import (
     dump,
 )
 from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, FrozenSample, parsed_sample
+from judgefixtures.cassettes.screening import CHOICE_FILE, FrozenChoice, parsed_choice
 
 Found = TypeVar("Found")
 Kept = TypeVar("Kept", FrozenSample, FrozenChoice)
@@ -102,13 +102,17 @@ def versions(path: Path, content: bytes) -> Versions:
             continue
         sign = mark[1][:1].decode()
         if (side, sign) not in (("", "<"), ("<", "|"), ("<", "="), ("|", "="), (">", ">")):
-            raise DamagedError(f"{path}:{number}: the marks of the merge are not in order. Restore both versions with "
-                               f"git checkout --merge -- {path}, and join them again.")  # fmt: skip
+            raise DamagedError(
+                f"{path}:{number}: the marks of the merge are not in order. Restore both versions with "
+                f"git checkout --merge -- {path}, and join them again."
+            )
         without_base |= (side, sign) == ("<", "=")
         side, parted = {"<": "<", "|": "|", "=": ">", ">": ""}[sign], True
     if side:
-        raise DamagedError(f"{path}: the last mark of the merge is missing. Restore both versions with "
-                           f"git checkout --merge -- {path}, and join them again.")  # fmt: skip
+        raise DamagedError(
+            f"{path}: the last mark of the merge is missing. Restore both versions with "
+            f"git checkout --merge -- {path}, and join them again."
+        )
     ours, base, theirs = (b"".join(sides[name]) for name in "<|>")
     return Versions(ours, theirs, base if parted and not without_base else None)
 

@@ -70,8 +70,11 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     elif event in STARTS and not _BLOCK.programs:
         program = _program(event, arguments)
         if PurePath(program).name not in ASKED_OF_THE_MACHINE:
-            _refuse(_BLOCK, f"start the program {program!r}", " If it reaches no host, set allow_programs = true in "
-                            "the judge's table.")  # fmt: skip
+            _refuse(
+                _BLOCK,
+                f"start the program {program!r}",
+                " If it reaches no host, set allow_programs = true in the judge's table.",
+            )
 
 
 def _refuse(block: _Block, what: str, remedy: str = "") -> NoReturn:

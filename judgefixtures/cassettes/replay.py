@@ -20,24 +20,65 @@ from types import MappingProxyType
 from typing import Any, NoReturn, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from judgefixtures.cassettes.caching import Origin, origin_of
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
-from judgefixtures.cassettes.origins import Origin, origin_of
 from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
-from judgefixtures.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
+from judgefixtures.words.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 
-__all__ = ["CALL", "AnswerTooLargeError", "Call", "CassetteMissError", "Delivered", "NetworkBlockedError",
-           "Postbox", "PostponedError", "Question", "check_call", "drop_answer", "find_at", "find_with", "is_recorded",
-           "is_this_machine", "keep_answer", "leave_unread", "posted", "postpone", "recording", "replaying",
-           "request_digest", "was_played"]  # fmt: skip
+__all__ = [
+    "CALL",
+    "AnswerTooLargeError",
+    "Call",
+    "CassetteMissError",
+    "Delivered",
+    "NetworkBlockedError",
+    "Postbox",
+    "PostponedError",
+    "Question",
+    "check_call",
+    "drop_answer",
+    "find_at",
+    "find_with",
+    "is_recorded",
+    "is_this_machine",
+    "keep_answer",
+    "leave_unread",
+    "posted",
+    "postpone",
+    "recording",
+    "replaying",
+    "request_digest",
+    "was_played",
+]
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
 # What servers say about the account or the single request, and the credentials that they hand out: never stored.
-PRIVATE_FIELDS = frozenset({"id", "responseId", "response_id", "request_id", "user", "user_id", "metadata",
-                            "organization", "organization_id", "account", "account_id", "safety_identifier",
-                            "project", "project_id", "prompt_cache_key", "access_token", "refresh_token",
-                            "id_token", "client_secret", "api_key"})  # fmt: skip
+PRIVATE_FIELDS = frozenset(
+    {
+        "id",
+        "responseId",
+        "response_id",
+        "request_id",
+        "user",
+        "user_id",
+        "metadata",
+        "organization",
+        "organization_id",
+        "account",
+        "account_id",
+        "safety_identifier",
+        "project",
+        "project_id",
+        "prompt_cache_key",
+        "access_token",
+        "refresh_token",
+        "id_token",
+        "client_secret",
+        "api_key",
+    }
+)
 
 
 class CassetteMissError(BaseException):
@@ -404,9 +445,17 @@ def _routing() -> Any:
             # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
             body = scrubbed(received if call.eager else thinned(unsigned(received)))
             plain = _plain_digest(call, request)
-            row = Row(_digest(call, request, call.asked[plain]), call.pair, call.repeat, status, body,
-                      redacted(_header(response, "content-type")), location=_location(response),
-                      by="batch" if call.delivered else "", exact=call.eager)  # fmt: skip
+            row = Row(
+                _digest(call, request, call.asked[plain]),
+                call.pair,
+                call.repeat,
+                status,
+                body,
+                redacted(_header(response, "content-type")),
+                location=_location(response),
+                by="batch" if call.delivered else "",
+                exact=call.eager,
+            )
             request_alone = request_digest(request.method, _address(call, request), _body_of(request))
             call.pending.append((plain, row, origin_of(received, request_alone)))
             if call.eager:

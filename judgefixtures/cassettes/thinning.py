@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from judgefixtures.cassettes.files import dump
-from judgefixtures.probabilities import VERDICT_MAY_END, token_bytes
-from judgefixtures.secrets import redacted
+from judgefixtures.reading.probabilities import VERDICT_MAY_END, token_bytes
+from judgefixtures.words.secrets import redacted
 
 OPENAI = ("content", "refusal")  # lists of tokens in a choice's `logprobs`, each token with its `top_logprobs`
 OPAQUE = {"thinking": "signature", "redacted_thinking": "data"}  # by the type of a block of Claude's
@@ -87,16 +87,20 @@ def tool_inputs(body: bytes | str) -> dict[int, Any]:
     found = json.loads(body, object_pairs_hook=_all_values)
     content = found.get("content") if isinstance(found, dict) else None
     blocks = enumerate(content if isinstance(content, list) else ())
-    return {place: block["input"] for place, block in blocks
-            if isinstance(block, dict) and block.get("type") == "tool_use" and "input" in block}  # fmt: skip
+    return {
+        place: block["input"]
+        for place, block in blocks
+        if isinstance(block, dict) and block.get("type") == "tool_use" and "input" in block
+    }
 
 
 def _all_values(members: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, list[Any]] = {}
     for name, value in members:
         found.setdefault(name, []).append(value)
-    return {name: values[0] if len({repr(value) for value in values}) == 1 else values
-            for name, values in found.items()}  # fmt: skip
+    return {
+        name: values[0] if len({repr(value) for value in values}) == 1 else values for name, values in found.items()
+    }
 
 
 def unspelled(body: bytes) -> bytes:
@@ -140,8 +144,9 @@ def _spelled(entries: Any) -> list[bytes] | None:
     """Return the bytes of each token of a list; None where there are none, or one that is not a token."""
     if not isinstance(entries, list) or not entries:
         return None
-    spelled = [token_bytes(entry.get("token"), entry.get("bytes")) if isinstance(entry, dict) else None
-               for entry in entries]  # fmt: skip
+    spelled = [
+        token_bytes(entry.get("token"), entry.get("bytes")) if isinstance(entry, dict) else None for entry in entries
+    ]
     return None if None in spelled else [each for each in spelled if each is not None]
 
 

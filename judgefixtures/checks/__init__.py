@@ -4,27 +4,53 @@
 """
 
 from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, AccuracyCheck
-from judgefixtures.checks.check import Answers, Case, Check, Need
+from judgefixtures.checks.approval import DECISION, DECISIONS, EXPENSES, SWAP
+from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.contrast import CONTRASTS, ContrastCheck
 from judgefixtures.checks.control import CONTROLS
-from judgefixtures.checks.decision import DECISION, DECISIONS, EXPENSES, SWAP
-from judgefixtures.checks.edit import EditCheck
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
 from judgefixtures.checks.overview import RESULTS
-from judgefixtures.checks.plans import PLANS, PlanCheck
-from judgefixtures.checks.rankings import RANKINGS
+from judgefixtures.checks.planjudge import PLANS, PlanCheck
+from judgefixtures.checks.protocol import Answers, Case, Check, Need
 from judgefixtures.checks.sections import SERVED, WARNINGS, Section
-from judgefixtures.checks.swap import SwapCheck
-from judgefixtures.contrasts import Contrast
+from judgefixtures.checks.standings import RANKINGS
+from judgefixtures.checks.treatment import EditCheck
+from judgefixtures.material.contrasts import Contrast
 
-__all__ = ["SECTIONS", "AccuracyCheck", "Answers", "Case", "Check", "ContrastCheck", "EditCheck", "FourCellCheck",
-           "Need", "PlanCheck", "Section", "SwapCheck", "check_of"]  # fmt: skip
+__all__ = [
+    "SECTIONS",
+    "AccuracyCheck",
+    "Answers",
+    "Case",
+    "Check",
+    "ContrastCheck",
+    "EditCheck",
+    "FourCellCheck",
+    "Need",
+    "PlanCheck",
+    "Section",
+    "SwapCheck",
+    "check_of",
+]
 
 # In the order of the keys of report.json, which is that of the terminal.
 SECTIONS: tuple[Section, ...] = (
-    RESULTS, CONTROLS, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS, WARNINGS, SERVED, RANKINGS,
-    PLANS, EXPENSES, DECISIONS, DECISION,
-)  # fmt: skip
+    RESULTS,
+    CONTROLS,
+    CONTRASTS,
+    ACCURACY,
+    MACRO_ACCURACY,
+    SIDE_BY_SIDE,
+    SWAP,
+    FOUR_CELLS,
+    WARNINGS,
+    SERVED,
+    RANKINGS,
+    PLANS,
+    EXPENSES,
+    DECISIONS,
+    DECISION,
+)
 
 
 def check_of(contrast: Contrast) -> Check:

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from judgefixtures.checks.check import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm, Judgment
+from judgefixtures.checks.phrasing import interval, limits, table
 from judgefixtures.checks.plain import with_what_decided
+from judgefixtures.checks.protocol import Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.sections import Section, View
-from judgefixtures.checks.wording import interval, limits, table
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
-from judgefixtures.judges import Judge
-from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import by_cluster, each_way, is_right, rightness
-from judgefixtures.pairs import Pair
-from judgefixtures.power import fewest
-from judgefixtures.side_by_side import macro_average, side_by_side
-from judgefixtures.statistics import (
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
+from judgefixtures.measures.side_by_side import macro_average, side_by_side
+from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.power import fewest
+from judgefixtures.numbers.statistics import (
     Estimate,
     Status,
     Totals,
@@ -34,7 +35,6 @@ from judgefixtures.statistics import (
     several,
     signed,
 )
-from judgefixtures.validity import too_many_invalid
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
@@ -68,8 +68,14 @@ class AccuracyCheck:
         if gate.min_accuracy is None:
             return None
         with_gold = [pair for pair in pairs if pair.gold is not None]
-        found = Need.among(with_gold, self.name, dataset, smallest_n_of_accuracy(gate.min_accuracy, gate.alpha),
-                           f"min_accuracy {gate.min_accuracy:g}, not even if all are right", "lower it")  # fmt: skip
+        found = Need.among(
+            with_gold,
+            self.name,
+            dataset,
+            smallest_n_of_accuracy(gate.min_accuracy, gate.alpha),
+            f"min_accuracy {gate.min_accuracy:g}, not even if all are right",
+            "lower it",
+        )
         return found if found.lacking else None
 
     def find(self, case: Case, *answers: Answers) -> Finding:
@@ -80,14 +86,20 @@ class AccuracyCheck:
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
         return Finding(
-            self.kind, judge, dataset, self.name, decision.status, reasons=decision.reasons,
+            self.kind,
+            judge,
+            dataset,
+            self.name,
+            decision.status,
+            reasons=decision.reasons,
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
             rows={"accuracy": tuple(accuracy_row(judge, dataset, row) for row in measured)},
             evidence={"rights": [rights(judge, dataset, own)]},
             estimate=measured[0].accuracy,
             plain=with_what_decided(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
-            alpha=gate.alpha, decided_by=decision.decided_by,
-        )  # fmt: skip
+            alpha=gate.alpha,
+            decided_by=decision.decided_by,
+        )
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of an accuracy that could not be measured."""
@@ -99,9 +111,11 @@ def _plain(judge: str, dataset: str, measured: Accuracy, least: float | None) ->
     found = measured.accuracy
     level = f"{100 * found.confidence:.10g}%"
     asked = "" if least is None else f", more than {bare(least)} asked"
-    return (f"{judge} is right on {measured.correct:g} of {several(measured.n, 'pair')} of {dataset} whose better "
-            f"response is known ({bare(found.value)}{asked}; {level} CI {bare(found.low, 3)} to "
-            f"{bare(found.high, 3)})")  # fmt: skip
+    return (
+        f"{judge} is right on {measured.correct:g} of {several(measured.n, 'pair')} of {dataset} whose better "
+        f"response is known ({bare(found.value)}{asked}; {level} CI {bare(found.low, 3)} to "
+        f"{bare(found.high, 3)})"
+    )
 
 
 def golden(pairs: Sequence[Pair]) -> int:
@@ -152,12 +166,18 @@ def accuracy(
         n, (correct, _) = len(members), each_way(r for _, r in members)
         both = [(j, is_right(j) and also[j.pair.id]) for j, _ in members] if other is not None else None
         invalid = [(j, j.chosen is None) for j, _ in members]
-        rows.append(Accuracy(
-            category, n, correct, sum(is_invalid for _, is_invalid in invalid),
-            proportion(correct, n, confidence, totals=of(members)),
-            None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
-            (of(members), of(invalid)), sum(j.verdict.tie for j, _ in members),
-        ))  # fmt: skip
+        rows.append(
+            Accuracy(
+                category,
+                n,
+                correct,
+                sum(is_invalid for _, is_invalid in invalid),
+                proportion(correct, n, confidence, totals=of(members)),
+                None if both is None else proportion(sum(r for _, r in both), n, confidence, totals=of(both)),
+                (of(members), of(invalid)),
+                sum(j.verdict.tie for j, _ in members),
+            )
+        )
     return tuple(rows)
 
 
@@ -227,17 +247,24 @@ def _rows(findings: Sequence[Finding]) -> list[Row]:
 
 def _lines(report: Row, _view: View) -> list[str]:
     shown = [row for row in report["accuracy"] if row["category"] == "all" or row["n"] >= SMALLEST_SHOWN_CATEGORY]
-    said = [f"{row['status'] if row['status'] != Status.NOT_APPLICABLE else 'no limit is set'}: {row['text']}"
-            for row in report["results"] if row["check"] == AccuracyCheck.kind and row["text"]]  # fmt: skip
+    said = [
+        f"{row['status'] if row['status'] != Status.NOT_APPLICABLE else 'no limit is set'}: {row['text']}"
+        for row in report["results"]
+        if row["check"] == AccuracyCheck.kind and row["text"]
+    ]
     return ["", *said, "", *table([HEADER, *map(_accuracy_cells, shown)])] if shown else []
 
 
 def _macro_lines(report: Row, _view: View) -> list[str]:
     # A mean over topics of a few pairs each says nothing.
-    enough = [row for row in report["macro_accuracy"]
-              if row["accuracy"]["n"] >= SMALLEST_SHOWN_CATEGORY * row["categories"]]  # fmt: skip
-    return [f"{row['judge']} {row['dataset']}: mean over {row['categories']} categories "
-            f"{bare(row['accuracy']['value'])}, {limits(row['accuracy'])}" for row in enough]  # fmt: skip
+    enough = [
+        row for row in report["macro_accuracy"] if row["accuracy"]["n"] >= SMALLEST_SHOWN_CATEGORY * row["categories"]
+    ]
+    return [
+        f"{row['judge']} {row['dataset']}: mean over {row['categories']} categories "
+        f"{bare(row['accuracy']['value'])}, {limits(row['accuracy'])}"
+        for row in enough
+    ]
 
 
 def _side_by_side_rows(findings: Sequence[Finding]) -> list[Row]:
@@ -251,10 +278,15 @@ def _macro_rows(findings: Sequence[Finding]) -> list[Row]:
         if row["category"] != "all":
             parts.setdefault((row["judge"], row["dataset"]), []).append(Estimate(**row["accuracy"]))
     return [
-        {"judge": judge, "dataset": dataset, "categories": len(found),
-         "accuracy": estimate_row(macro_average(found, found[0].confidence))}
-        for (judge, dataset), found in parts.items() if len(found) > 1
-    ]  # fmt: skip
+        {
+            "judge": judge,
+            "dataset": dataset,
+            "categories": len(found),
+            "accuracy": estimate_row(macro_average(found, found[0].confidence)),
+        }
+        for (judge, dataset), found in parts.items()
+        if len(found) > 1
+    ]
 
 
 def _order(row: Row) -> tuple[str, str, bool, str]:
@@ -274,16 +306,29 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
         shown = [of_dataset[0], *large, *(row for row in of_dataset if row["category"] == "macro" and large)]
         two = len(of_dataset[0]["judges"]) == 2
         header = ("category", "n", *of_dataset[0]["judges"], *(("difference",) if two else ()))
-        cells = [(row["category"], str(row["n"]), *(
-            f"{bare(found['value'])} [{bare(found['low'])}, {bare(found['high'])}]" for found in row["judges"].values()
-        ), *(_difference(test) for test in row["tests"] if two)) for row in shown]  # fmt: skip
+        cells = [
+            (
+                row["category"],
+                str(row["n"]),
+                *(
+                    f"{bare(found['value'])} [{bare(found['low'])}, {bare(found['high'])}]"
+                    for found in row["judges"].values()
+                ),
+                *(_difference(test) for test in row["tests"] if two),
+            )
+            for row in shown
+        ]
         widest = max(map(len, cells))
         cells = [(*cell, *("-",) * (widest - len(cell))) for cell in cells]
         lines += ["", f"accuracy on {dataset}, side by side:", *table([header, *cells])]
         lines += [_test_line(test) for test in of_dataset[0]["tests"]]
         if not two:
-            lines += [f"{_test_line(test)} in {row['category']}" for row in large for test in row["tests"]
-                      if test["p_holm"] < DEMONSTRABLE]  # fmt: skip
+            lines += [
+                f"{_test_line(test)} in {row['category']}"
+                for row in large
+                for test in row["tests"]
+                if test["p_holm"] < DEMONSTRABLE
+            ]
     return lines
 
 
@@ -293,15 +338,25 @@ def _difference(test: Row) -> str:
 
 
 def _test_line(test: Row) -> str:
-    return (f"  {test['a']} - {test['b']}: {signed(test['difference']['value'])}, {limits(test['difference'])}, "
-            f"p = {test['p']:.2g} ({test['p_holm']:.2g} by Holm)")  # fmt: skip
+    return (
+        f"  {test['a']} - {test['b']}: {signed(test['difference']['value'])}, {limits(test['difference'])}, "
+        f"p = {test['p']:.2g} ({test['p_holm']:.2g} by Holm)"
+    )
 
 
 def _accuracy_cells(row: Row) -> tuple[str, ...]:
     both = row["accuracy_both_orders"]
-    return (row["judge"], row["dataset"], row["category"], str(row["n"]), f"{row['correct']:g}", str(row["invalid"]),
-            bare(row["accuracy"]["value"]), limits(row["accuracy"]),
-            bare(both["value"]) if both else "-")  # fmt: skip
+    return (
+        row["judge"],
+        row["dataset"],
+        row["category"],
+        str(row["n"]),
+        f"{row['correct']:g}",
+        str(row["invalid"]),
+        bare(row["accuracy"]["value"]),
+        limits(row["accuracy"]),
+        bare(both["value"]) if both else "-",
+    )
 
 
 ACCURACY = Section("accuracy", _rows, _lines, title=TITLE)

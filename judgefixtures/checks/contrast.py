@@ -7,10 +7,16 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from judgefixtures.checks.certainty import NOTHING, Beyond, beyond, beyond_lines, need_beyond
-from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm, Choice, Judgment
+from judgefixtures.checks.beyond_verdicts import NOTHING, Beyond, beyond, beyond_lines, need_beyond
+from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import admitted_text, done, named_in, sentences_of, shift_text, with_what_decided
-from judgefixtures.checks.readings import (
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
+from judgefixtures.checks.sections import Section, View, with_holm
+from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
+from judgefixtures.checks.two_detectors import (
     AtWorst,
     measured_offline,
     of_both,
@@ -22,17 +28,12 @@ from judgefixtures.checks.readings import (
     unread_text,
     without_admission,
 )
-from judgefixtures.checks.reasons import contradicted, contradicted_lines, contradictions, contradictions_row
-from judgefixtures.checks.sections import Section, View, with_holm
-from judgefixtures.checks.sensitivity import close_calls, seen, with_movable
-from judgefixtures.checks.wording import limits, shortened, table
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.contrasts import Contrast, indifferent_arms
-from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Finding, Part, PartName, Row, clusters_row, estimate_row, evidence_of, rows_of
-from judgefixtures.judges import Judge
-from judgefixtures.judgments import Arm, Choice, Judgment
-from judgefixtures.metrics import (
+from judgefixtures.material.contrasts import Contrast, indifferent_arms
+from judgefixtures.material.cues import PLACEBO
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import (
     STUCK,
     Measurement,
     Moved,
@@ -43,9 +44,9 @@ from judgefixtures.metrics import (
     stance_of,
     unreadable,
 )
-from judgefixtures.pairs import Pair
-from judgefixtures.power import smallest_n
-from judgefixtures.statistics import (
+from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.power import smallest_n
+from judgefixtures.numbers.statistics import (
     Estimate,
     Status,
     bare,
@@ -60,7 +61,6 @@ from judgefixtures.statistics import (
     signed,
     worst,
 )
-from judgefixtures.validity import too_many_invalid
 
 # Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01
@@ -92,8 +92,9 @@ class ContrastCheck(AboutContrast):
     @property
     def arms(self) -> tuple[Arm, ...]:
         """Both arms of the contrast, x and y by turns with all their repeats."""
-        return tuple((condition, first + repeat) for repeat in range(self.repeats)
-                     for condition, first in self.contrast.arms)  # fmt: skip
+        return tuple(
+            (condition, first + repeat) for repeat in range(self.repeats) for condition, first in self.contrast.arms
+        )
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """All there are: they tell how many pairs are close for the judge. To one that scores, both orders are one."""
@@ -132,15 +133,21 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
     """Return what a contrast's tolerance needs, where there are too few pairs for it, or clusters of them."""
     tolerance = gate.tolerance(contrast.family)
     key = "attack_tolerance" if contrast.family == "attack" else "vsr_tolerance"
-    found = Need.among(pairs, contrast.id, dataset, at_least, f"{key} {tolerance:g}, not even without any flip",
-                       "raise the tolerance")  # fmt: skip
+    found = Need.among(
+        pairs, contrast.id, dataset, at_least, f"{key} {tolerance:g}, not even without any flip", "raise the tolerance"
+    )
     return found if found.lacking else None
 
 
 def finding(
-    check: ContrastCheck, case: Case, answers: Answers, measured: Measurement, decision: Decision, more: Beyond,
+    check: ContrastCheck,
+    case: Case,
+    answers: Answers,
+    measured: Measurement,
+    decision: Decision,
+    more: Beyond,
     by_model: Measurement | None = None,
-) -> Finding:  # fmt: skip
+) -> Finding:
     """Return the finding of a measured contrast, with its row and its diagnosis."""
     evidence = seen(case, check.name, answers, measured.confidence)
     against = contradictions(answers.arms)
@@ -153,11 +160,20 @@ def finding(
     row |= readings_row(answers.detections, answers.arms[:2], measured, by_model, gate_of(check, case).max_invalid)
     (row,) = with_movable([row], [evidence])
     return Finding(
-        check.kind, case.judge.name, case.dataset, check.name, decision.status, reasons=decision.reasons,
-        diagnosis=(*diagnosis(row, measured, decision), *quotes), rows={"contrasts": (row,)},
-        evidence={"indifferent": [evidence], **_moves(check, case, answers)}, estimate=measured.vsr, plain=row["text"],
-        alpha=gate_of(check, case).alpha, decided_by=decision.decided_by,
-    )  # fmt: skip
+        check.kind,
+        case.judge.name,
+        case.dataset,
+        check.name,
+        decision.status,
+        reasons=decision.reasons,
+        diagnosis=(*diagnosis(row, measured, decision), *quotes),
+        rows={"contrasts": (row,)},
+        evidence={"indifferent": [evidence], **_moves(check, case, answers)},
+        estimate=measured.vsr,
+        plain=row["text"],
+        alpha=gate_of(check, case).alpha,
+        decided_by=decision.decided_by,
+    )
 
 
 def _alarms_row(check: ContrastCheck, answers: Answers, measured: Measurement) -> Row:
@@ -180,8 +196,9 @@ def _moves(check: ContrastCheck, case: Case, answers: Answers) -> dict[str, list
     """Return how far each pair moved, for a comparison with what it did at another time."""
     outcome = check.contrast.outcome
     shares = {a.pair.id: (share_of(a, outcome), share_of(b, outcome)) for a, b in zip(*answers.arms[:2], strict=True)}
-    moves = {pair: first - second for pair, (first, second) in shares.items()
-             if first is not None and second is not None}  # fmt: skip
+    moves = {
+        pair: first - second for pair, (first, second) in shares.items() if first is not None and second is not None
+    }
     return {"moves": [{"judge": case.judge.name, "dataset": case.dataset, "contrast": check.name, "moves": moves}]}
 
 
@@ -190,8 +207,9 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
     if check.family != "provenance":
         return {}
     shares = {a.pair.id: (share_of(a, "chose-first"), share_of(b, "chose-first")) for a, b in zip(x, y, strict=True)}
-    shifts = {pair: first - second for pair, (first, second) in shares.items()
-              if first is not None and second is not None}  # fmt: skip
+    shifts = {
+        pair: first - second for pair, (first, second) in shares.items() if first is not None and second is not None
+    }
     labels = list(check.contrast.x.labels)
     return {"shifts": [{"judge": case.judge.name, "dataset": case.dataset, "labels": labels, "shifts": shifts}]}
 
@@ -200,9 +218,11 @@ def _shifts(check: ContrastCheck, case: Case, x: Sequence[Judgment], y: Sequence
 
 
 def decide(
-    measured: Measurement, gate: GateTable, by_model: tuple[str, Measurement] | None = None,
+    measured: Measurement,
+    gate: GateTable,
+    by_model: tuple[str, Measurement] | None = None,
     unread: AtWorst | None = None,
-) -> Decision:  # fmt: skip
+) -> Decision:
     """Return the decision on a contrast: VSR within tolerance, and enough of it admitted where verdicts moved.
 
     Demonstrably too many invalid pairs are an ERROR, and a PASS holds with every invalid verdict at worst. The status
@@ -230,8 +250,9 @@ def decide(
         car_status, car_reason = of_both(name, (car_status, car_reason), _decide_car(other, gate))
         silent_status, silent_reason = of_both(name, (silent_status, silent_reason), _decide_silent(other, gate))
     counted = Status.PASS if moves.status is Status.PASS and car_status is not Status.FAIL else car_status
-    silent = Part("max_silent", silent_status, silent_reason, estimate=measured.unadmitted_shift,
-                  allowed=(None, gate.max_silent))  # fmt: skip
+    silent = Part(
+        "max_silent", silent_status, silent_reason, estimate=measured.unadmitted_shift, allowed=(None, gate.max_silent)
+    )
     return Decision(
         status=worst(moves.status, counted, silent_status),
         vsr_status=moves.status,
@@ -360,10 +381,7 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
         "n01": measured.n01,
         "n00": measured.n00,
         "invalid_pairs": measured.invalid_pairs,
-        "first_selection_rate": {
-            "xy": (measured.n11 + measured.n10) / n,
-            "yx": (measured.n11 + measured.n01) / n,
-        }
+        "first_selection_rate": {"xy": (measured.n11 + measured.n10) / n, "yx": (measured.n11 + measured.n01) / n}
         if n and contrast.outcome == "chose-first"
         else None,
         "vsr": estimate_row(measured.vsr),
@@ -400,8 +418,11 @@ def contrast_row(judge: str, dataset: str, contrast: Contrast, measured: Measure
 
 def _asked(contrast: Contrast) -> Row:
     """Return what both arms are, for those who read the judgments: condition and repeat, sentences, the outcome."""
-    return {"arms": [[condition.name, repeat] for condition, repeat in contrast.arms],
-            "sentences": sentences_of(contrast), "outcome": contrast.outcome}  # fmt: skip
+    return {
+        "arms": [[condition.name, repeat] for condition, repeat in contrast.arms],
+        "sentences": sentences_of(contrast),
+        "outcome": contrast.outcome,
+    }
 
 
 def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:
@@ -419,9 +440,26 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> Row:
     """Return the row of a contrast that could not be measured."""
-    nothing = ("first_selection_rate", "vsr", "flip_rate", "gross_share", "car", "car_corrected", "car_all",
-               "car_reasoning", "thought_not_said", "false_alarms", "silent_shift_rate", "admitted_shift",
-               "unadmitted_shift", "movable", "mcnemar_p", "p_pass", "p_fail", "p_fail_holm")  # fmt: skip
+    nothing = (
+        "first_selection_rate",
+        "vsr",
+        "flip_rate",
+        "gross_share",
+        "car",
+        "car_corrected",
+        "car_all",
+        "car_reasoning",
+        "thought_not_said",
+        "false_alarms",
+        "silent_shift_rate",
+        "admitted_shift",
+        "unadmitted_shift",
+        "movable",
+        "mcnemar_p",
+        "p_pass",
+        "p_fail",
+        "p_fail_holm",
+    )
     return {
         **_names(judge, dataset, contrast),
         **dict.fromkeys(("n", "n11", "n10", "n01", "n00", "invalid_pairs", "contradictions"), 0),
@@ -496,12 +534,18 @@ def _corrected(row: Row) -> list[str]:
 def _corrections(rows: Sequence[Row], view: View) -> list[str]:
     """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
     if not view.verbose:
-        rows = [row for row in rows if row["car"] and row["car_corrected"]
-                and bare(row["car"]["value"]) != bare(row["car_corrected"]["value"])]  # fmt: skip
-    return [f"CAR of {row['judge']} on {row['dataset']} in {row['contrast']}: {bare(row['car']['value'])}, corrected "
-            f"for the detector's measured errors and noise flips {bare(row['car_corrected']['value'])}, "
-            f"{limits(row['car_corrected'], 'CI ')}"
-            for row in rows if row["car"] and row["car_corrected"] and row["family"] != PLACEBO]  # fmt: skip
+        rows = [
+            row
+            for row in rows
+            if row["car"] and row["car_corrected"] and bare(row["car"]["value"]) != bare(row["car_corrected"]["value"])
+        ]
+    return [
+        f"CAR of {row['judge']} on {row['dataset']} in {row['contrast']}: {bare(row['car']['value'])}, corrected "
+        f"for the detector's measured errors and noise flips {bare(row['car_corrected']['value'])}, "
+        f"{limits(row['car_corrected'], 'CI ')}"
+        for row in rows
+        if row["car"] and row["car_corrected"] and row["family"] != PLACEBO
+    ]
 
 
 def _alarmed(alarms: Row) -> str:
@@ -517,9 +561,11 @@ def _alarms(rows: Sequence[Row], view: View) -> list[str]:
         key = (row["judge"], row["dataset"], row["family"])
         if row["false_alarms"] and row["family"] != PLACEBO:
             worst_of[key] = max(worst_of.get(key, row), row, key=lambda each: float(each["false_alarms"]["value"]))
-    return [f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
-            f"{_alarmed(row['false_alarms'])}, {limits(row['false_alarms'], 'CI ')}"
-            for (judge, dataset, family), row in worst_of.items()]  # fmt: skip
+    return [
+        f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
+        f"{_alarmed(row['false_alarms'])}, {limits(row['false_alarms'], 'CI ')}"
+        for (judge, dataset, family), row in worst_of.items()
+    ]
 
 
 def _examples(measured: Measurement) -> list[Moved]:
@@ -583,13 +629,17 @@ def _lines(report: Row, view: View) -> list[str]:
     surviving = [row for row in rows if row["p_fail_holm"] is not None and row["p_fail_holm"] < view.alpha]
     if surviving:
         text += ["", "Violations that survive Holm's adjustment (per judge):"]
-        text += [f"  {row['judge']} {row['dataset']} {row['contrast']}: p = {row['p_fail_holm']:.2g}"
-                 for row in surviving]  # fmt: skip
+        text += [
+            f"  {row['judge']} {row['dataset']} {row['contrast']}: p = {row['p_fail_holm']:.2g}" for row in surviving
+        ]
     for row in rows:
         if row["waived"]:
             waiver = row["waived"]
-            text += ["", f"WAIVED {row['judge']} {row['dataset']} {row['contrast']} by {waiver['owner']} until "
-                         f"{waiver['expires']} ({waiver['reason']}): {row['message']}"]  # fmt: skip
+            text += [
+                "",
+                f"WAIVED {row['judge']} {row['dataset']} {row['contrast']} by {waiver['owner']} until "
+                f"{waiver['expires']} ({waiver['reason']}): {row['message']}",
+            ]
         elif row["status"] == Status.INCONCLUSIVE:
             text += ["", f"INCONCLUSIVE {row['judge']} {row['dataset']} {row['contrast']}: {row['message']}"]
     return text
@@ -684,8 +734,9 @@ def _covers(rows: Sequence[Row]) -> list[str]:
         moved = f"at most {_flips(most)} of {most['n']} verdicts moved" if _flips(most) else "no verdict moved"
         text = f"{moved}; {close_calls(most['movable'], passed=True)}"
         said.setdefault((judge, text), []).append(dataset)
-    return [f"what PASS covers of {judge} on {' and '.join(datasets)}: {text}"
-            for (judge, text), datasets in said.items()]  # fmt: skip
+    return [
+        f"what PASS covers of {judge} on {' and '.join(datasets)}: {text}" for (judge, text), datasets in said.items()
+    ]
 
 
 def _preferences(rows: Sequence[Row], view: View) -> list[str]:
@@ -729,5 +780,4 @@ def _gross(row: Row) -> str:
     return f" ({row['n10']:g} to it)" if row["gross_share"] else ""
 
 
-CONTRASTS = Section("contrasts", _rows, _lines, _unsteady,
-                    title=TITLE)  # fmt: skip
+CONTRASTS = Section("contrasts", _rows, _lines, _unsteady, title=TITLE)

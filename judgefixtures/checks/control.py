@@ -2,7 +2,7 @@
 
 It is asked about clear pairs, without cues and in both orders. One that always chooses the same side, tosses a coin or
 goes by length is right in both orders no more often than chance, and nothing else that it answers means anything. One
-that counts something which the better responses have more of is right and does not read: `judgefixtures.counts`.
+that counts what the better responses have more of is right and does not read: `judgefixtures.material.counts`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judgefixtures.checks.check import Need
+from judgefixtures.asking.questions import Arm, Judgment
+from judgefixtures.checks.protocol import Need
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.counts import leanings
 from judgefixtures.findings import Finding, Row, rows_of
-from judgefixtures.judgments import Arm, Judgment
-from judgefixtures.metrics import is_right
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import Status, proportion
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.material.counts import leanings
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import is_right
+from judgefixtures.numbers.statistics import Status, proportion
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, whatever a gate's confidence is
@@ -56,9 +56,14 @@ class Control:
     def row(self) -> Row:
         """The row of the report."""
         return {
-            "judge": self.judge, "dataset": self.dataset, "n": self.n, "right_both_orders": self.right_both_orders,
-            "first_selected": self.first_selected, "status": str(self.status), "message": self.message,
-        }  # fmt: skip
+            "judge": self.judge,
+            "dataset": self.dataset,
+            "n": self.n,
+            "right_both_orders": self.right_both_orders,
+            "first_selected": self.first_selected,
+            "status": str(self.status),
+            "message": self.message,
+        }
 
 
 def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
@@ -89,8 +94,9 @@ def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 def need_of(judge: str, dataset: str, golden: int, table: ControlTable) -> Need | None:
     """Return what a control needs to be able to pass, where so many pairs with gold are too few."""
     limit = f"threshold {table.threshold:g}, not even if all are right"
-    need = Need(f"control of {judge}", dataset, golden, table.fewest, limit, f"name one with more in {TABLE}",
-                "pairs with gold")  # fmt: skip
+    need = Need(
+        f"control of {judge}", dataset, golden, table.fewest, limit, f"name one with more in {TABLE}", "pairs with gold"
+    )
     return need if golden < table.fewest else None
 
 
@@ -111,11 +117,15 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
         best = best_explanation(both)
         if best.pairs >= right:
             told = sum(_told(each.pair, best) for each in own)
-            return replace(found, status=Status.INCONCLUSIVE, message=(
-                f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing shows "
-                f"that it reads. That count tells the better response on {told} of these pairs: set dataset in "
-                f"{TABLE} to pairs on which it does not"
-            ))  # fmt: skip
+            return replace(
+                found,
+                status=Status.INCONCLUSIVE,
+                message=(
+                    f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing "
+                    f"shows that it reads. That count tells the better response on {told} of these pairs: set dataset in "
+                    f"{TABLE} to pairs on which it does not"
+                ),
+            )
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
     reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
     return replace(found, message=reason)
@@ -176,8 +186,10 @@ def _cause(answers: Sequence[Judgment], both: Sequence[tuple[Judgment, Judgment]
         return f"its choices follow {best.count}, right or wrong: {best}"
     same, right = len(consistent), sum(map(is_right, consistent))
     if same and proportion(right, same, CONFIDENCE, "exact").low > 0.5:
-        return (f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
-                f"enough for threshold = {threshold:g}")  # fmt: skip
+        return (
+            f"it is right more often than wrong (wrong in both orders on {same - right} pairs), and not often "
+            f"enough for threshold = {threshold:g}"
+        )
     return f"its choices are like the toss of a coin (the same response in both orders on {same} of {len(both)} pairs)"
 
 
@@ -196,8 +208,10 @@ def habit(answers: Sequence[Judgment]) -> str:
             return f"it chose the response that stands {place} in {sided} of {len(valid)} answers, whatever it says"
     wrong = sum(not is_right(judgment) and not judgment.verdict.tie for judgment in valid)
     if wrong >= TELLING * len(valid):
-        return (f"it chose the wrong response in {wrong} of {len(valid)} answers: are its verdicts read the right way "
-                "round?")  # fmt: skip
+        return (
+            f"it chose the wrong response in {wrong} of {len(valid)} answers: are its verdicts read the right way "
+            "round?"
+        )
     return ""
 
 
@@ -220,10 +234,14 @@ def of_log(found: Control, table: ControlTable, answers: Sequence[Judgment] = ()
     message = f"{found.message} (on pairs of {found.dataset} itself that have gold: {TABLE} names no dataset)"
     if not found.earns_nothing or (answers and habit(answers)):
         return replace(found, message=message)
-    return replace(found, status=Status.NOT_APPLICABLE, message=(
-        f"nothing shows that this judge reads: {message}. They need not be clear pairs: set dataset in "
-        f"{TABLE} to some that its log has answers about in both orders"
-    ))  # fmt: skip
+    return replace(
+        found,
+        status=Status.NOT_APPLICABLE,
+        message=(
+            f"nothing shows that this judge reads: {message}. They need not be clear pairs: set dataset in "
+            f"{TABLE} to some that its log has answers about in both orders"
+        ),
+    )
 
 
 def refusal(failed: Control) -> str:

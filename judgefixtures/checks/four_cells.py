@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from judgefixtures.checks.check import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.asking.questions import Arm, Choice, Judgment
 from judgefixtures.checks.contrast import doubt_of, need_of, stuck_reason
+from judgefixtures.checks.phrasing import limits
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
 from judgefixtures.checks.sections import Section, View, ordered
-from judgefixtures.checks.wording import limits
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.contrasts import Contrast
 from judgefixtures.findings import Finding, PartName, Row, clusters_row, estimate_row, rows_of
-from judgefixtures.judgments import Arm, Choice, Judgment
-from judgefixtures.metrics import by_cluster, share_of, stuck_side
-from judgefixtures.pairs import Pair
-from judgefixtures.power import fewest
-from judgefixtures.statistics import (
+from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
+from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.power import fewest
+from judgefixtures.numbers.statistics import (
     Estimate,
     Status,
     Totals,
@@ -33,7 +34,6 @@ from judgefixtures.statistics import (
     pairs_for_mean,
     signed,
 )
-from judgefixtures.validity import too_many_invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,18 @@ class FourCellCheck(AboutContrast):
         row = four_cell_row(case.judge.name, case.dataset, self.contrast, measured, decision)
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
         return Finding(
-            self.kind, case.judge.name, case.dataset, self.name, decision.status, reasons=decision.reasons,
-            diagnosis=(title, *(f"  {reason}" for reason in decision.reasons)), rows={"four_cells": (row,)},
-            estimate=measured.cue if measured else None, alpha=gate.alpha, decided_by=decision.decided_by,
-        )  # fmt: skip
+            self.kind,
+            case.judge.name,
+            case.dataset,
+            self.name,
+            decision.status,
+            reasons=decision.reasons,
+            diagnosis=(title, *(f"  {reason}" for reason in decision.reasons)),
+            rows={"four_cells": (row,)},
+            estimate=measured.cue if measured else None,
+            alpha=gate.alpha,
+            decided_by=decision.decided_by,
+        )
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of cells that could not be measured."""
@@ -94,8 +102,9 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     The pair is the unit: its score is the mean over its cells. Where pairs share a cluster, that is the unit. Source:
     docs/statistics.md, "Position, noise, ranking".
     """
-    selected = [(four[0], [share_of(judgment, "chose-first") for judgment in four])
-                for four in zip(*cells, strict=True)]  # fmt: skip
+    selected = [
+        (four[0], [share_of(judgment, "chose-first") for judgment in four]) for four in zip(*cells, strict=True)
+    ]
     valid = [(first, four) for first, four in selected if None not in four]
     if not valid:
         return None
@@ -111,10 +120,14 @@ def four_cells(cells: Sequence[Sequence[Judgment]], confidence: float = 0.90) ->
     cue, invalid = effect(valid, False), len(selected) - len(valid)
     position = mean([(first, sum(filter(None, four)) / 4 - 0.5) for first, four in valid], 0.5)
     return FourCells(
-        cue, position, invalid, (effect(selected, False), effect(selected, True)) if invalid else None,
+        cue,
+        position,
+        invalid,
+        (effect(selected, False), effect(selected, True)) if invalid else None,
         of((first, _cue_effect(four, False)) for first, four in valid),
-        of((first, None in four) for first, four in selected), stuck_side(cells),
-    )  # fmt: skip
+        of((first, None in four) for first, four in selected),
+        stuck_side(cells),
+    )
 
 
 def _cue_effect(four: Sequence[float | None], favours: bool) -> float:
@@ -198,9 +211,11 @@ def _together(rows: Sequence[Row]) -> str:
     largest = max(rows, key=lambda row: abs(float(row["cue_effect"]["value"])))
     found = largest["cue_effect"]
     of = f" (the largest of {len(rows)})" if len(rows) > 1 else ""
-    return (f"PASS: {largest['judge']}: with the responses in both orders labels shift its verdicts no more either: "
-            f"{largest['contrast']} on {largest['dataset']} {signed(found['value'])}, {limits(found, 'CI ')}, at most "
-            f"{bare(largest['tolerance'])} allowed{of}")  # fmt: skip
+    return (
+        f"PASS: {largest['judge']}: with the responses in both orders labels shift its verdicts no more either: "
+        f"{largest['contrast']} on {largest['dataset']} {signed(found['value'])}, {limits(found, 'CI ')}, at most "
+        f"{bare(largest['tolerance'])} allowed{of}"
+    )
 
 
 def _lines(report: Row, view: View) -> list[str]:

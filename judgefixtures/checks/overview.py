@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from judgefixtures.checks.decision import lead
+from judgefixtures.checks.approval import lead
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.findings import Finding, Row
-from judgefixtures.statistics import SEVERITY, Status, several
+from judgefixtures.numbers.statistics import SEVERITY, Status, several
 
 KEY = ("judge", "baseline", "dataset", "name")
 # What becomes of a check, worst first, in the words of a sentence about several.
-BECAME = {Status.FAIL: "failed", Status.ERROR: "could not be measured", Status.INCONCLUSIVE: "undecided",
-          Status.PASS: "passed"}  # fmt: skip
+BECAME = {
+    Status.FAIL: "failed",
+    Status.ERROR: "could not be measured",
+    Status.INCONCLUSIVE: "undecided",
+    Status.PASS: "passed",
+}
 KINDS = {"simulated": " (a simulated judge)", "imported": " (imported answers)", "asked": ""}
 OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)  # neither passed nor skipped
 SAYS = {
@@ -33,12 +37,25 @@ ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 def _rows(findings: Sequence[Finding]) -> list[Row]:
     """Return what each item found, in a sentence."""
     return ordered(
-        ({"judge": each.judge, "baseline": each.baseline, "dataset": each.dataset, "check": each.check,
-          "name": each.name, "status": str(each.status), "waived": each.waived is not None, "text": each.plain,
-          "message": "; ".join(each.reasons), "decided_by": [part.row for part in each.decided_by],
-          **({"lapsed": True} if each.lapsed else {}), **({"of_test": True} if each.of_test else {})}
-         for each in findings), KEY,
-    )  # fmt: skip
+        (
+            {
+                "judge": each.judge,
+                "baseline": each.baseline,
+                "dataset": each.dataset,
+                "check": each.check,
+                "name": each.name,
+                "status": str(each.status),
+                "waived": each.waived is not None,
+                "text": each.plain,
+                "message": "; ".join(each.reasons),
+                "decided_by": [part.row for part in each.decided_by],
+                **({"lapsed": True} if each.lapsed else {}),
+                **({"of_test": True} if each.of_test else {}),
+            }
+            for each in findings
+        ),
+        KEY,
+    )
 
 
 def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
@@ -54,8 +71,11 @@ def _lines(report: Row, _view: View) -> list[str]:
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
-    return [*opening(report), *(f"{decision['status']}: {lead(decision, report)}"
-                                for decision in report.get("decisions", ())), *gates(report)]  # fmt: skip
+    return [
+        *opening(report),
+        *(f"{decision['status']}: {lead(decision, report)}" for decision in report.get("decisions", ())),
+        *gates(report),
+    ]
 
 
 def opening(report: Row) -> list[str]:
@@ -84,24 +104,36 @@ def gates(report: Row) -> list[str]:
     rows = [row for row in report["results"] if row["baseline"] is None]
     judges = dict.fromkeys(row["judge"] for row in rows)
     return [
-        _headline(name + KINDS[kind_of(name, report["judges"].get(name, {}))],
-                  [row for row in rows if row["judge"] == name], _caveat(name, report))
+        _headline(
+            name + KINDS[kind_of(name, report["judges"].get(name, {}))],
+            [row for row in rows if row["judge"] == name],
+            _caveat(name, report),
+        )
         for name in judges
-    ]  # fmt: skip
+    ]
 
 
 def others(report: Row) -> list[Row]:
     """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
-    known = {(row["judge"], row["dataset"], row["contrast"])
-             for part in ("contrasts", "four_cells") for row in report.get(part) or ()}  # fmt: skip
-    return [row for row in report.get("results") or ()
-            if row["baseline"] is None and (row["judge"], row["dataset"], row["name"]) not in known]  # fmt: skip
+    known = {
+        (row["judge"], row["dataset"], row["contrast"])
+        for part in ("contrasts", "four_cells")
+        for row in report.get(part) or ()
+    }
+    return [
+        row
+        for row in report.get("results") or ()
+        if row["baseline"] is None and (row["judge"], row["dataset"], row["name"]) not in known
+    ]
 
 
 def _caveat(judge: str, report: Row) -> str:
     """Return what a PASS of a judge leaves open, where hardly any pair was a close call for it."""
-    close = [row["movable"]["value"] for row in report.get("contrasts", ())
-             if row["judge"] == judge and row["sentences"] and row["movable"]]  # fmt: skip
+    close = [
+        row["movable"]["value"]
+        for row in report.get("contrasts", ())
+        if row["judge"] == judge and row["sentences"] and row["movable"]
+    ]
     return ", but hardly any pair was a close call for it" if close and max(close) < FEW else ""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from judgefixtures.checks.wording import shortened
-from judgefixtures.contrasts import Contrast
-from judgefixtures.cues import PLACEBO, Cue
+from judgefixtures.checks.phrasing import shortened
 from judgefixtures.findings import Part, Row
-from judgefixtures.statistics import Estimate, bare, several, signed
+from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.cues import PLACEBO, Cue
+from judgefixtures.numbers.statistics import Estimate, bare, several, signed
 
 QUOTED = 120  # characters of a sentence that is quoted
 SUBJECT = re.compile(r"\{content_type\} \{number\} (was |is )?")
@@ -34,7 +34,7 @@ def sentences_of(contrast: Contrast) -> Row | None:
 def done(contrast: Contrast) -> str:
     """Return what a contrast does to the judge's prompt.
 
-    >>> from judgefixtures.contrasts import contrasts
+    >>> from judgefixtures.material.contrasts import contrasts
     >>> done(contrasts("recency")[0])
     'calling a response "written recently (in 2025)" and the other "written a long time ago (in 1950)"'
     """
@@ -84,10 +84,20 @@ def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) ->
 
 # What the parts that decide are called where a table or a picture has room for a word.
 NAMED: Mapping[str, str] = {
-    "vsr": "VSR", "car": "CAR", "max_silent": "unadmitted shift", "log_odds": "log-odds", "score": "score",
-    "effect": "VSR", "accuracy": "accuracy", "plans": "plans", "swap": "swap", "invalid": "invalid answers",
-    "stuck": "no room to move", "unmeasured": "not measured", "waiver": "waiver",
-}  # fmt: skip
+    "vsr": "VSR",
+    "car": "CAR",
+    "max_silent": "unadmitted shift",
+    "log_odds": "log-odds",
+    "score": "score",
+    "effect": "VSR",
+    "accuracy": "accuracy",
+    "plans": "plans",
+    "swap": "swap",
+    "invalid": "invalid answers",
+    "stuck": "no room to move",
+    "unmeasured": "not measured",
+    "waiver": "waiver",
+}
 # Parts that a sentence about verdicts is about, or that it names itself where verdicts fail as well.
 IN_SENTENCE = ("vsr", "effect", "accuracy", "unmeasured")
 BESIDE = (*IN_SENTENCE, "car")
@@ -96,7 +106,7 @@ BESIDE = (*IN_SENTENCE, "car")
 def with_what_decided(said: str, decided: Sequence[Part]) -> str:
     """Return a sentence with what decided beside that which it is about: in front of it where that did not.
 
-    >>> from judgefixtures.statistics import Status
+    >>> from judgefixtures.numbers.statistics import Status
     >>> score = Part("score", Status.FAIL, plain="the scores shift by +1.00 points, at most .45 allowed")
     >>> with_what_decided("labels changed 0 of 9 verdicts", [score])
     'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
@@ -112,7 +122,10 @@ def named_in(row: Row) -> str:
     >>> named_in({"status": "FAIL", "decided_by": [{"part": "vsr"}, {"part": "score"}]})
     'FAIL (VSR, score)'
     """
-    names = [NAMED.get(part["part"], part["part"]) for part in row.get("decided_by") or ()
-             if part["part"] not in ("unmeasured", "waiver")]  # fmt: skip
+    names = [
+        NAMED.get(part["part"], part["part"])
+        for part in row.get("decided_by") or ()
+        if part["part"] not in ("unmeasured", "waiver")
+    ]
     known = not names or (names[0] == "VSR" and {*names} <= {"VSR", "CAR"})  # a table has columns for these two
     return row["status"] if known else f"{row['status']} ({', '.join(names)})"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.checks.wording import shortened
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.phrasing import shortened
 from judgefixtures.findings import Row
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import contradicts
+from judgefixtures.measures.metrics import contradicts
 
 EXAMPLES = 3
 SHOWN_QUOTE = 200
@@ -29,8 +29,13 @@ def contradictions_row(found: Sequence[Contradicted]) -> Row:
 
 
 def _quote_row(judgment: Judgment, quote: str) -> Row:
-    return {"pair": judgment.pair.id, "condition": judgment.condition.name, "repeat": judgment.repeat,
-            "selected_response": judgment.selected, "quote": quote}  # fmt: skip
+    return {
+        "pair": judgment.pair.id,
+        "condition": judgment.condition.name,
+        "repeat": judgment.repeat,
+        "selected_response": judgment.selected,
+        "quote": quote,
+    }
 
 
 def contradicted(found: Sequence[Contradicted], verdicts: int) -> tuple[str, ...]:
@@ -43,11 +48,16 @@ def contradicted(found: Sequence[Contradicted], verdicts: int) -> tuple[str, ...
 
 def contradicted_lines(rows: Sequence[Row]) -> list[str]:
     """Return what a summary says of verdicts that their own reasons argue against: a line per contrast, and a quote."""
-    return [f"reasons against verdicts of {row['judge']} on {row['dataset']} in {row['contrast']}: "
-            f"{row['contradictions']}; {_quoted(row['contradiction_quotes'][0])}"
-            for row in rows if row["contradictions"]]  # fmt: skip
+    return [
+        f"reasons against verdicts of {row['judge']} on {row['dataset']} in {row['contrast']}: "
+        f"{row['contradictions']}; {_quoted(row['contradiction_quotes'][0])}"
+        for row in rows
+        if row["contradictions"]
+    ]
 
 
 def _quoted(quote: Row) -> str:
-    return (f"pair {shortened(quote['pair'], 60)} in {quote['condition']}: chose {quote['selected_response']} -- "
-            f"\"{shortened(quote['quote'], SHOWN_QUOTE)}\"")  # fmt: skip
+    return (
+        f"pair {shortened(quote['pair'], 60)} in {quote['condition']}: chose {quote['selected_response']} -- "
+        f'"{shortened(quote["quote"], SHOWN_QUOTE)}"'
+    )

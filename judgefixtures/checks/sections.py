@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from judgefixtures.findings import Finding, Row, evidence_of
-from judgefixtures.served import changes, served
-from judgefixtures.statistics import holm
+from judgefixtures.measures.served import changes, served
+from judgefixtures.numbers.statistics import holm
 
 
 @dataclass(frozen=True, slots=True)

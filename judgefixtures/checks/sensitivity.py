@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from judgefixtures.checks.check import Answers, Case
+from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.findings import Row, estimate_row
-from judgefixtures.metrics import closeness, movable
+from judgefixtures.measures.metrics import closeness, movable
 
 FEW = 0.10  # of the pairs: with fewer movable ones a PASS says little about close calls
 HOW = 'pytest -k "placebo or repeat" --judge-repeats 2'
@@ -23,11 +23,14 @@ KEY = ("judge", "dataset", "contrast")
 def seen(case: Case, contrast: str, answers: Answers, confidence: float) -> Row:
     """Return the evidence of a contrast: its pairs, and what was chosen where nothing that matters differs."""
     return {
-        "judge": case.judge.name, "dataset": case.dataset, "contrast": contrast, "confidence": confidence,
+        "judge": case.judge.name,
+        "dataset": case.dataset,
+        "contrast": contrast,
+        "confidence": confidence,
         "pairs": [pair.id for pair in case.pairs],
         "arms": {arm: dict(found) for arm, found in answers.indifferent.items()},
         "likely": {arm: dict(found) for arm, found in answers.likely.items()},
-    }  # fmt: skip
+    }
 
 
 def with_movable(rows: Sequence[Row], evidence: Iterable[Row]) -> list[Row]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judgefixtures.checks.check import Case, Check, gate_of
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import ContrastCheck, error_row
+from judgefixtures.checks.protocol import Case, Check, gate_of
 from judgefixtures.findings import Finding, Row, estimate_row
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import false_alarms
-from judgefixtures.statistics import Status
+from judgefixtures.measures.metrics import false_alarms
+from judgefixtures.numbers.statistics import Status
 
 
 def unanswered(check: Check, case: Case, why: str, cue_free: Sequence[Judgment]) -> Finding:
@@ -23,10 +23,18 @@ def unanswered(check: Check, case: Case, why: str, cue_free: Sequence[Judgment])
     if case.baseline is not None and check.contrast is not None:
         evidence["swap_parts"] = [{**part, "left_out": True} for part in evidence["swap_parts"]]
     return Finding(
-        check.kind, case.judge.name, case.dataset, check.name, Status.NOT_APPLICABLE,
-        baseline=case.baseline.name if case.baseline else None, reasons=(why,), diagnosis=(why,),
-        rows={} if case.baseline else _rows(check, case, why, cue_free), evidence=evidence, alpha=lost.alpha,
-    )  # fmt: skip
+        check.kind,
+        case.judge.name,
+        case.dataset,
+        check.name,
+        Status.NOT_APPLICABLE,
+        baseline=case.baseline.name if case.baseline else None,
+        reasons=(why,),
+        diagnosis=(why,),
+        rows={} if case.baseline else _rows(check, case, why, cue_free),
+        evidence=evidence,
+        alpha=lost.alpha,
+    )
 
 
 def _rows(check: Check, case: Case, why: str, cue_free: Sequence[Judgment]) -> dict[str, tuple[Row, ...]]:

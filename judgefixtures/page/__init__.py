@@ -64,7 +64,7 @@ def _templates() -> Any:
     import jinja2
 
     from judgefixtures.checks.plain import named_in
-    from judgefixtures.page import words
+    from judgefixtures.page import labels as words
     from judgefixtures.page.marks import seen, spelled
 
     made = jinja2.Environment(

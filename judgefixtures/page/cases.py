@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.edits import target
 from judgefixtures.findings import Row
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.material.edits import target
+from judgefixtures.material.pairs import Pair
 from judgefixtures.page.views import baseline_of, is_edit, said_of
-from judgefixtures.pairs import Pair
 
 # What a case can be filtered by: bits of one number.
 MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16
@@ -79,8 +79,11 @@ def _numbers(judgments: Sequence[Row], pairs: Sequence[Row]) -> dict[tuple[str, 
     Two judges may have been asked about the same pair with its responses in other places: then it has two rows.
     """
     everybody = sorted({row["judge"] for row in judgments})
-    return {(judge, row["dataset"], row["pair"]): number
-            for number, row in enumerate(pairs) for judge in row.get("judges", everybody)}  # fmt: skip
+    return {
+        (judge, row["dataset"], row["pair"]): number
+        for number, row in enumerate(pairs)
+        for judge in row.get("judges", everybody)
+    }
 
 
 def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str, str], int]) -> dict[ArmKey, dict[int, Row]]:
@@ -115,8 +118,11 @@ def _flagged(
     named = None if row.get("moved") is None else set(row["moved"])
     sides = [answers[arm] for arm in row["arms"]]
     for number in sorted(set().union(*sides)):
-        both = [(side[number], answers.get(other, {}).get(number))
-                for side, other in zip(sides, others, strict=True) if number in side]  # fmt: skip
+        both = [
+            (side[number], answers.get(other, {}).get(number))
+            for side, other in zip(sides, others, strict=True)
+            if number in side
+        ]
         own = [each for each, _ in both]
         chosen = [_chosen(each) for each in own]
         moved = pairs[number]["pair"] in named if named is not None else _moved(chosen, row.get("outcome"))
@@ -154,8 +160,13 @@ def _chosen(row: Row) -> int:
 def _pair(row: Row, texts: Texts) -> list[Any]:
     names = ("dataset", "pair", "question", "response_1", "response_2")
     close = [texts(judge) for judge in row.get("close_for") or ()]
-    return [*(texts(row.get(name)) for name in names), row.get("gold") or 0, texts(row.get("category")),
-            texts(row.get("content_type")), close]  # fmt: skip
+    return [
+        *(texts(row.get(name)) for name in names),
+        row.get("gold") or 0,
+        texts(row.get("category")),
+        texts(row.get("content_type")),
+        close,
+    ]
 
 
 def _plain(row: Row) -> Pair:
@@ -176,9 +187,13 @@ def _arm(key: ArmKey, answers: Mapping[int, Row], texts: Texts) -> Row:
     judge, dataset, condition, repeat = key
     numbers = sorted(answers)
     return {
-        "judge": texts(judge), "dataset": texts(dataset), "condition": texts(condition), "repeat": repeat,
-        "pairs": numbers, "answers": [_answer(answers[number], texts) for number in numbers],
-    }  # fmt: skip
+        "judge": texts(judge),
+        "dataset": texts(dataset),
+        "condition": texts(condition),
+        "repeat": repeat,
+        "pairs": numbers,
+        "answers": [_answer(answers[number], texts) for number in numbers],
+    }
 
 
 def _answer(row: Row, texts: Texts) -> list[Any]:
@@ -200,12 +215,18 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
     others: Iterable[ArmKey] = [(baseline, *arm[1:]) for arm in row["arms"]]
     sentences = row.get("sentences") or {}
     return {
-        "judge": texts(row["judge"]), "dataset": texts(row["dataset"]), "contrast": texts(row["contrast"]),
-        "status": texts(row.get("status")), "said": texts(said_of(row)),
-        "x": texts(row.get("x")), "y": texts(row.get("y")),
+        "judge": texts(row["judge"]),
+        "dataset": texts(row["dataset"]),
+        "contrast": texts(row["contrast"]),
+        "status": texts(row.get("status")),
+        "said": texts(said_of(row)),
+        "x": texts(row.get("x")),
+        "y": texts(row.get("y")),
         "sentences": [texts(sentences.get("x")), texts(sentences.get("y"))],
-        "arms": [numbers[arm] for arm in row["arms"]], "baseline": texts(baseline),
+        "arms": [numbers[arm] for arm in row["arms"]],
+        "baseline": texts(baseline),
         "others": [numbers.get(arm, -1) for arm in others],
-        "reversed": row.get("outcome") == REVERSED, "edit": bool(row.get("x")) and is_edit(row),
+        "reversed": row.get("outcome") == REVERSED,
+        "edit": bool(row.get("x")) and is_edit(row),
         "cue": row.get("outcome", "chose-first") == "chose-first" and bool(row.get("x")),
-    }  # fmt: skip
+    }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.page.words import limits, numbered, share, shift
+from judgefixtures.page.labels import limits, numbered, share, shift
 
 STEPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)  # ends of an axis that are easy to read
 

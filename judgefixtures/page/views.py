@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from judgefixtures.checks.certainty import not_applied_lines
-from judgefixtures.checks.decision import unread
+from judgefixtures.checks.approval import unread
+from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
-from judgefixtures.cues import PLACEBO
 from judgefixtures.findings import Row
+from judgefixtures.material.cues import PLACEBO
+from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
-from judgefixtures.page.words import (
+from judgefixtures.page.labels import (
     TERMS,
     allowed_text,
     beside_verdicts,
@@ -28,7 +29,6 @@ from judgefixtures.page.words import (
     part_of_swap,
     worse_in,
 )
-from judgefixtures.statistics import Status
 
 FEW = 3  # sentences that stand open; the others are unfolded
 READINGS = (("as read", "car"), ("corrected", "car_corrected"))
@@ -195,8 +195,9 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
     said = gates(report) if "results" in report else list(_counted(contrasts))
     yield from (line if line.endswith(".") else f"{line}." for line in said)
     for judge in dict.fromkeys(row["judge"] for row in contrasts):
-        moved = sorted({row["family"] for row in contrasts
-                        if row["judge"] == judge and row.get("vsr_status") == "FAIL"})  # fmt: skip
+        moved = sorted(
+            {row["family"] for row in contrasts if row["judge"] == judge and row.get("vsr_status") == "FAIL"}
+        )
         if moved:
             yield f"The verdicts of {judge} demonstrably move with {listed(moved)}."
         yield from _beyond_verdicts(judge, [row for row in contrasts if row["judge"] == judge])
@@ -259,8 +260,9 @@ def _people(report: Row) -> Iterable[Person]:
     identities: Mapping[str, Row] = report.get("judges") or {}
     recorded = (report.get("run") or {}).get("recorded") or {}
     for name in sorted(identities, key=lambda name: (name in baselines, name)):
-        rows = [row for row in [*(report.get("contrasts") or []), *(report.get("four_cells") or [])]
-                if row["judge"] == name]  # fmt: skip
+        rows = [
+            row for row in [*(report.get("contrasts") or []), *(report.get("four_cells") or [])] if row["judge"] == name
+        ]
         counts = Counter(row["status"] for row in rows)
         kind = kind_of(name, identities[name])
         when = recorded.get(name) or {}
@@ -417,8 +419,13 @@ def _part_line(row: Row, part: Row) -> Line:
     axis = charts.around_zero(end for end in (found["low"], found["high"], low, high) if end is not None)
     band = None if low is high is None else (axis.low if low is None else low, axis.high if high is None else high)
     title = f"{NAMED[part['part']]} of {row['contrast']} on {row['dataset']}"
-    shown = {"name": NAMED[part["part"]], "status": part["status"], "measured": measured_text(part),
-             "allowed": allowed_text(part), "n": found["n"]}  # fmt: skip
+    shown = {
+        "name": NAMED[part["part"]],
+        "status": part["status"],
+        "measured": measured_text(part),
+        "allowed": allowed_text(part),
+        "n": found["n"],
+    }
     return Line(row, charts.strip(title, found, axis, band), shown)
 
 
@@ -429,10 +436,16 @@ def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:
     for judge in dict.fromkeys(row["judge"] for row in shown):
         own = [(row, dict(_readings(row))) for row in shown if row["judge"] == judge]
         drawn = charts.plane(
-            [(f"{row['contrast']} on {row['dataset']}", row["vsr"]["value"],
-              {kind: each["value"] for kind, each in readings.items()}) for row, readings in own],
+            [
+                (
+                    f"{row['contrast']} on {row['dataset']}",
+                    row["vsr"]["value"],
+                    {kind: each["value"] for kind, each in readings.items()},
+                )
+                for row, readings in own
+            ],
             axis,
-        )  # fmt: skip
+        )
         planes.append(
             Faithfulness(judge, drawn, tuple((number, row, read) for number, (row, read) in enumerate(own, 1)))
         )
@@ -497,10 +510,20 @@ def _expenses(rows: Sequence[Row]) -> Iterable[Row]:
     for row in first.values():
         names = {"judge": row["judge"], "dataset": row["dataset"]}
         calls = row["calls"]
-        yield {**names, "quantity": "calls in sequence", "before": calls["baseline"], "after": calls["judge"],
-               "difference": None}  # fmt: skip
+        yield {
+            **names,
+            "quantity": "calls in sequence",
+            "before": calls["baseline"],
+            "after": calls["judge"],
+            "difference": None,
+        }
         for name in QUANTITIES:
             if each := row.get(name):
                 quantity = "USD" if name == "usd" else name.replace("_", " ")
-                yield {**names, "quantity": quantity, "before": each["baseline"], "after": each["judge"],
-                       "difference": each["difference"]}  # fmt: skip
+                yield {
+                    **names,
+                    "quantity": quantity,
+                    "before": each["baseline"],
+                    "after": each["judge"],
+                    "difference": each["difference"],
+                }

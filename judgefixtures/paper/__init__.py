@@ -2,7 +2,7 @@
 
 measured: the paper's contrasts of some judges, each beside what was published of it. tables: those as Markdown.
 figure: Figure 1, by matplotlib, which is imported nowhere else. written: both as files. Numbers are what checks and
-metrics make of recordings; what was published is judgefixtures.published.
+metrics make of recordings; what was published is judgefixtures.material.published.
 """
 
 from judgefixtures.paper.measured import Cell, Paper, measure_paper, open_run

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from judgefixtures.checks.check import Subject
-from judgefixtures.contrasts import Contrast
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.checks.protocol import Subject
 from judgefixtures.findings import Finding
-from judgefixtures.metrics import arm_rates
-from judgefixtures.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for
-from judgefixtures.run import Run
-from judgefixtures.statistics import Estimate, Status
+from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for
+from judgefixtures.measures.metrics import arm_rates
+from judgefixtures.numbers.statistics import Estimate, Status
+from judgefixtures.runs.run import Run
+from judgefixtures.words.errors import JudgeFixturesError
 
 FAMILIES = ("provenance", "recency")
 STORY = "Story"
@@ -147,8 +147,11 @@ class Paper:
 
     def measured(self, family: str, *, story: bool | None = None) -> tuple[Cell, ...]:
         """Return the measured cells of a family, about stories or about answers alone where that is said."""
-        return tuple(cell for cell in self.cells if cell.contrast.family == family and cell.vsr is not None
-                     and story in (None, cell.is_story))  # fmt: skip
+        return tuple(
+            cell
+            for cell in self.cells
+            if cell.contrast.family == family and cell.vsr is not None and story in (None, cell.is_story)
+        )
 
     @property
     def subjects(self) -> tuple[Recordings, ...]:

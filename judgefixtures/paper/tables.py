@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator, Sequence
 
+from judgefixtures.material.published import PAPER, Experiment, experiments
+from judgefixtures.numbers.statistics import Estimate, bare, signed
 from judgefixtures.paper.measured import Cell, Comparison, Paper, Quantity, Recordings
-from judgefixtures.published import PAPER, Experiment, experiments
-from judgefixtures.secrets import presentable
-from judgefixtures.statistics import Estimate, bare, signed
-from judgefixtures.texts import one_line
+from judgefixtures.words.secrets import presentable
+from judgefixtures.words.texts import one_line
 
 NOTHING = "-"
 
@@ -44,8 +44,17 @@ PLACEMENTS = """\
   judge's table says otherwise.
 """
 
-SHIFTS = ("judge", "dataset", "labels", "published VSR", "VSR", "interval", "verdicts that moved",
-          "reasons that cite a label", "pairs")  # fmt: skip
+SHIFTS = (
+    "judge",
+    "dataset",
+    "labels",
+    "published VSR",
+    "VSR",
+    "interval",
+    "verdicts that moved",
+    "reasons that cite a label",
+    "pairs",
+)
 RATES = ("judge", "dataset", "label 1", "label 2", "published rate", "rate", "interval", "pairs")
 COUNTED = ("judge", "dataset", "in the paper", "equal rates", "equal VSRs", "published numbers within the interval")
 
@@ -107,8 +116,10 @@ def _within(comparisons: Sequence[Comparison]) -> str:
 def _difference(each: Comparison) -> str:
     shown = bare if each.quantity == "rate" else signed
     measured = shown(each.measured.value) if each.measured else NOTHING
-    return f"DIFFERENT: {each.of.title}: {each.quantity} of {'/'.join(each.labels)} is {measured}, published is " \
-           f"{shown(each.published / 100)}"  # fmt: skip
+    return (
+        f"DIFFERENT: {each.of.title}: {each.quantity} of {'/'.join(each.labels)} is {measured}, published is "
+        f"{shown(each.published / 100)}"
+    )
 
 
 def _fault(cell: Cell) -> str:
@@ -150,9 +161,14 @@ def _shifts(cells: Sequence[Cell]) -> list[str]:
 
 def _shift(cell: Cell) -> tuple[str, ...]:
     return (
-        *_who(cell.of), "/".join(cell.labels), _published_vsr(cell), *_estimate(cell.vsr, sign=True),
-        _count(cell.flips), _count(cell.cited), _n(cell.vsr),
-    )  # fmt: skip
+        *_who(cell.of),
+        "/".join(cell.labels),
+        _published_vsr(cell),
+        *_estimate(cell.vsr, sign=True),
+        _count(cell.flips),
+        _count(cell.cited),
+        _n(cell.vsr),
+    )
 
 
 def _published_vsr(cell: Cell) -> str:
@@ -200,8 +216,10 @@ def consistency(published: Sequence[Experiment]) -> str:
     ]
     if not wrong:
         return f"All {len(everything)} published VSRs are the differences of the published rates."
-    return f"{len(wrong)} of {len(everything)} published VSRs are not the difference of the published rates: " \
-           f"{'; '.join(wrong)}."  # fmt: skip
+    return (
+        f"{len(wrong)} of {len(everything)} published VSRs are not the difference of the published rates: "
+        f"{'; '.join(wrong)}."
+    )
 
 
 def gemini(published: Sequence[Experiment]) -> str:
@@ -213,13 +231,20 @@ def gemini(published: Sequence[Experiment]) -> str:
     of = {(each.judge, each.dataset): each.shifts for each in published}
     both = [
         (dataset, labels, shift, of["GPT-4o", dataset][labels])
-        for (judge, dataset), shifts in of.items() if judge == "Gemini-2.5-Flash"
-        for labels, shift in shifts.items() if "new" not in labels
-    ]  # fmt: skip
-    larger = [f"{dataset} {'/'.join(labels)} {signed(one / 100)} against {signed(other / 100)}"
-              for dataset, labels, one, other in both if one > other]  # fmt: skip
-    return ("Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's: in Table 1 "
-            f"{len(larger)} of {len(both)} are larger ({', '.join(larger)}).")  # fmt: skip
+        for (judge, dataset), shifts in of.items()
+        if judge == "Gemini-2.5-Flash"
+        for labels, shift in shifts.items()
+        if "new" not in labels
+    ]
+    larger = [
+        f"{dataset} {'/'.join(labels)} {signed(one / 100)} against {signed(other / 100)}"
+        for dataset, labels, one, other in both
+        if one > other
+    ]
+    return (
+        "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's: in Table 1 "
+        f"{len(larger)} of {len(both)} are larger ({', '.join(larger)})."
+    )
 
 
 def _lacking(paper: Paper) -> list[str]:
@@ -227,8 +252,10 @@ def _lacking(paper: Paper) -> list[str]:
         return []
     found = ["## What is not recorded, or in doubt\n"]
     for each in paper.unrecorded:
-        found += [f"- {_plain(each.of.title)}: nothing is recorded. This records it:\n",
-                  f"  ```\n  {one_line(each.command)}\n  ```\n"]  # fmt: skip
+        found += [
+            f"- {_plain(each.of.title)}: nothing is recorded. This records it:\n",
+            f"  ```\n  {one_line(each.command)}\n  ```\n",
+        ]
     found += [f"- {_plain(_fault(cell))}" for cell in paper.faults]
     return [*found, ""]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.paper.figure import NAMES, draw
 from judgefixtures.paper.measured import Paper
 from judgefixtures.paper.tables import lines, page
+from judgefixtures.words.errors import JudgeFixturesError
 
 PAGE = "paper.md"
 EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
@@ -40,8 +40,9 @@ def write_paper(paper: Paper, folder: Path) -> Written:
         written = folder / PAGE
         written.write_text(page(paper, [path.name for path in pictures], trouble), encoding="utf-8")
     except OSError as error:
-        raise JudgeFixturesError(f"the paper's tables cannot be written to {folder}: {error.strerror}. "
-                                 "Name another folder with --into.") from None  # fmt: skip
+        raise JudgeFixturesError(
+            f"the paper's tables cannot be written to {folder}: {error.strerror}. Name another folder with --into."
+        ) from None
     return Written((written, *pictures), tuple(lines(paper)), trouble, _exit_code(paper, trouble))
 
 

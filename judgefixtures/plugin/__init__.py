@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.errors import JudgeFixturesError, choices
 from judgefixtures.plugin.gating import OUTCOME, Gate
 from judgefixtures.plugin.items import (
     FAMILY,
@@ -29,14 +28,15 @@ from judgefixtures.plugin.items import (
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
-from judgefixtures.secrets import masked, presentable
-from judgefixtures.texts import travelling
+from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.secrets import masked, presentable
+from judgefixtures.words.texts import travelling
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.check import Subject
-    from judgefixtures.contrasts import Contrast
-    from judgefixtures.judges import Judge
-    from judgefixtures.pairs import Pair
+    from judgefixtures.asking.judges import Judge
+    from judgefixtures.checks.protocol import Subject
+    from judgefixtures.material.contrasts import Contrast
+    from judgefixtures.material.pairs import Pair
 
 DEFAULT_CONCURRENCY = 16
 REFUSED = pytest.StashKey[str]()
@@ -46,44 +46,131 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; each help text says what happens without it."""
     group = parser.getgroup("judgefixtures", "gates of LLM judges")
     add = group.addoption
-    add("--judge", action="append", dest="judge_names", metavar="NAME", default=None,
+    add(
+        "--judge",
+        action="append",
+        dest="judge_names",
+        metavar="NAME",
+        default=None,
         help="judge to gate, a [tool.judgefixtures.judges.NAME] table (repeatable; default: `judge` of the "
-             "configuration)")  # fmt: skip
-    add("--judge-baseline", dest="judge_baseline", metavar="NAME", default=None,
-        help="compare every judge with this one on the same pairs, decide on the swap (default: none)")  # fmt: skip
-    add("--judge-dataset", action="append", dest="judge_datasets", metavar="NAME", default=None,
-        help="dataset to ask about (repeatable; default: `datasets` of the configuration)")  # fmt: skip
-    add("--judge-pairs", type=_positive, dest="judge_pairs", metavar="N", default=None,
-        help="use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)")  # fmt: skip
-    add("--judge-record", choices=("none", "missing", "invalid", "all"), dest="judge_record", default="none",
+        "configuration)",
+    )
+    add(
+        "--judge-baseline",
+        dest="judge_baseline",
+        metavar="NAME",
+        default=None,
+        help="compare every judge with this one on the same pairs, decide on the swap (default: none)",
+    )
+    add(
+        "--judge-dataset",
+        action="append",
+        dest="judge_datasets",
+        metavar="NAME",
+        default=None,
+        help="dataset to ask about (repeatable; default: `datasets` of the configuration)",
+    )
+    add(
+        "--judge-pairs",
+        type=_positive,
+        dest="judge_pairs",
+        metavar="N",
+        default=None,
+        help="use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)",
+    )
+    add(
+        "--judge-record",
+        choices=("none", "missing", "invalid", "all"),
+        dest="judge_record",
+        default="none",
         help="none: replay recordings, no network at all (default); missing: ask only what is not recorded; "
-             "invalid: that, and again what was recorded as invalid; all: record everything anew")  # fmt: skip
-    add("--judge-record-invalid", type=_invalid_kind, action="append", dest="judge_record_invalid", metavar="KIND",
-        default=None, help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
-                           "truncated or filtered (repeatable; default: every kind)")  # fmt: skip
-    add("--judge-report", type=Path, dest="judge_report", metavar="DIR", default=None,
-        help="write report.html, report.md, report.json, every judgment to DIR (default: terminal only)")  # fmt: skip
-    add("--judge-config", type=Path, dest="judge_config", metavar="FILE", default=None,
-        help="TOML file with the configuration (default: [tool.judgefixtures] of pyproject.toml)")  # fmt: skip
-    add("--judge-cassettes", type=Path, dest="judge_cassettes", metavar="DIR", default=None,
-        help="folder of the recordings (default: cassettes, beside the configuration)")  # fmt: skip
-    add("--judge-concurrency", type=_positive, dest="judge_concurrency", metavar="N", default=DEFAULT_CONCURRENCY,
-        help=f"calls in flight while recording, over all workers (default: {DEFAULT_CONCURRENCY})")  # fmt: skip
-    add("--judge-repeats", type=_positive, dest="judge_repeats", metavar="N", default=1,
+        "invalid: that, and again what was recorded as invalid; all: record everything anew",
+    )
+    add(
+        "--judge-record-invalid",
+        type=_invalid_kind,
+        action="append",
+        dest="judge_record_invalid",
+        metavar="KIND",
+        default=None,
+        help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
+        "truncated or filtered (repeatable; default: every kind)",
+    )
+    add(
+        "--judge-report",
+        type=Path,
+        dest="judge_report",
+        metavar="DIR",
+        default=None,
+        help="write report.html, report.md, report.json, every judgment to DIR (default: terminal only)",
+    )
+    add(
+        "--judge-config",
+        type=Path,
+        dest="judge_config",
+        metavar="FILE",
+        default=None,
+        help="TOML file with the configuration (default: [tool.judgefixtures] of pyproject.toml)",
+    )
+    add(
+        "--judge-cassettes",
+        type=Path,
+        dest="judge_cassettes",
+        metavar="DIR",
+        default=None,
+        help="folder of the recordings (default: cassettes, beside the configuration)",
+    )
+    add(
+        "--judge-concurrency",
+        type=_positive,
+        dest="judge_concurrency",
+        metavar="N",
+        default=DEFAULT_CONCURRENCY,
+        help=f"calls in flight while recording, over all workers (default: {DEFAULT_CONCURRENCY})",
+    )
+    add(
+        "--judge-repeats",
+        type=_positive,
+        dest="judge_repeats",
+        metavar="N",
+        default=1,
         help="ask the cue-free condition N times: how far does a judge disagree with itself; of a judge with a "
-             "temperature cue contrasts, too, for shares of verdicts (default: 1)")  # fmt: skip
-    add("--judge-preflight", action="store_true", dest="judge_preflight",
-        help="say what would run, what it could cost and whether it can decide; run nothing")  # fmt: skip
-    add("--judge-until-decided", action="store_true", dest="judge_until_decided",
+        "temperature cue contrasts, too, for shares of verdicts (default: 1)",
+    )
+    add(
+        "--judge-preflight",
+        action="store_true",
+        dest="judge_preflight",
+        help="say what would run, what it could cost and whether it can decide; run nothing",
+    )
+    add(
+        "--judge-until-decided",
+        action="store_true",
+        dest="judge_until_decided",
         help="with --judge-record missing: record a swap one of its looks at a time ([tool.judgefixtures.swap] looks), "
-             "stop when it is decided; a replay asks for the same (default: all pairs)")  # fmt: skip
-    add("--judge-batch", action="store_true", dest="judge_batch",
+        "stop when it is decided; a replay asks for the same (default: all pairs)",
+    )
+    add(
+        "--judge-batch",
+        action="store_true",
+        dest="judge_batch",
         help="with --judge-record missing: send what is missing in batches, at half the price, and end; the same "
-             "command collects the answers, within a day (default: ask at once)")  # fmt: skip
-    add("--judge-force", action="store_true", dest="judge_force",
-        help="record although the preflight refuses, or the first answers are cut off (default: stop)")  # fmt: skip
-    add("--judge-max-cost", type=_dollars, dest="judge_max_cost", metavar="USD", default=None,
-        help="stop recording before it has cost so much, everything kept (default: no limit)")  # fmt: skip
+        "command collects the answers, within a day (default: ask at once)",
+    )
+    add(
+        "--judge-force",
+        action="store_true",
+        dest="judge_force",
+        help="record although the preflight refuses, or the first answers are cut off (default: stop)",
+    )
+    add(
+        "--judge-max-cost",
+        type=_dollars,
+        dest="judge_max_cost",
+        metavar="USD",
+        default=None,
+        help="stop recording before it has cost so much, everything kept (default: no limit)",
+    )
 
 
 def _positive(text: str) -> int:
@@ -98,7 +185,7 @@ def _invalid_kind(text: str) -> str:
     import argparse
     from typing import get_args
 
-    from judgefixtures.verdicts import InvalidKind
+    from judgefixtures.reading.verdicts import InvalidKind
 
     if text not in get_args(InvalidKind):
         raise argparse.ArgumentTypeError(
@@ -184,16 +271,22 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
     results.begin()
     if option.judge_record_invalid and option.judge_record != "invalid":
-        raise pytest.UsageError("--judge-record-invalid names the invalid answers that --judge-record invalid asks "
-                                f"again, and this is --judge-record {option.judge_record}: give both.")  # fmt: skip
+        raise pytest.UsageError(
+            "--judge-record-invalid names the invalid answers that --judge-record invalid asks "
+            f"again, and this is --judge-record {option.judge_record}: give both."
+        )
     if option.judge_until_decided and (option.judge_record in ("invalid", "all") or option.judge_baseline is None):
-        raise pytest.UsageError("--judge-until-decided records or replays a swap look by look: it needs "
-                                "--judge-baseline NAME, and --judge-record missing or none.")  # fmt: skip
+        raise pytest.UsageError(
+            "--judge-until-decided records or replays a swap look by look: it needs "
+            "--judge-baseline NAME, and --judge-record missing or none."
+        )
     if option.judge_batch and (option.judge_record != "missing" or option.judge_until_decided):
-        raise pytest.UsageError("--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
-                                "goes without --judge-until-decided, which looks at some answers first.")  # fmt: skip
+        raise pytest.UsageError(
+            "--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
+            "goes without --judge-until-decided, which looks at some answers first."
+        )
     if option.judge_batch:
-        from judgefixtures.plugin.batches import BatchRun
+        from judgefixtures.plugin.mailing import BatchRun
 
         config.pluginmanager.register(BatchRun(), "judgefixtures-batches")
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)
@@ -223,7 +316,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     subjects = _subjects(mark, metafunc.definition)
     if mark.name == SWAP and subjects:
-        from judgefixtures.checks.swap import planned
+        from judgefixtures.checks.candidate import planned
 
         setup_of(metafunc.config).required_swaps += map(planned, subjects)
     metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
@@ -261,7 +354,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     chosen = [subject for _, subject in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
         return
-    from judgefixtures.forecast import forecast
+    from judgefixtures.preflight.forecast import forecast
 
     try:
         lines = forecast(setup_of(session.config).run, chosen)
@@ -292,7 +385,7 @@ def _judge_item(request: pytest.FixtureRequest) -> Subject:
 
 @pytest.fixture
 def judge(_judge_item: Subject, request: pytest.FixtureRequest) -> Judge:
-    """The judge under test, a `judgefixtures.judges.Judge`; override it to gate one made by your own code."""
+    """The judge under test, a `judgefixtures.asking.judges.Judge`; override it to gate one made by your own code."""
     return setup_of(request.config).run.judge(_judge_item.judge)
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.texts import one_line
+from judgefixtures.words.texts import one_line
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.check import Subject
+    from judgefixtures.checks.protocol import Subject
     from judgefixtures.findings import Finding
     from judgefixtures.plugin.setup import Setup
 

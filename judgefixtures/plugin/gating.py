@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from judgefixtures.plugin.setup import Setup
-from judgefixtures.texts import encodable, shown
+from judgefixtures.words.texts import encodable, shown
 
 if TYPE_CHECKING:
+    from judgefixtures.asking.judges import Judge
     from judgefixtures.checks import Check
-    from judgefixtures.checks.check import Subject
-    from judgefixtures.contrasts import Contrast
+    from judgefixtures.checks.protocol import Subject
     from judgefixtures.findings import Finding
-    from judgefixtures.judges import Judge
-    from judgefixtures.pairs import Pair
-    from judgefixtures.run import Ledger
+    from judgefixtures.material.contrasts import Contrast
+    from judgefixtures.material.pairs import Pair
+    from judgefixtures.runs.run import Ledger
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Gate:
     """What an item is checked with: `gate.check(judge, pairs, contrast)` passes, fails or skips the test."""
 
     def __init__(self, setup: Setup, node: Any, subject: Subject) -> None:
-        from judgefixtures.run import Ledger
+        from judgefixtures.runs.run import Ledger
 
         self._setup, self._node, self._subject = setup, node, subject
         self._outcome = node.stash[OUTCOME] = Outcome(Ledger(), setup.run.notes)
@@ -101,14 +101,13 @@ class Gate:
         """Ask what a check asks, and pass, fail or skip the test by what it finds."""
         from judgefixtures.checks import Case
         from judgefixtures.plugin.items import selected
-        from judgefixtures.run import WaitingError
+        from judgefixtures.runs.run import WaitingError
 
         given = _given(pairs, *filter(None, (judge, baseline)))
         beside = [subject for _, subject in selected(self._node.session.items)]
         if baseline is not None and self._setup.options.judge_until_decided:
             self._until_decided((judge, baseline), given, beside)
-        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline,
-                    chosen_by=self._chooser(pairs))  # fmt: skip
+        case = Case(judge, self._subject.dataset, given, self._setup.config, baseline, chosen_by=self._chooser(pairs))
         check = self._setup.run.repeated(check, judge.table)
         try:
             finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
@@ -131,20 +130,24 @@ class Gate:
         run, subject = self._setup.run, self._subject
         own = tuple(map(run.judge, subject.judges))
         if len(own) < len(judges) or any(a is not b for a, b in zip(own, judges, strict=True)):
-            _fail("--judge-until-decided asks the judges of the configuration look by look, and this test has another "
-                  "one, of a fixture `judge` or `baseline` of its own: leave the option out, or name the judge in "
-                  f"{run.config.heading('judges', 'NAME')}.")  # fmt: skip
+            _fail(
+                "--judge-until-decided asks the judges of the configuration look by look, and this test has another "
+                "one, of a fixture `judge` or `baseline` of its own: leave the option out, or name the judge in "
+                f"{run.config.heading('judges', 'NAME')}."
+            )
         if pairs != run.pairs(subject.judge, subject.dataset):
-            _fail("--judge-until-decided asks about the pairs of the dataset look by look, and this test has others, "
-                  f"of a fixture `pairs` of its own: leave the option out, or make a dataset of them, a table "
-                  f"{run.config.heading('datasets', 'NAME')}.")  # fmt: skip
+            _fail(
+                "--judge-until-decided asks about the pairs of the dataset look by look, and this test has others, "
+                f"of a fixture `pairs` of its own: leave the option out, or make a dataset of them, a table "
+                f"{run.config.heading('datasets', 'NAME')}."
+            )
         ended = run.until_decided(subject, beside, self._outcome.ledger, self._setup.required_swaps)
         if ended is not None:
             self.conclude(ended)
 
     def conclude(self, finding: Finding) -> None:
         """Pass, fail or skip the test by what was found."""
-        from judgefixtures.statistics import Status
+        from judgefixtures.numbers.statistics import Status
 
         finding = self._kept(self._with_waiver(finding))
         own = [each for each in self._node.user_properties if each[0] not in PROPERTIES]  # none of an attempt before
@@ -163,8 +166,9 @@ class Gate:
         """Keep a finding for the report, with what the whole run has to know beside it."""
         ledger = self._outcome.ledger
         asked = [{"what": what, "is": found} for what, found in ledger.asked.items()]
-        finding = finding.with_evidence(warnings=ledger.warnings, served=ledger.served, asked=asked,
-                                        required=self._setup.required_swaps)  # fmt: skip
+        finding = finding.with_evidence(
+            warnings=ledger.warnings, served=ledger.served, asked=asked, required=self._setup.required_swaps
+        )
         self._outcome.findings.append(finding)
         return finding
 
@@ -172,7 +176,7 @@ class Gate:
         """Return the finding with whoever answers for it where it does not pass; a FAIL where no longer."""
         from judgefixtures.cassettes.files import today
         from judgefixtures.findings import Waived
-        from judgefixtures.statistics import Status
+        from judgefixtures.numbers.statistics import Status
 
         waiver = self._setup.config.waiver(finding.name) if finding.baseline is None else None
         if waiver is None or finding.status is Status.ERROR:
@@ -195,8 +199,9 @@ class Gate:
         return [
             f"  {kinds.total()} answers are invalid ({', '.join(f'{kind} {n}' for kind, n in sorted(kinds.items()))}). "
             f"Ask for them again, and for nothing else: {command}"
-            for command, kinds in self._outcome.ledger.invalid.items() if kinds
-        ]  # fmt: skip
+            for command, kinds in self._outcome.ledger.invalid.items()
+            if kinds
+        ]
 
     def _hint(self, finding: Finding) -> list[str]:
         """Say where every judgment stands, below the diagnosis of what was measured."""
@@ -213,25 +218,44 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
     rows = [row for rows in finding.rows.values() for row in rows if "tolerance" in row or "margin" in row]
     allowed = next((row.get("tolerance", row.get("margin")) for row in rows), None)
     found = finding.estimate
-    value = {} if found is None else {"estimate": found.value, "low": found.low, "high": found.high,
-                                      "confidence": found.confidence, "n": found.n}  # fmt: skip
-    told = {"status": str(finding.status), **value, "tolerance": allowed, "says": finding.plain,
-            "decided_by": "; ".join(f"{part.name}: {part.reason}" for part in finding.decided_by),
-            "waived_by": finding.waived.owner if finding.waived else None}  # fmt: skip
-    return [(name, shown(each) if isinstance(each, str) else each) for name, each in told.items()
-            if each not in (None, "")]  # fmt: skip
+    value = (
+        {}
+        if found is None
+        else {
+            "estimate": found.value,
+            "low": found.low,
+            "high": found.high,
+            "confidence": found.confidence,
+            "n": found.n,
+        }
+    )
+    told = {
+        "status": str(finding.status),
+        **value,
+        "tolerance": allowed,
+        "says": finding.plain,
+        "decided_by": "; ".join(f"{part.name}: {part.reason}" for part in finding.decided_by),
+        "waived_by": finding.waived.owner if finding.waived else None,
+    }
+    return [
+        (name, shown(each) if isinstance(each, str) else each) for name, each in told.items() if each not in (None, "")
+    ]
 
 
 def _contrast(contrast: Any) -> Contrast:
     """Return the contrast of a check; fails for what a fixture of the user's must not give."""
-    from judgefixtures.contrasts import Contrast
+    from judgefixtures.material.contrasts import Contrast
 
     if contrast is None:
-        _fail("this check needs a contrast, and the test's mark gives none: mark it with "
-              '@pytest.mark.judge_family("recency"), or use gate.check_accuracy(judge, pairs).')  # fmt: skip
+        _fail(
+            "this check needs a contrast, and the test's mark gives none: mark it with "
+            '@pytest.mark.judge_family("recency"), or use gate.check_accuracy(judge, pairs).'
+        )
     if not isinstance(contrast, Contrast):
-        _fail(f"the contrast of this test is {_shown(contrast)}: a fixture `contrast` returns one of "
-              "judgefixtures.contrasts.contrasts(family).")  # fmt: skip
+        _fail(
+            f"the contrast of this test is {_shown(contrast)}: a fixture `contrast` returns one of "
+            "judgefixtures.material.contrasts.contrasts(family)."
+        )
     return contrast
 
 
@@ -240,22 +264,28 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
 
     A repository may well have a fixture `judge` of its own that is about something else.
     """
-    from judgefixtures.judges import Judge
-    from judgefixtures.pairs import Pair
+    from judgefixtures.asking.judges import Judge
+    from judgefixtures.material.pairs import Pair
 
     for judge in judges:
         if not isinstance(judge, Judge):
-            _fail(f"the judge of this test is {_shown(judge)}, not a judge: a fixture `judge` of another meaning may "
-                  "be in the way. Return judgefixtures.judges.load_judge({...}) from it, or rename it.")  # fmt: skip
+            _fail(
+                f"the judge of this test is {_shown(judge)}, not a judge: a fixture `judge` of another meaning may "
+                "be in the way. Return judgefixtures.asking.judges.load_judge({...}) from it, or rename it."
+            )
     given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
     if not given:
         _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
     if wrong := [each for each in given if not isinstance(each, Pair)]:
-        _fail(f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.pairs.Pair "
-              "objects, as judgefixtures.sources.load_pairs does.")  # fmt: skip
+        _fail(
+            f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
+            "objects, as judgefixtures.sources.load_pairs does."
+        )
     if halves := [pair for pair in given if any(encodable(each) != each for each in map(str, astuple(pair)))]:
-        _fail(f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
-              "can be sent it. Mend the fixture `pairs` of this test.")  # fmt: skip
+        _fail(
+            f"the pair {halves[0].id!r} holds half of a surrogate pair: it is not valid Unicode text, and no judge "
+            "can be sent it. Mend the fixture `pairs` of this test."
+        )
     ids = [pair.id for pair in given]
     if twice := sorted(name for name, count in Counter(ids).items() if count > 1):
         _fail(f"the pair id {twice[0]!r} is given twice: each pair needs an id of its own, or it would count twice.")

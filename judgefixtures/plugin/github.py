@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.secrets import masked
+from judgefixtures.words.secrets import masked
 
 Row = dict[str, Any]
 

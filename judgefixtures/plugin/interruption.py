@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.judgments import GRACE, StoppedError
+from judgefixtures.asking.questions import GRACE, StoppedError
 
 WORD = "stop"  # the file in the shared folder by which workers learn how urgent it is
 LAST_WORDS = 1.5  # seconds that a worker may need for them beyond those that answers in flight get

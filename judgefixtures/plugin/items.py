@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.words.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
-    from judgefixtures.checks.check import Check, Subject
+    from judgefixtures.checks.protocol import Check, Subject
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
@@ -34,7 +34,7 @@ def mark_of(node: Any) -> pytest.Mark | None:
 def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
     """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
     from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
-    from judgefixtures.checks.check import Subject
+    from judgefixtures.checks.protocol import Subject
 
     checks: list[Check]
     if mark.name == ACCURACY:
@@ -47,16 +47,22 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
         if mark.name == SWAP:
             cells = sum(len(_datasets(mark, setup, contrast.family)) for contrast in contrasts)
             checks = [SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts)]
-    asked = [(judge, dataset, setup.run.repeated(check, setup.config.judge_table(judge)))
-             for judge in setup.judge_names for dataset, check in _asked(mark, setup, checks)]  # fmt: skip
+    asked = [
+        (judge, dataset, setup.run.repeated(check, setup.config.judge_table(judge)))
+        for judge in setup.judge_names
+        for dataset, check in _asked(mark, setup, checks)
+    ]
     if mark.name == PLANS:
         return [Subject(*each) for each in asked if setup.run.judge(each[0]).plans_first]
     if mark.name != SWAP:
         return [Subject(*each) for each in asked]
     if setup.baseline_name is None:
         return []
-    return [Subject(*each, setup.baseline_name) for each in asked
-            if each[2].contrast is not None or _has_gold(setup, *each[:2])]  # fmt: skip
+    return [
+        Subject(*each, setup.baseline_name)
+        for each in asked
+        if each[2].contrast is not None or _has_gold(setup, *each[:2])
+    ]
 
 
 def subject_of(node: Any) -> Subject | None:
@@ -64,7 +70,7 @@ def subject_of(node: Any) -> Subject | None:
     params = node.callspec.params if hasattr(node, "callspec") else {}
     if ITEM not in params:
         return None
-    from judgefixtures.checks.check import Subject
+    from judgefixtures.checks.protocol import Subject
 
     subject = params[ITEM]
     return subject if isinstance(subject, Subject) else None  # pytest has a value of its own for an empty list
@@ -78,7 +84,7 @@ def selected(nodes: Iterable[Any]) -> list[tuple[str, Subject]]:
 
 def words_of(node: Any, setup: Setup) -> tuple[str, ...]:
     """Return what `-k` knows an item by beside its id: `cue` for the contrasts of cues, the placebo aside."""
-    from judgefixtures.cues import PLACEBO
+    from judgefixtures.material.cues import PLACEBO
 
     subject = subject_of(node)
     if subject is None or subject.baseline is not None:
@@ -94,7 +100,7 @@ def is_left_out(mark: pytest.Mark, subject: Subject, node: Any, setup: Setup) ->
     """
     if mark.kwargs.get("by_name") is not True:
         return False
-    from judgefixtures.cues import BY_NAME
+    from judgefixtures.material.cues import BY_NAME
 
     if subject.check.family in BY_NAME and subject.check.family in setup.config.own_families:
         return True  # [cues.gender] of the user's is asked about by test_cues.py
@@ -108,8 +114,12 @@ def _is_a_path(node: Any) -> bool:
 
 def _is_in_keywords(check: Check, setup: Setup) -> bool:
     words = re.findall(r"[^\s()]+", setup.options.keyword.lower())
-    others = [contrast.id for family in setup.run.families if family != check.family
-              for contrast in setup.run.contrasts(family)]  # fmt: skip
+    others = [
+        contrast.id
+        for family in setup.run.families
+        if family != check.family
+        for contrast in setup.run.contrasts(family)
+    ]
     return any(
         check.family in re.split(r"[^a-z0-9]", word)
         or (word in check.name.lower() and not any(word in other.lower() for other in others))
@@ -136,8 +146,11 @@ def key_of(node: Any) -> str:
 
 def awaited(nodes: Iterable[Any]) -> dict[str, tuple[str, str]]:
     """Return by its id what names each judge test that asks a gate: its key in the report, and its subject's repr."""
-    return {node.nodeid: (key_of(node), repr(subject)) for node in nodes
-            if (subject := subject_of(node)) is not None and "gate" in node.fixturenames}  # fmt: skip
+    return {
+        node.nodeid: (key_of(node), repr(subject))
+        for node in nodes
+        if (subject := subject_of(node)) is not None and "gate" in node.fixturenames
+    }
 
 
 def subject_called(name: str, setup: Setup) -> Subject | None:
@@ -146,7 +159,7 @@ def subject_called(name: str, setup: Setup) -> Subject | None:
     xdist's controller collects nothing itself: of an item it knows no more than the id.
     """
     from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
-    from judgefixtures.checks.check import Subject
+    from judgefixtures.checks.protocol import Subject
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
     alone: list[Check] = [AccuracyCheck(), PlanCheck(), *map(check_of, contrasts)]

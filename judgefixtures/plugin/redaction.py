@@ -1,6 +1,6 @@
 """What pytest prints and writes of a run, without the credentials that the process knows: reports, logs, crashes.
 
-Nothing is decided here about what is secret: judgefixtures.secrets knows.
+Nothing is decided here about what is secret: judgefixtures.words.secrets knows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from judgefixtures.plugin.setup import SETUP
-from judgefixtures.secrets import masked, redacted_json
+from judgefixtures.words.secrets import masked, redacted_json
 
 RecordFactory = Callable[..., logging.LogRecord]
 

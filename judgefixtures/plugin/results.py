@@ -8,21 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import awaited, subject_called
 from judgefixtures.plugin.setup import SETUP, setup_of
-from judgefixtures.secrets import masked, presentable
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import masked, presentable
 
 if TYPE_CHECKING:
     from judgefixtures.findings import Finding
-    from judgefixtures.report.record import Record
+    from judgefixtures.report.writing import Record
 
 Row = dict[str, Any]
 # Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
-LOOKS = ("judge_preflight", "collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow",
-         "markers", "help", "version")  # fmt: skip
+LOOKS = (
+    "judge_preflight",
+    "collectonly",
+    "setuponly",
+    "showfixtures",
+    "show_fixtures_per_test",
+    "cacheshow",
+    "markers",
+    "help",
+    "version",
+)
 NO_REPORT = "no report was written: {why}. What was in {folder} is set aside as *.before"
 
 
@@ -155,7 +164,7 @@ class Results:
         import os
 
         from judgefixtures import __version__
-        from judgefixtures.report.record import About, Record, joined_sources
+        from judgefixtures.report.writing import About, Record, joined_sources
 
         # As other tools that make the same files of the same sources.
         now = datetime.datetime.now(datetime.UTC)
@@ -165,13 +174,18 @@ class Results:
         names = {row["name"] for result in self._results.values() for row in result["findings"]}
         found = {family: [contrast.id for contrast in setup.run.contrasts(family)] for family in setup.run.families}
         about = About(
-            __version__, now.date().isoformat(), tuple(setup.options_given),
+            __version__,
+            now.date().isoformat(),
+            tuple(setup.options_given),
             {family: ids for family, ids in sorted(found.items()) if names & set(ids)},
             joined_sources(result["sources"] for result in self._attempts),
             dict(sorted(price for result in self._attempts for price in result["prices"].items())),
-            sum(result["retries"] for result in self._attempts), lost=self._lost, unfinished=tuple(self._unfinished),
-            settings=setup.settings, key_variables=setup.config.key_variables,
-        )  # fmt: skip
+            sum(result["retries"] for result in self._attempts),
+            lost=self._lost,
+            unfinished=tuple(self._unfinished),
+            settings=setup.settings,
+            key_variables=setup.config.key_variables,
+        )
         # A pair is told once by each process: by an attempt that does not count, it may be.
         pairs = (row for result in self._attempts for row in result["pairs"])
         return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
@@ -297,7 +311,7 @@ class Results:
         """Yield what recording cost, a line per judge."""
         if not any(result["spent"] for result in self._attempts):
             return
-        from judgefixtures.costs import Cost
+        from judgefixtures.asking.costs import Cost
 
         spent: dict[str, list[Cost]] = {}
         for result in self._attempts:

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.commands import options
-from judgefixtures.errors import JudgeFixturesError, choices
+from judgefixtures.words.commands import options
+from judgefixtures.words.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
+    from judgefixtures.asking.costs import Meter
+    from judgefixtures.asking.questions import Judgment
     from judgefixtures.config import Config
-    from judgefixtures.costs import Meter
     from judgefixtures.findings import Row
-    from judgefixtures.judgments import Judgment
     from judgefixtures.plugin.interruption import Interruption
-    from judgefixtures.run import Run
+    from judgefixtures.runs.run import Run
 
 
 class Setup:
     """What a session runs with; loaded when a judge test is first met."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from judgefixtures.run import Run, RunOptions
+        from judgefixtures.runs.run import Run, RunOptions
 
         self.options = config.option
         self.folder, self.config = self._load(config)
@@ -84,7 +84,7 @@ class Setup:
 
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""
-        from judgefixtures.run import REPEAT
+        from judgefixtures.runs.run import REPEAT
 
         self._check_asked()
         for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
@@ -165,9 +165,12 @@ class Setup:
     @property
     def options_given(self) -> list[str]:
         """The options that decide what is recorded, and with it what the numbers are."""
-        given = {"config": self.options.judge_config, "cassettes": self.options.judge_cassettes,
-                 "pairs": self.options.judge_pairs,
-                 "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None}  # fmt: skip
+        given = {
+            "config": self.options.judge_config,
+            "cassettes": self.options.judge_cassettes,
+            "pairs": self.options.judge_pairs,
+            "repeats": self.options.judge_repeats if self.options.judge_repeats > 1 else None,
+        }
         return options(given)
 
 

@@ -12,16 +12,30 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from judgefixtures.config import JudgeTable
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.probabilities import Probability, Token
-from judgefixtures.scores import is_whole
-from judgefixtures.secrets import PLACEHOLDER_KEY, know, know_address
-from judgefixtures.texts import encodable
-from judgefixtures.verdicts import InvalidKind
+from judgefixtures.reading.probabilities import Probability, Token
+from judgefixtures.reading.scores import is_whole
+from judgefixtures.reading.verdicts import InvalidKind
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import PLACEHOLDER_KEY, know, know_address
+from judgefixtures.words.texts import encodable
 
-__all__ = ["LOGPROBS", "PLACEHOLDER_KEY", "TOOL", "Answer", "FatalJudgeError", "Provider", "RefusedError",
-           "RetryableError", "UnsupportedError", "Usage", "api_key", "know_credentials", "load_provider", "schema_of",
-           "sent_as"]  # fmt: skip
+__all__ = [
+    "LOGPROBS",
+    "PLACEHOLDER_KEY",
+    "TOOL",
+    "Answer",
+    "FatalJudgeError",
+    "Provider",
+    "RefusedError",
+    "RetryableError",
+    "UnsupportedError",
+    "Usage",
+    "api_key",
+    "know_credentials",
+    "load_provider",
+    "schema_of",
+    "sent_as",
+]
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -166,9 +180,11 @@ _SENT_AS = {
     **dict.fromkeys(("outputconfig.effort", "effort"), frozenset({"reasoning_effort"})),
     **dict.fromkeys(("toolchoice", "tools"), frozenset({TOOL})),
     "thinking": frozenset({"thinking_config"}),
-    **{name.replace("_", ""): frozenset({name})
-       for name in ("temperature", "seed", "max_output_tokens", "service_tier")},
-}  # fmt: skip
+    **{
+        name.replace("_", ""): frozenset({name})
+        for name in ("temperature", "seed", "max_output_tokens", "service_tier")
+    },
+}
 
 
 def sent_as(parameter: str) -> frozenset[str]:
@@ -224,7 +240,7 @@ PROVIDERS = {
     "google": "judgefixtures.providers.google:GoogleProvider",
     "anthropic": "judgefixtures.providers.anthropic:AnthropicProvider",
     "python": "judgefixtures.providers.python:PythonProvider",
-    "imported": "judgefixtures.providers.imported:ImportedProvider",
+    "imported": "judgefixtures.providers.logged:ImportedProvider",
 }
 
 

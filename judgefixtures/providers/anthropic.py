@@ -33,8 +33,8 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
-from judgefixtures.secrets import redacted
-from judgefixtures.verdicts import InvalidKind, folded
+from judgefixtures.reading.verdicts import InvalidKind, folded
+from judgefixtures.words.secrets import redacted
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -49,18 +49,32 @@ LONGEST_ENUM = 100  # scores that are listed one by one
 ENVELOPE = frozenset({"content", "model", "usage", "stop_reason"})
 ENDED = frozenset({"", "end_turn", "stop_sequence"})
 STOPPED: dict[str, tuple[InvalidKind, str]] = {
-    "max_tokens": ("truncated", "the answer was cut off at max_output_tokens: raise it, or let the model think less "
-                                "(thinking_budget, reasoning_effort)"),
-    "model_context_window_exceeded": ("truncated", "prompt and answer together are longer than the model can read: "
-                                                   "shorten the prompt, or let the model think less"),
+    "max_tokens": (
+        "truncated",
+        "the answer was cut off at max_output_tokens: raise it, or let the model think less "
+        "(thinking_budget, reasoning_effort)",
+    ),
+    "model_context_window_exceeded": (
+        "truncated",
+        "prompt and answer together are longer than the model can read: "
+        "shorten the prompt, or let the model think less",
+    ),
     "pause_turn": ("no-answer", "the provider paused the model before it had answered (pause_turn)"),
     "refusal": ("refusal", "the model declined to answer"),
-}  # fmt: skip
+}
 STATUS_OF = {  # of an error that comes in a 200, by its type
-    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-    "not_found_error": 404, "conflict_error": 409, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
-    "timeout_error": 504, "overloaded_error": 529,
-}  # fmt: skip
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "conflict_error": 409,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
 STATING = frozenset(map(folded, ("selected_response", "score")))
 CALLED = "the model called a tool instead of answering"
 
@@ -291,6 +305,10 @@ def _usage(usage: Any) -> Usage:
     asked = counts.get("input_tokens")
     thought = tokens(as_table(counts.get("output_tokens_details")).get("thinking_tokens"))
     return Usage(
-        None if asked is None else tokens_together(asked, written, read), tokens(counts.get("output_tokens")), thought,
-        tokens(read), tokens(written), text_or_none(counts.get("service_tier")),
-    )  # fmt: skip
+        None if asked is None else tokens_together(asked, written, read),
+        tokens(counts.get("output_tokens")),
+        thought,
+        tokens(read),
+        tokens(written),
+        text_or_none(counts.get("service_tier")),
+    )

@@ -42,8 +42,10 @@ class AzureProvider(OpenAIProvider):
         if re.search(r"api[- ]version", said, re.IGNORECASE):
             return f"{said} -- check api_version {table}."
         if remedy.startswith(UNKNOWN_MODEL):
-            return (f"{said} -- the deployment asked for is {self._table.deployment!r}: check deployment (without it, "
-                    f"model) and endpoint {table}.")  # fmt: skip
+            return (
+                f"{said} -- the deployment asked for is {self._table.deployment!r}: check deployment (without it, "
+                f"model) and endpoint {table}."
+            )
         if remedy == ADDRESS_REMEDY:
             return f"{said} -- there is nothing at this address: check endpoint, deployment and api_version {table}."
         return None

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgefixtures.cassettes.replay import CALL, find_at, replaying
 from judgefixtures.config import JudgeTable
-from judgefixtures.probabilities import Token
-from judgefixtures.providers import (
-    PLACEHOLDER_KEY,
-    Answer,
-    FatalJudgeError,
-    RetryableError,
-    Usage,
-    api_key,
-    schema_of,
-)
+from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, RetryableError, Usage, api_key, schema_of
 from judgefixtures.providers.wire import (
     KEY_REMEDY,
     Wire,
@@ -38,8 +29,9 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
-from judgefixtures.secrets import know, masked
-from judgefixtures.verdicts import InvalidKind
+from judgefixtures.reading.probabilities import Token
+from judgefixtures.reading.verdicts import InvalidKind
+from judgefixtures.words.secrets import know, masked
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,11 +48,27 @@ VERSIONED = re.compile(r"(?P<address>.*?)/(?P<version>v\d+(?:(?:alpha|beta)\d*)?
 RETRIED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 ENVELOPE = frozenset({"candidates", "modelVersion", "usageMetadata", "promptFeedback"})
 CUT_OFF = frozenset({"MAX_TOKENS", "LENGTH", "CONTINUATION"})
-WITHHELD = frozenset({
-    "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION",
-    "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "NO_IMAGE", "TOO_MANY_TOOL_CALLS",
-    "MISSING_THOUGHT_SIGNATURE", "PUP_LIMITED_DISABLED",
-})  # fmt: skip
+WITHHELD = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MODEL_ARMOR",
+        "ESCALATION",
+        "IMAGE_SAFETY",
+        "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION",
+        "IMAGE_OTHER",
+        "NO_IMAGE",
+        "TOO_MANY_TOOL_CALLS",
+        "MISSING_THOUGHT_SIGNATURE",
+        "PUP_LIMITED_DISABLED",
+    }
+)
 CUT_OFF_HINT = (
     "the answer was cut off: raise max_output_tokens, or let the model think less "
     "(thinking_budget = 0, thinking_level = MINIMAL)"
@@ -154,8 +162,12 @@ class GoogleProvider:
         connection = self._table.connection
         if self._login is None or connection is None:
             return {"vertexai": False, "api_key": api_key(self._table) or PLACEHOLDER_KEY}
-        return {"vertexai": True, "project": connection.project, "location": connection.location,
-                "credentials": self._login.credentials}  # fmt: skip
+        return {
+            "vertexai": True,
+            "project": connection.project,
+            "location": connection.location,
+            "credentials": self._login.credentials,
+        }
 
     def _config(self) -> Any:
         if self.dropped not in self._configs:
@@ -313,8 +325,10 @@ def _texts(candidate: dict[str, Any]) -> tuple[str, str]:
     """Return the answer's text and the model's thoughts: each the text parts of its kind, joined."""
     parts = [part for part in (candidate.get("content") or {}).get("parts") or () if isinstance(part, dict)]
     kinds = [(bool(part.get("thought")), str(part.get("text") or "")) for part in parts]
-    return ("".join(text for thought, text in kinds if not thought),
-            "".join(text for thought, text in kinds if thought))  # fmt: skip
+    return (
+        "".join(text for thought, text in kinds if not thought),
+        "".join(text for thought, text in kinds if thought),
+    )
 
 
 def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
@@ -332,6 +346,9 @@ def _usage(usage: Any) -> Usage:
     thoughts, candidates = counts.get("thoughtsTokenCount"), counts.get("candidatesTokenCount")
     served_tier = text_or_none(counts.get("serviceTier"))
     return Usage(
-        tokens(counts.get("promptTokenCount")), tokens_together(candidates, thoughts), tokens(thoughts),
-        tokens(counts.get("cachedContentTokenCount")), service_tier=served_tier and served_tier.lower(),
-    )  # fmt: skip
+        tokens(counts.get("promptTokenCount")),
+        tokens_together(candidates, thoughts),
+        tokens(thoughts),
+        tokens(counts.get("cachedContentTokenCount")),
+        service_tier=served_tier and served_tier.lower(),
+    )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from judgefixtures.cassettes.replay import drop_answer, find_with
 from judgefixtures.config import JudgeTable
-from judgefixtures.probabilities import Token
 from judgefixtures.providers import (
     LIMITS,
     PLACEHOLDER_KEY,
@@ -36,8 +35,9 @@ from judgefixtures.providers.wire import (
     understood,
     without_switches,
 )
-from judgefixtures.secrets import redacted
-from judgefixtures.verdicts import InvalidKind
+from judgefixtures.reading.probabilities import Token
+from judgefixtures.reading.verdicts import InvalidKind
+from judgefixtures.words.secrets import redacted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -74,8 +74,11 @@ HINTS: dict[InvalidKind, str] = {
 
 
 # A limit that is refused for its size: the other name would be refused as well, or taken and ignored.
-TOO_HIGH = re.compile(r"too (?:large|big|high|many)|at (?:most|least)|(?:less|greater|more) than|exceed|\brange\b"
-                      r"|must be (?:[<>]|between|positive|an? )", re.IGNORECASE)  # fmt: skip
+TOO_HIGH = re.compile(
+    r"too (?:large|big|high|many)|at (?:most|least)|(?:less|greater|more) than|exceed|\brange\b"
+    r"|must be (?:[<>]|between|positive|an? )",
+    re.IGNORECASE,
+)
 
 
 class OpenAIProvider:
@@ -282,7 +285,10 @@ def _usage(usage: Any, served_tier: Any) -> Usage:
     counts = as_table(usage)
     asked, answered = (as_table(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
     return Usage(
-        tokens(counts.get("prompt_tokens")), tokens(counts.get("completion_tokens")),
-        tokens(answered.get("reasoning_tokens")), tokens(asked.get("cached_tokens")),
-        tokens(asked.get("cache_write_tokens")), text_or_none(served_tier),
-    )  # fmt: skip
+        tokens(counts.get("prompt_tokens")),
+        tokens(counts.get("completion_tokens")),
+        tokens(answered.get("reasoning_tokens")),
+        tokens(asked.get("cached_tokens")),
+        tokens(asked.get("cache_write_tokens")),
+        text_or_none(served_tier),
+    )

@@ -27,11 +27,11 @@ from judgefixtures.cassettes.replay import (
     is_recorded,
 )
 from judgefixtures.config import JudgeTable
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.probabilities import ROUNDING, stated_probability
 from judgefixtures.providers import Answer, FatalJudgeError, RefusedError, RetryableError
 from judgefixtures.providers.wire import Wire, _causes, error_answer, error_object
-from judgefixtures.secrets import masked
+from judgefixtures.reading.probabilities import ROUNDING, stated_probability
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import masked
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
 
@@ -47,9 +47,11 @@ class PythonProvider:
     def __init__(self, table: JudgeTable) -> None:
         self._target = str(table.target)
         self._logprobs, self._ties = table.logprobs, table.counts_ties
-        self._or_else = "" if table.mode == "pointwise" else (
-            '; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}'
-        )  # fmt: skip
+        self._or_else = (
+            ""
+            if table.mode == "pointwise"
+            else ('; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}')
+        )
         self._function: Callable[[str], Any] | None = None
         self._threads: ThreadPoolExecutor | None = None
         self.dropped: frozenset[str] = frozenset()
@@ -216,9 +218,23 @@ def _classified(error: BaseException, target: str) -> Answer:
 
 NOBODY_THERE = (ConnectionRefusedError, socket.gaierror)
 # How HTTP clients name a failed exchange, or a class above it; they share no base class.
-PASSING = ("Timeout", "TimeoutError", "TimeoutException", "NetworkError", "ConnectionError", "ConnectError",
-           "ReadError", "RemoteProtocolError", "ProtocolError", "DisconnectedError", "ClientOSError",
-           "ClientPayloadError", "ChunkedEncodingError", "IncompleteRead", "MaxRetryError")  # fmt: skip
+PASSING = (
+    "Timeout",
+    "TimeoutError",
+    "TimeoutException",
+    "NetworkError",
+    "ConnectionError",
+    "ConnectError",
+    "ReadError",
+    "RemoteProtocolError",
+    "ProtocolError",
+    "DisconnectedError",
+    "ClientOSError",
+    "ClientPayloadError",
+    "ChunkedEncodingError",
+    "IncompleteRead",
+    "MaxRetryError",
+)
 # What is named or derived like one of these and stays as it is, however often it is asked.
 LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProtocolError", "UnsupportedProtocol")
 

@@ -26,7 +26,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from judgefixtures.cassettes.replay import is_this_machine, was_played
 from judgefixtures.config import UNSET
-from judgefixtures.probabilities import UNTOLD, Token, token_bytes
 from judgefixtures.providers import (
     LIMITS,
     LOGPROBS,
@@ -40,8 +39,9 @@ from judgefixtures.providers import (
     Usage,
     sent_as,
 )
-from judgefixtures.secrets import masked, redacted
-from judgefixtures.verdicts import InvalidKind
+from judgefixtures.reading.probabilities import UNTOLD, Token, token_bytes
+from judgefixtures.reading.verdicts import InvalidKind
+from judgefixtures.words.secrets import masked, redacted
 
 if TYPE_CHECKING:
     import httpx2
@@ -435,34 +435,46 @@ def error_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, st
 
 
 # Keys of a judge's table that Anthropic's API has another name for.
-_KEYS = {"thinking": "thinking_budget", "output_config": "response_format", "output_config.format": "response_format",
-         "output_config.effort": "reasoning_effort", "effort": "reasoning_effort", "tool_choice": "response_format",
-         "tools": "response_format"}  # fmt: skip
+_KEYS = {
+    "thinking": "thinking_budget",
+    "output_config": "response_format",
+    "output_config.format": "response_format",
+    "output_config.effort": "reasoning_effort",
+    "effort": "reasoning_effort",
+    "tool_choice": "response_format",
+    "tools": "response_format",
+}
 
 
 def _unsupported(parameter: str) -> str:
     """Return what to do about a parameter that a server rejects; one with a default is sent unless it is unset."""
     if not parameter:
-        return ("the server rejects the request and does not say what of it: compare the judge's table (model, "
-                "parameters, response_format) with what this model takes.")  # fmt: skip
+        return (
+            "the server rejects the request and does not say what of it: compare the judge's table (model, "
+            "parameters, response_format) with what this model takes."
+        )
     if parameter in LIMITS or parameter == "max_output_tokens":
         how = "change max_output_tokens"
     elif parameter in ("temperature", "seed"):
         how = f'set {parameter} = "{UNSET}"'
     else:
         how = f"change or remove {_KEYS.get(parameter, 'it')}"
-    return (f"the server rejects {parameter}: {how} in the judge's table, or set drop_unsupported = true to leave out "
-            "what this model does not take.")  # fmt: skip
+    return (
+        f"the server rejects {parameter}: {how} in the judge's table, or set drop_unsupported = true to leave out "
+        "what this model does not take."
+    )
 
 
 _TOO_MANY = re.compile(
     r"too (?:large|big|high|many)|at (?:most|least)|(?:less|greater|more) than|exceed|\brange\b|above|maximum|\bmax\b"
-    r"|must be (?:[<>≤]|between)|between \d", re.IGNORECASE
-)  # fmt: skip
+    r"|must be (?:[<>≤]|between)|between \d",
+    re.IGNORECASE,
+)
 _AT_MOST = re.compile(
     r"(?:<=|≤|at most|equal to|max(?:imum)?(?: allowed)?(?: value)?(?: of| is|:)?|between \d+ and) *(\d+)"
-    r"|\[\d+, ?(\d+)\]", re.IGNORECASE
-)  # fmt: skip
+    r"|\[\d+, ?(\d+)\]",
+    re.IGNORECASE,
+)
 
 
 def refused_logprobs(error: Mapping[str, Any], message: str, said: str) -> FatalJudgeError | None:
@@ -495,13 +507,22 @@ _TOO_LARGE = re.compile(
     r"|max_tokens must be at least 1, got -|n_keep .*n_ctx|range of input length"
     r"|`inputs` (?:tokens \+ `max_new_tokens` )?must (?:be <=|have less than)",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _MODERATED = re.compile(
     r"content management policy|content filter(?:ing)? policy|usage policy|content ?policy|safety system"
-    r"|(?:input|prompt) was flagged|requires moderation|content exists risk|inappropriate content", re.IGNORECASE
-)  # fmt: skip
-_MODERATED_CODES = frozenset({"content_filter", "invalid_prompt", "content_policy_violation", "moderation_blocked",
-                              "data_inspection_failed", "1301"})  # fmt: skip
+    r"|(?:input|prompt) was flagged|requires moderation|content exists risk|inappropriate content",
+    re.IGNORECASE,
+)
+_MODERATED_CODES = frozenset(
+    {
+        "content_filter",
+        "invalid_prompt",
+        "content_policy_violation",
+        "moderation_blocked",
+        "data_inspection_failed",
+        "1301",
+    }
+)
 _REQUESTED = re.compile(r"limit:? ([\d,]+).*requested:? ([\d,]+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -562,8 +583,10 @@ def _fatal_remedy(status: int, error: Mapping[str, Any], message: str, model: st
     if _PLAIN_HTTP.search(message):
         return "the server speaks TLS: write https:// instead of http:// in base_url."
     if status in (404, 410) or code in _MODEL_CODES or (status in (400, 403, 422) and no_model):
-        return (f"{UNKNOWN_MODEL} {model!r} (retired, renamed, another API version, or not open to this key): ask it "
-                "for its list of models.")  # fmt: skip
+        return (
+            f"{UNKNOWN_MODEL} {model!r} (retired, renamed, another API version, or not open to this key): ask it "
+            "for its list of models."
+        )
     if status == 403:
         return "access is denied: check the key's permissions, the project and the region."
     if status in (405, 501):
@@ -595,8 +618,9 @@ _NAMED = re.compile(
     r"(?:unsupported|unrecognized|unknown|unexpected|invalid|extra) (?:parameter|value|argument|request argument"
     r"|keyword|name|field)[\w ]*:? *['\"`]?(\w+)|['\"`](\w+)['\"`]? (?:is |are )?(?:not supported"
     r"|unsupported|not allowed)"
-    r"|(\w+) is not supported", re.IGNORECASE
-)  # fmt: skip
+    r"|(\w+) is not supported",
+    re.IGNORECASE,
+)
 
 
 def rejected_parameter(error: Mapping[str, Any], message: str) -> str:
@@ -625,7 +649,7 @@ _FORCED = re.compile(r"tool_choice (?:that )?forces", re.IGNORECASE)  # a call c
 # Anthropic's API begins with the field: "thinking.enabled.budget_tokens: ...", "`temperature` is ...".
 _FIRST = re.compile(
     r"[`'\"]?([a-z_]+(?:\.[a-z_0-9]+)*)[`'\"]?(?::| (?:is|are|may|must|cannot|can|and|does|requires?)\b)", re.IGNORECASE
-)  # fmt: skip
+)
 
 
 def _sent_name(path: str) -> str:
@@ -647,15 +671,17 @@ _NO_MODEL = re.compile(
     r"|model [`'\"]?[\w./:-]+[`'\"]? not found|not a valid model|no models? loaded|unexpected model name"
     r"|no endpoints found|model (?:[`'\"]?[\w./:-]+[`'\"]? )?(?:has been|is|was) (?:decommissioned|discontinued|retired"
     r"|no longer (?:supported|available))"
-    r"|work with the specified model|is not a chat model|(?:API|model) deployment .*not exist", re.IGNORECASE
-)  # fmt: skip
+    r"|work with the specified model|is not a chat model|(?:API|model) deployment .*not exist",
+    re.IGNORECASE,
+)
 _MODEL_CODES = frozenset({"model_not_found", "model_decommissioned", "DeploymentNotFound"})
 _NO_MONEY = re.compile(
     r"credit balance|insufficient (?:credits?|balance|funds)|credits are (?:depleted|exhausted)"
     r"|insufficient_quota|exceeded your current quota.*openai\.com|spend(?:ing)? (?:limit|cap)"
     r"|budget(?: has been|_) ?exceeded|exceeded your monthly"
-    r"|your (?:specified )?(?:workspace )?api usage limits?", re.IGNORECASE | re.DOTALL
-)  # fmt: skip
+    r"|your (?:specified )?(?:workspace )?api usage limits?",
+    re.IGNORECASE | re.DOTALL,
+)
 _DAILY = re.compile(r"per[- ]day|\(rpd\)|\bdaily (?:\w+ ){0,2}(?:limit|quota)", re.IGNORECASE)
 _SWITCHED_OFF = re.compile(
     r"(?:organization|account|workspace) (?:has been|is|was) (?:disabled|deactivated|suspended)", re.IGNORECASE
@@ -734,8 +760,9 @@ def quotas(headers: Mapping[str, str], usage: Usage) -> tuple[Quota, ...]:
     now, found = server_time(headers), []
     for named in NAMED:
         for kind, counted in COUNTED.items():
-            left, reset, most = (said.get(named.format(what=what, kind=kind), "")
-                                 for what in ("remaining", "reset", "limit"))  # fmt: skip
+            left, reset, most = (
+                said.get(named.format(what=what, kind=kind), "") for what in ("remaining", "reset", "limit")
+            )
             calls, seconds, limit = _amount(left), _until_reset(reset, now), _amount(most)
             if calls is not None and seconds is not None and 0 < seconds <= LONGEST_RESET:
                 size = max(counted(usage), 1)
@@ -794,6 +821,8 @@ def _moment(text: str) -> float | None:
 
 
 def _seconds(span: str) -> float | None:
-    scales = [(float(number), next(scale for start, scale in _SECONDS.items() if unit.lower().startswith(start)))
-              for number, unit in _SPAN.findall(span[:LONGEST_SPAN])]  # fmt: skip
+    scales = [
+        (float(number), next(scale for start, scale in _SECONDS.items() if unit.lower().startswith(start)))
+        for number, unit in _SPAN.findall(span[:LONGEST_SPAN])
+    ]
     return sum(number * scale for number, scale in scales) if scales else None

@@ -12,12 +12,12 @@ from pathlib import Path
 from judgefixtures.checks import SECTIONS
 from judgefixtures.checks.sections import View
 from judgefixtures.checks.sensitivity import close_pairs
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
-from judgefixtures.report.origin import datasets_of, run_of, usage_of
-from judgefixtures.report.record import BEGAN, JUDGMENT_KEY, RESULTS, Record, lines, once, plain, stopped, text
+from judgefixtures.numbers.statistics import SEVERITY, Status
+from judgefixtures.report.header import datasets_of, run_of, usage_of
 from judgefixtures.report.sheet import sheet
-from judgefixtures.statistics import SEVERITY, Status
+from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, lines, once, plain, stopped, text
+from judgefixtures.words.errors import JudgeFixturesError
 
 SCHEMA = 1
 BEFORE = ".before"
@@ -170,6 +170,12 @@ def page_of(record: Record, report: Row) -> str:
 def shown_pairs(record: Record) -> list[Row]:
     """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
     close = close_pairs(evidence_of(record.findings, "indifferent"))
-    return [{**row, "close_for": sorted(judge for (judge, dataset), pairs in close.items()
-                                        if dataset == row["dataset"] and row["pair"] in pairs)}
-            for row in record.pairs]  # fmt: skip
+    return [
+        {
+            **row,
+            "close_for": sorted(
+                judge for (judge, dataset), pairs in close.items() if dataset == row["dataset"] and row["pair"] in pairs
+            ),
+        }
+        for row in record.pairs
+    ]

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
-from judgefixtures.checks.decision import decisions
+from judgefixtures.checks.approval import decisions
+from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import named_in
-from judgefixtures.checks.wording import limits, shortened, table
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
-from judgefixtures.report.record import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
-from judgefixtures.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
+from judgefixtures.numbers.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
+from judgefixtures.report.writing import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
+from judgefixtures.words.errors import JudgeFixturesError
 
 LEVEL = 0.05  # of all tests together, by Holm's method
 HEADER = ("judge", "dataset", "what", "old", "new", "change", "CI", "pairs", "more than chance")
@@ -62,10 +62,15 @@ def compared(old: Record, new: Record) -> Changes:
     before, after = _Side(old), _Side(new)
     shared = sorted(before.estimates.keys() & after.estimates.keys())
     if not shared:
-        raise JudgeFixturesError("\n".join([
-            *failed,
-            "the two reports have nothing in common: no judge was checked in the same way on the same dataset in both.",
-        ]))  # fmt: skip
+        raise JudgeFixturesError(
+            "\n".join(
+                [
+                    *failed,
+                    "the two reports have nothing in common: no judge was checked in the same way on the same dataset in "
+                    "both.",
+                ]
+            )
+        )
     changes = [_change(key, before, after) for key in shared]
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
     beyond = [change for change in changes if adjusted[change.key] < LEVEL]
@@ -73,9 +78,11 @@ def compared(old: Record, new: Record) -> Changes:
     lines = [*failed, _headline(len(shared), len(shown), beyond, old, new)]
     if shown:
         lines += ["", *table([HEADER, *(_cells(change, adjusted[change.key]) for change in shown)])]
-        lines += ["CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider); "
-                  "-: CAR is about the verdicts that moved, and is compared like that of others.",
-                  "more than chance: by Holm's method over everything compared, at most 5% false ones."]  # fmt: skip
+        lines += [
+            "CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider); "
+            "-: CAR is about the verdicts that moved, and is compared like that of others.",
+            "more than chance: by Holm's method over everything compared, at most 5% false ones.",
+        ]
     lines += _statuses(old.findings, new.findings)
     lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
     lines += _only("NEW", after.estimates.keys() - before.estimates.keys())
@@ -87,8 +94,12 @@ def _trouble(which: str, record: Record) -> list[str]:
     """Say that a run did not pass, or did not come to its end; nothing of one that did, waivers heeded."""
     counts = Counter(str(each.status) for each in record.findings if each.waived is None)
     decided = [row for row in decisions(record.findings) or () if row["status"] != "APPROVE"]
-    said = [f"{counts[status]} {several} {status}" for status in ("ERROR", "FAIL", "INCONCLUSIVE") if counts[status]
-            for several in ["result is" if counts[status] == 1 else "results are"]]  # fmt: skip
+    said = [
+        f"{counts[status]} {several} {status}"
+        for status in ("ERROR", "FAIL", "INCONCLUSIVE")
+        if counts[status]
+        for several in ["result is" if counts[status] == 1 else "results are"]
+    ]
     said += [f"the swap of {row['baseline']} for {row['judge']} is {row['status']}" for row in decided]
     said += filter(None, [record.about.lost, stopped(record.about.unfinished)])
     if record.failed and not said:
@@ -101,10 +112,12 @@ class _Side:
 
     def __init__(self, record: Record) -> None:
         findings = record.findings
-        self.texts = {(row["dataset"], row["pair"]): {name: row[name] for name in row if name != "judges"}
-                      for row in record.pairs}  # fmt: skip
-        self.clusters = {(row["dataset"], row["pair"]): f"cluster {row['cluster']}" for row in record.pairs
-                         if "cluster" in row}  # fmt: skip
+        self.texts = {
+            (row["dataset"], row["pair"]): {name: row[name] for name in row if name != "judges"} for row in record.pairs
+        }
+        self.clusters = {
+            (row["dataset"], row["pair"]): f"cluster {row['cluster']}" for row in record.pairs if "cluster" in row
+        }
         self.estimates: dict[Key, Row] = {}
         self.scores: Scores = {}
         for row in rows_of(findings, "contrasts"):
@@ -174,9 +187,15 @@ def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new:
 
 
 def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
-    return (*change.key, signed(change.old["value"]), signed(change.new["value"]), signed(change.difference.value),
-            limits(estimate_row(change.difference)), change.pairs,
-            f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no")  # fmt: skip
+    return (
+        *change.key,
+        signed(change.old["value"]),
+        signed(change.new["value"]),
+        signed(change.difference.value),
+        limits(estimate_row(change.difference)),
+        change.pairs,
+        f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no",
+    )
 
 
 def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
@@ -192,9 +211,10 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
     return [
         f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {said(before[key])}, "
         f"is {said(after[key])}"
-        for key in sorted(before.keys() & after.keys()) if before[key].status is not after[key].status
+        for key in sorted(before.keys() & after.keys())
+        if before[key].status is not after[key].status
         for judge, baseline, dataset, name in [key]
-    ]  # fmt: skip
+    ]
 
 
 def _only(which: str, keys: set[Key]) -> list[str]:
@@ -206,16 +226,22 @@ def _others(old: Record, new: Record) -> list[str]:
     lines = []
     if old.about.version != new.about.version:
         lines.append(f"judgefixtures was {old.about.version}, is {new.about.version}: part of a change may be its own")
-    lines += [f"{name} was {shortened(before, MOST_SHOWN)}, is {shortened(after, MOST_SHOWN)}"
-              for name, (before, after) in settings_that_differ(old.about, new.about).items()]  # fmt: skip
+    lines += [
+        f"{name} was {shortened(before, MOST_SHOWN)}, is {shortened(after, MOST_SHOWN)}"
+        for name, (before, after) in settings_that_differ(old.about, new.about).items()
+    ]
     asked, now = asked_of(old.about), asked_of(new.about)
-    lines += [f"{name}: was {' and '.join(sorted(asked[name]))}, is {' and '.join(sorted(now[name]))}"
-              for name in sorted(asked.keys() & now.keys()) if asked[name] != now[name]]  # fmt: skip
+    lines += [
+        f"{name}: was {' and '.join(sorted(asked[name]))}, is {' and '.join(sorted(now[name]))}"
+        for name in sorted(asked.keys() & now.keys())
+        if asked[name] != now[name]
+    ]
     lines += _options(old, new)
     both = sorted(old.judges.keys() & new.judges.keys())
     changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
-    return lines + [f"{name} is another judge than it was: its table, or what was imported of it, changed"
-                    for name in changed]  # fmt: skip
+    return lines + [
+        f"{name} is another judge than it was: its table, or what was imported of it, changed" for name in changed
+    ]
 
 
 def _options(old: Record, new: Record) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.findings import Row
-from judgefixtures.report.record import Record
-from judgefixtures.statistics import Status
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.report.writing import Record
 
 FAILED = 1
 NOT_MEASURED = 10  # apart from pytest's own codes, 0 to 6

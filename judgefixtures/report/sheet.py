@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from judgefixtures.checks.certainty import not_applied_lines
+from judgefixtures.asking.costs import money
+from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.contrast import folded, largest, legend
 from judgefixtures.checks.control import control_line
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, named_in
-from judgefixtures.costs import money
 from judgefixtures.findings import Row
-from judgefixtures.page.words import allowed_text, beside_verdicts, measured_text, part_of_swap
-from judgefixtures.statistics import Status, bare, signed
-from judgefixtures.texts import one_line
+from judgefixtures.numbers.statistics import Status, bare, signed
+from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
+from judgefixtures.words.texts import one_line
 
 # What makes more than text of a text, in GitHub's Markdown too: there www. and @ need no brackets, :x: and #1 are more.
 SPECIAL = re.compile(r"[\\`*_\[\]<>|~&@]|[:#](?=\S)|(?<=www)\.")
@@ -35,12 +35,25 @@ def sheet(report: Row) -> str:
     decision = report.get("decision")
     title = f"Swap: {decision['status']}" if decision else f"Judge gate: {report['status']}"
     parts = [
-        [f"# {title}", "", *(f"**{plain_text(line)}**  " for line in headlines(report)), "",
-         *(f"{plain_text(line)}.  " for line in source(report))],
-        _ended(report), *_decisions(report), _moved(report), _others(report), _accuracy(report), _controls(report),
-        _waived(report), _cost(report), _warnings(report), _made(report),
+        [
+            f"# {title}",
+            "",
+            *(f"**{plain_text(line)}**  " for line in headlines(report)),
+            "",
+            *(f"{plain_text(line)}.  " for line in source(report)),
+        ],
+        _ended(report),
+        *_decisions(report),
+        _moved(report),
+        _others(report),
+        _accuracy(report),
+        _controls(report),
+        _waived(report),
+        _cost(report),
+        _warnings(report),
+        _made(report),
         ["Decided, for the swap or against it, by: ____________________ on: ____________"] if decision else [],
-    ]  # fmt: skip
+    ]
     return "\n\n".join("\n".join(part).rstrip() for part in parts if part) + "\n"
 
 
@@ -66,9 +79,17 @@ def _decisions(report: Row) -> list[list[str]]:
         who = f"{plain_text(decision['judge'])} in place of {plain_text(decision['baseline'])}"
         primary = [each for each in decision["components"] if each["role"] == "primary"]
         guards = [each for each in decision["components"] if each["role"] == "guard"]
-        rows = [(part_of_swap(each), each["status"], each["n"], signed(each["value"]),
-                 f"{bare(each['low'], 3)} to {bare(each['high'], 3)}", f"worse by {bare(each['margin'])}")
-                for each in primary]  # fmt: skip
+        rows = [
+            (
+                part_of_swap(each),
+                each["status"],
+                each["n"],
+                signed(each["value"]),
+                f"{bare(each['low'], 3)} to {bare(each['high'], 3)}",
+                f"worse by {bare(each['margin'])}",
+            )
+            for each in primary
+        ]
         said = {each["message"] for each in primary}
         reasons = [_item(reason) for reason in decision["reasons"] if reason not in said]
         passed = sum(each["status"] == Status.PASS for each in guards)
@@ -91,18 +112,37 @@ def _moved(report: Row) -> list[str]:
     more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
     sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
     sentences += map(_item, not_applied_lines(report["contrasts"]))
-    return ["## What moved the verdicts", "", *sentences, "", *_table(HEADER, cells[:MOST]), *more, "",
-            *(f"{plain_text(line)}.  " for line in legend(report["contrasts"]))]  # fmt: skip
+    return [
+        "## What moved the verdicts",
+        "",
+        *sentences,
+        "",
+        *_table(HEADER, cells[:MOST]),
+        *more,
+        "",
+        *(f"{plain_text(line)}.  " for line in legend(report["contrasts"])),
+    ]
 
 
 def _moved_cells(row: Row, name: str) -> Iterable[tuple[object, ...]]:
     """Yield the cells of a contrast's verdicts, and of what else decided it."""
     status = f"WAIVED ({named_in(row)})" if row["waived"] else named_in(row)
-    yield (name, status, row["n"], signed(row["vsr"]["value"]) if row["vsr"] else "-", _interval(row["vsr"]),
-           bare(row["tolerance"]))  # fmt: skip
+    yield (
+        name,
+        status,
+        row["n"],
+        signed(row["vsr"]["value"]) if row["vsr"] else "-",
+        _interval(row["vsr"]),
+        bare(row["tolerance"]),
+    )
     for part in beside_verdicts(row):
-        yield (f"{name}: {NAMED[part['part']]}", part["status"], part["estimate"]["n"], *measured_text(part),
-               allowed_text(part))  # fmt: skip
+        yield (
+            f"{name}: {NAMED[part['part']]}",
+            part["status"],
+            part["estimate"]["n"],
+            *measured_text(part),
+            allowed_text(part),
+        )
 
 
 def _ended(report: Row) -> list[str]:
@@ -113,21 +153,25 @@ def _ended(report: Row) -> list[str]:
 
 def _others(report: Row) -> list[str]:
     """Return what else did not pass: accuracy, plans."""
-    open_ = [row for row in others(report)
-             if row["status"] in OPEN and not row["waived"] and not row.get("of_test")]  # fmt: skip
+    open_ = [row for row in others(report) if row["status"] in OPEN and not row["waived"] and not row.get("of_test")]
     said = [f"{row['status']}: {row['text'] or row['message']} ({row['name']} on {row['dataset']})" for row in open_]
     return ["## What else did not pass", "", *_cut(list(map(_item, said)))] if said else []
 
 
 def _accuracy(report: Row) -> list[str]:
     rows = [row for row in report.get("accuracy") or () if row["category"] == "all"]
-    cells = [(row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), _interval(row["accuracy"]))
-             for row in rows]  # fmt: skip
+    cells = [
+        (row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), _interval(row["accuracy"]))
+        for row in rows
+    ]
     known = {cell[:2] for cell in cells}
     for row in report.get("side_by_side") or ():
         if row["category"] == "all":
-            cells += [(judge, row["dataset"], row["n"], bare(found["value"]), _interval(found))
-                      for judge, found in row["judges"].items() if (judge, row["dataset"]) not in known]  # fmt: skip
+            cells += [
+                (judge, row["dataset"], row["n"], bare(found["value"]), _interval(found))
+                for judge, found in row["judges"].items()
+                if (judge, row["dataset"]) not in known
+            ]
     header = ("judge", "dataset", "pairs", "right", "interval")
     return ["## Where the better response is known", "", *_table(header, cells)] if cells else []
 
@@ -141,17 +185,29 @@ def _controls(report: Row) -> list[str]:
 def _waived(report: Row) -> list[str]:
     rows = [row for key in ("contrasts", "four_cells") for row in report.get(key) or () if row["waived"]]
     said = [
-        _item(f"{row['judge']} on {row['dataset']}: {row['contrast']} ({row['status']}): waived by {by['owner']} until "
-              f"{by['expires']}: {by['reason']}")
-        for row in rows for by in [row["waived"]]
-    ]  # fmt: skip
+        _item(
+            f"{row['judge']} on {row['dataset']}: {row['contrast']} ({row['status']}): waived by {by['owner']} until "
+            f"{by['expires']}: {by['reason']}"
+        )
+        for row in rows
+        for by in [row["waived"]]
+    ]
     return ["## Waived", "", *said] if said else []
 
 
 def _cost(report: Row) -> list[str]:
     rows = (report.get("run") or {}).get("usage") or ()
-    cells = [(row["judge"], row["judgments"], sum(row["invalid"].values()), _asked(row),
-              _count(row["output_tokens"]), money(row["usd"])) for row in rows]  # fmt: skip
+    cells = [
+        (
+            row["judge"],
+            row["judgments"],
+            sum(row["invalid"].values()),
+            _asked(row),
+            _count(row["output_tokens"]),
+            money(row["usd"]),
+        )
+        for row in rows
+    ]
     header = ("judge", "answers", "invalid", "tokens in", "tokens out", "cost of all of these answers")
     return ["## What it costs", "", *_table(header, cells)] if cells else []
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from judgefixtures.checks.wording import shortened
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.checks.phrasing import shortened
 from judgefixtures.findings import Row
+from judgefixtures.measures.rows import digest_of
 from judgefixtures.report import worse
 from judgefixtures.report.outcome import is_of_test
-from judgefixtures.report.record import (
+from judgefixtures.report.writing import (
     JUDGMENT_KEY,
     MOST_SHOWN,
     SHARED,
@@ -25,7 +25,7 @@ from judgefixtures.report.record import (
     settings_that_differ,
     stopped,
 )
-from judgefixtures.rows import digest_of
+from judgefixtures.words.errors import JudgeFixturesError
 
 OF_ORDER = ("response_1", "response_2", "gold", "judges")  # what of a pair differs where its responses changed places
 
@@ -44,19 +44,34 @@ def together(records: Mapping[Path, Record]) -> Record:
     _agree({folder: {"the version of judgefixtures": about.version} for folder, about in abouts.items()})
     _agree({folder: {"--judge-pairs or --judge-repeats": numbers(about)} for folder, about in abouts.items()})
     _agree_on_settings(abouts)
-    _agree({folder: {f"the judge {name!r}": identity for name, identity in part.judges.items()}
-            for folder, part in records.items()})  # fmt: skip
+    _agree(
+        {
+            folder: {f"the judge {name!r}": identity for name, identity in part.judges.items()}
+            for folder, part in records.items()
+        }
+    )
     _agree_on_pairs(records)
-    _agree({folder: {f"the result of {row['item']}": row for row in part.results if not is_of_test(row)}
-            for folder, part in records.items()}, shows=False)  # fmt: skip
-    _agree({folder: {f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
-            for folder, part in records.items()}, shows=False)  # fmt: skip
+    _agree(
+        {
+            folder: {f"the result of {row['item']}": row for row in part.results if not is_of_test(row)}
+            for folder, part in records.items()
+        },
+        shows=False,
+    )
+    _agree(
+        {
+            folder: {f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
+            for folder, part in records.items()
+        },
+        shows=False,
+    )
     left = {row["item"]: row for part in parts for row in part.results if row["item"] in part.about.unfinished}
     items: dict[str, Row] = {}
     for row in (row for part in parts for row in part.results if row["item"] not in part.about.unfinished):
         items[row["item"]] = worse(items.get(row["item"], row), row)  # a test that crashed somewhere has crashed
-    judgments, pairs, plans = ([row for part in parts for row in getattr(part, name)]
-                               for name in ("judgments", "pairs", "plans"))  # fmt: skip
+    judgments, pairs, plans = (
+        [row for part in parts for row in getattr(part, name)] for name in ("judgments", "pairs", "plans")
+    )
     about = _about(list(abouts.values()), items.keys())
     return Record.of(about, (left | items).values(), judgments, pairs, plans)
 
@@ -68,14 +83,18 @@ def _about(parts: Sequence[About], ran: Collection[str]) -> About:
     families = {name: ids for part in parts for name, ids in part.families.items()}
     settings = {table: keys for part in parts for table, keys in part.settings.items()}
     return replace(
-        parts[0], date=max(part.date for part in parts), lost=lost, unfinished=(),
+        parts[0],
+        date=max(part.date for part in parts),
+        lost=lost,
+        unfinished=(),
         families={name: families[name] for name in sorted(families)},
-        sources=joined_sources(part.sources for part in parts), retries=sum(part.retries for part in parts),
+        sources=joined_sources(part.sources for part in parts),
+        retries=sum(part.retries for part in parts),
         shared={kind: [each for part in parts for each in part.shared[kind]] for kind in SHARED},
         prices=dict(sorted(price for part in parts for price in part.prices.items())),
         settings={table: settings[table] for table in sorted(settings)},
         key_variables=tuple(sorted({name for part in parts for name in part.key_variables})),
-    )  # fmt: skip
+    )
 
 
 def _agree(parts: Mapping[Path, Mapping[str, object]], *, shows: bool = True) -> None:

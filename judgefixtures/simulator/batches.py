@@ -91,7 +91,7 @@ class BatchDesk:
         """How often each question was answered in batches, by its id: what is paid for."""
         with self._lock:
             results = [each for batch in self.batches.values() for each in batch.results or ()]
-            return Counter(name for name, status, _ in results if status in (200, 400))  # fmt: skip
+            return Counter(name for name, status, _ in results if status in (200, 400))
 
     def handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
         """Return the response to a request about batches or files; None for any other request."""
@@ -140,11 +140,18 @@ class BatchDesk:
     def _openai_shown(self, batch: Batch) -> dict[str, Any]:
         word = self._word(batch, "completed", "in_progress")
         shown: dict[str, Any] = {
-            "id": batch.name, "object": "batch", "endpoint": "/v1/chat/completions", "completion_window": "24h",
-            "input_file_id": "file-1", "status": word, "created_at": int(batch.made),
-            "metadata": {"judgefixtures": batch.mark}, "output_file_id": None, "error_file_id": None,
+            "id": batch.name,
+            "object": "batch",
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "input_file_id": "file-1",
+            "status": word,
+            "created_at": int(batch.made),
+            "metadata": {"judgefixtures": batch.mark},
+            "output_file_id": None,
+            "error_file_id": None,
             "request_counts": {"total": len(batch.asked), "completed": 0, "failed": 0},
-        }  # fmt: skip
+        }
         if word == "failed":
             shown["errors"] = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]}
         if word not in ("completed", "expired"):
@@ -212,8 +219,11 @@ class BatchDesk:
 
     def _google_shown(self, batch: Batch) -> dict[str, Any]:
         word = self._word(batch, "SUCCEEDED", "RUNNING").upper()
-        about: dict[str, Any] = {"displayName": batch.mark, "state": f"BATCH_STATE_{word}",
-                                 "createTime": _moment(batch.made)}  # fmt: skip
+        about: dict[str, Any] = {
+            "displayName": batch.mark,
+            "state": f"BATCH_STATE_{word}",
+            "createTime": _moment(batch.made),
+        }
         shown: dict[str, Any] = {"name": batch.name, "metadata": about}
         if word == "FAILED":
             shown |= {"done": True, "error": {"code": 3, "message": "the input is not valid"}}
@@ -280,9 +290,14 @@ class BatchDesk:
                 counts["expired" if body is None else "succeeded" if status == 200 else "errored"] += 1
         else:
             counts["processing"] = len(batch.asked)
-        return {"id": batch.name, "type": "message_batch", "processing_status": "ended" if ended else "in_progress",
-                "request_counts": counts, "created_at": _moment(batch.made),
-                "expires_at": _moment(batch.made + DAY)}  # fmt: skip
+        return {
+            "id": batch.name,
+            "type": "message_batch",
+            "processing_status": "ended" if ended else "in_progress",
+            "request_counts": counts,
+            "created_at": _moment(batch.made),
+            "expires_at": _moment(batch.made + DAY),
+        }
 
     # --- what all have in common ------------------------------------------------------------------------------
 
@@ -328,9 +343,7 @@ class BatchDesk:
             batch.results = [(name, *self._result(batch.name, name, path, body)) for name, path, body in batch.asked]
         return batch.results or []
 
-    def _result(
-        self, batch: str, name: str, path: str, body: dict[str, Any]
-    ) -> tuple[int, dict[str, Any] | None]:  # fmt: skip
+    def _result(self, batch: str, name: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
         chance, faults = _chance(f"{batch} {name}"), self.faults
         if faults.errors_only or chance < faults.failing:
             return 500, {"error": {"code": 500, "message": "the model failed", "type": "server_error"}}
@@ -343,8 +356,9 @@ class BatchDesk:
     def _shuffled(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
         rows = list(self._results(batch))
         rows += rows[: self.faults.duplicates]
-        rows += [(f"{number:032x}-0", status, body) for number, (_, status, body)
-                 in enumerate(rows[: self.faults.unknown])]  # fmt: skip
+        rows += [
+            (f"{number:032x}-0", status, body) for number, (_, status, body) in enumerate(rows[: self.faults.unknown])
+        ]
         if self.faults.reordered:
             random.Random(batch.name).shuffle(rows)
         return rows

@@ -17,11 +17,11 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from judgefixtures.cues import FAMILIES, PLACEBO
-from judgefixtures.edits import EDITS, edits
-from judgefixtures.pairs import Pair, sampled
-from judgefixtures.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
-from judgefixtures.published import PAIRS, Labels, experiments
+from judgefixtures.material.cues import FAMILIES, PLACEBO
+from judgefixtures.material.edits import EDITS, edits
+from judgefixtures.material.pairs import Pair, sampled
+from judgefixtures.material.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
+from judgefixtures.material.published import PAIRS, Labels, experiments
 from judgefixtures.simulator.closeness import CLEAR, differences
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 
@@ -37,8 +37,12 @@ PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = MappingProxyType(
 
 PROVENANCE = tuple(FAMILIES["provenance"])
 # Of two labels of a family the earlier one is followed: no simulated judge stands for a real one's view of people.
-STRENGTH = {label: strength for name, labels in FAMILIES.items() if name != PLACEBO
-            for strength, label in enumerate(reversed(tuple(labels)))}  # fmt: skip
+STRENGTH = {
+    label: strength
+    for name, labels in FAMILIES.items()
+    if name != PLACEBO
+    for strength, label in enumerate(reversed(tuple(labels)))
+}
 # By how much EXPERT exceeds HUMAN where both were measured against UNKNOWN (GPT-4o, ELI5): 18 - 7.
 EXPERT_OVER_HUMAN = 11
 CONTROL_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 50 +- 20
@@ -299,12 +303,15 @@ def read(prompt: str, separation: float = 1.0) -> Seen:
         lean = _lean(*(_unedited(text, content_type) for text in (first, second)))
         difference = CLEAR * (1 - 2 * lean)
     return Seen(
-        labels, lean, difference, content_type,
+        labels,
+        lean,
+        difference,
+        content_type,
         brackets="[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
         longer=_longer(first, second),
         demanded=_demanded(prompt, content_type) or lured,
         planned=EXECUTION_MARK in prompt,
-    )  # fmt: skip
+    )
 
 
 def _lean(first: str | None, second: str | None) -> float:
@@ -360,9 +367,12 @@ _CUES = [
 
 
 _CUE_ANYWHERE = re.compile(
-    "|".join(rf"\b\w+ [12] {re.escape(sentence.partition('{number} ')[2])}" for labels in FAMILIES.values()
-             for sentence in labels.values())
-)  # fmt: skip
+    "|".join(
+        rf"\b\w+ [12] {re.escape(sentence.partition('{number} ')[2])}"
+        for labels in FAMILIES.values()
+        for sentence in labels.values()
+    )
+)
 
 
 def _labels(prompt: str) -> Labels:
@@ -488,11 +498,7 @@ POINTS = 10  # the scale on which merit is measured; a prompt's own has other en
 # Points by which the better of two responses is the better one, where readers call them clear, or nearly equal.
 BETTER, WORSE, MIDDLE = 8, 4, 5
 MERITS_ALONE = {
-    "Response": (
-        "It gets the facts right and is clear.",
-        "It gives a cause that holds.",
-        "It leaves gaps.",
-    ),
+    "Response": ("It gets the facts right and is clear.", "It gives a cause that holds.", "It leaves gaps."),
     "Story": ("Its ending is earned.", "Its images are strong.", "Its arc stays flat."),
 }
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from judgefixtures.sources.source import DATA
+from judgefixtures.sources.described import DATA
 
 CLEAR = math.log(60.5 / 0.5)
 

@@ -183,18 +183,12 @@ class _Handler(BaseHTTPRequestHandler):
         if settings.get("responseLogprobs") and (tokens := _said(model, prompt, text, settings.get("logprobs") or 0)):
             candidate["logprobsResult"] = {
                 "chosenCandidates": [_google_token(token.text, token.logprob) for token in tokens],
-                "topCandidates": [{"candidates": [_google_token(*each) for each in token.likeliest]}
-                                  for token in tokens],
-            }  # fmt: skip
+                "topCandidates": [
+                    {"candidates": [_google_token(*each) for each in token.likeliest]} for token in tokens
+                ],
+            }
         usage = _tokens(prompt, text, "promptTokenCount", "candidatesTokenCount")
-        self._send(
-            200,
-            {
-                "candidates": [candidate],
-                "usageMetadata": usage,
-                "modelVersion": model,
-            },
-        )
+        self._send(200, {"candidates": [candidate], "usageMetadata": usage, "modelVersion": model})
 
     def _anthropic(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], _prompt_of(request["messages"][-1]["content"])

@@ -38,8 +38,10 @@ def said_tokens(text: str, log_odds: float, count: int) -> list[SaidToken]:
     pattern, texts = _VERDICT[format]
     place = pattern.search(text)
     start = place.start() if place else -1
-    return [_verdict(part, texts, log_odds, count) if at == start else _plain(part, count)
-            for at, part in _parts(text, start)]  # fmt: skip
+    return [
+        _verdict(part, texts, log_odds, count) if at == start else _plain(part, count)
+        for at, part in _parts(text, start)
+    ]
 
 
 def _parts(text: str, verdict: int) -> Iterator[tuple[int, str]]:

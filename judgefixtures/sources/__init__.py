@@ -5,7 +5,7 @@ is imported only where it is needed. mapping: a row to a pair, by columns. named
 name. sample: all of that, chosen, ordered and accounted for. No judge and no cue is known here.
 """
 
+from judgefixtures.sources.described import BUILT_IN_SOURCES, Source
 from judgefixtures.sources.sample import Sample, load_pairs, load_sample, read_pairs
-from judgefixtures.sources.source import BUILT_IN_SOURCES, Source
 
 __all__ = ["BUILT_IN_SOURCES", "Sample", "Source", "load_pairs", "load_sample", "read_pairs"]

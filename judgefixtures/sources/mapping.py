@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from judgefixtures.errors import JudgeFixturesError, choices
-from judgefixtures.pairs import FIELDS, TEXT_FIELDS, Pair
-from judgefixtures.sources.rows import MISSING, Row, listed, lookup
-from judgefixtures.sources.source import Source
+from judgefixtures.material.pairs import FIELDS, TEXT_FIELDS, Pair
+from judgefixtures.sources.described import Source
+from judgefixtures.sources.parsing import MISSING, Row, listed, lookup
 from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
+from judgefixtures.words.errors import JudgeFixturesError, choices
 
 PREFERENCE = ("chosen", "rejected")
 COLUMNS = (*FIELDS, *PREFERENCE, VOTES)
@@ -96,7 +96,7 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
         category=category,
         content_type=text(content_type, columns["content_type"], row.where),
         cluster=cluster,
-    )  # fmt: skip
+    )
     return None if gold == 0 else replace(pair, id=text_id(pair)) if make_id else pair
 
 
@@ -144,8 +144,10 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         key = str(value).lower() if isinstance(value, bool) else str(whole)
         if key not in source.gold_values:
-            raise JudgeFixturesError(f"{row.where}: {field} is {value!r}, which gold_values does not map: "
-                                     f"{choices(key, source.gold_values)}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{row.where}: {field} is {value!r}, which gold_values does not map: "
+                f"{choices(key, source.gold_values)}."
+            )
         return source.gold_values[key]  # type: ignore[return-value]
     if row.textual and value in ("1", "2"):
         value = int(value)

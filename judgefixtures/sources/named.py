@@ -14,10 +14,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair
+from judgefixtures.material.pairs import Pair
+from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import PREFERENCE, ids_only, mapped_pairs, text
-from judgefixtures.sources.rows import (
+from judgefixtures.sources.parsing import (
     MISSING,
     Row,
     Rows,
@@ -29,8 +29,8 @@ from judgefixtures.sources.rows import (
     lookup,
     numbered,
 )
-from judgefixtures.sources.source import Source
 from judgefixtures.sources.tables import Table, is_blank, is_decided, number, objects, read_tables, whole
+from judgefixtures.words.errors import JudgeFixturesError
 
 ELI5 = "explainlikeimfive"
 
@@ -148,8 +148,10 @@ def promptfoo_rows(source: Source) -> Rows:
     for row in numbered(cells, where):
         test, prompt = row.fields.get("testIdx"), row.fields.get("promptIdx")
         if not isinstance(test, int) or not isinstance(prompt, int):
-            raise JudgeFixturesError(f"{row.where}: testIdx and promptIdx must be whole numbers, got {test!r} and "
-                                     f"{prompt!r}; the row has {listed(row.fields)}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{row.where}: testIdx and promptIdx must be whole numbers, got {test!r} and "
+                f"{prompt!r}; the row has {listed(row.fields)}."
+            )
         if prompt in tests.setdefault(test, {}):
             raise JudgeFixturesError(f"{row.where}: test {test} has an output of prompt {prompt} already.")
         tests[test][prompt] = row.fields
@@ -168,17 +170,23 @@ def deepeval_rows(source: Source) -> Rows:
             f"{where} is not an export of deepeval: neither a list nor an object with a list testCases. Write one with "
             '`dataset.save_as(file_type="json", include_test_cases=True)`, or with DEEPEVAL_RESULTS_FOLDER.'
         )
-    return Rows([row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
-                 for row in numbered(held, where)])  # fmt: skip
+    return Rows(
+        [
+            row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
+            for row in numbered(held, where)
+        ]
+    )
 
 
-SNAKE = MappingProxyType({
-    "actualOutput": "actual_output", "expectedOutput": "expected_output", "retrievalContext": "retrieval_context",
-})  # fmt: skip
-EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = MappingProxyType({
-    "promptfoo": {"question": "prompt", "response_1": "outputs.0", "response_2": "outputs.1"},
-    "deepeval": {"question": "input", "response_1": "actual_output", "response_2": "expected_output"},
-})  # fmt: skip
+SNAKE = MappingProxyType(
+    {"actualOutput": "actual_output", "expectedOutput": "expected_output", "retrievalContext": "retrieval_context"}
+)
+EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "promptfoo": {"question": "prompt", "response_1": "outputs.0", "response_2": "outputs.1"},
+        "deepeval": {"question": "input", "response_1": "actual_output", "response_2": "expected_output"},
+    }
+)
 """Where an export's question and responses are, unless the user's columns say otherwise."""
 
 
@@ -203,24 +211,38 @@ def exported(rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Ite
 
 def _known(table: Table, read: Callable[[Source], Rows] | None = None) -> Known:
     return Known(
-        table.pairs, table.columns, table.hub, table.split, table.data_dir, read,
-        many_per_question=table.many_per_question, has_ratio=bool(table.ratio or table.votes), licence=table.licence,
+        table.pairs,
+        table.columns,
+        table.hub,
+        table.split,
+        table.data_dir,
+        read,
+        many_per_question=table.many_per_question,
+        has_ratio=bool(table.ratio or table.votes),
+        licence=table.licence,
         address=table.address,
-    )  # fmt: skip
+    )
 
 
 READERS = MappingProxyType({"llmbar": llmbar_rows, "biasbench": biasbench_rows})
-NAMED: Mapping[str, Known] = MappingProxyType({
-    "eli5": Known(
-        eli5, ("q_id", "title", "selftext", "subreddit", "answers"), "Pavithree/eli5", "test",
-        many_per_question=True, has_ratio=True, licence="not stated by its publisher (texts of Reddit users)",
-    ),
-    **{name: _known(table, READERS.get(name)) for name, table in read_tables().items()},
-    "promptfoo": Known(exported, read=promptfoo_rows, is_export=True, address="`promptfoo eval -o results.json`"),
-    "deepeval": Known(
-        exported, read=deepeval_rows, is_export=True, address='`dataset.save_as(file_type="json")` of deepeval',
-    ),
-})  # fmt: skip
+NAMED: Mapping[str, Known] = MappingProxyType(
+    {
+        "eli5": Known(
+            eli5,
+            ("q_id", "title", "selftext", "subreddit", "answers"),
+            "Pavithree/eli5",
+            "test",
+            many_per_question=True,
+            has_ratio=True,
+            licence="not stated by its publisher (texts of Reddit users)",
+        ),
+        **{name: _known(table, READERS.get(name)) for name, table in read_tables().items()},
+        "promptfoo": Known(exported, read=promptfoo_rows, is_export=True, address="`promptfoo eval -o results.json`"),
+        "deepeval": Known(
+            exported, read=deepeval_rows, is_export=True, address='`dataset.save_as(file_type="json")` of deepeval'
+        ),
+    }
+)
 
 
 def _answers(row: Row) -> list[Mapping[str, Any]]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from judgefixtures.errors import JudgeFixturesError, choices
-from judgefixtures.pairs import (
+from judgefixtures.material.pairs import (
     Pair,
     balanced,
     independent,
@@ -18,24 +17,27 @@ from judgefixtures.pairs import (
     sampled,
     sharing_a_question,
 )
+from judgefixtures.numbers.statistics import several
+from judgefixtures.sources.described import BUILT_IN_SOURCES, Source
 from judgefixtures.sources.mapping import mapped_pairs
 from judgefixtures.sources.named import NAMED, known_rows
-from judgefixtures.sources.rows import Rows, hub_rows, json_lines, local_rows
-from judgefixtures.sources.source import BUILT_IN_SOURCES, Source
+from judgefixtures.sources.parsing import Rows, hub_rows, json_lines, local_rows
 from judgefixtures.sources.tables import least_ratio
-from judgefixtures.statistics import several
+from judgefixtures.words.errors import JudgeFixturesError, choices
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
-APPLIES = MappingProxyType({
-    "columns": ("file", "hub", "export"),
-    "gold_values": ("file", "hub", "export"),
-    "max_margin": ("file", "hub", "export"),
-    "rows": ("file",),
-    "revision": ("hub", "named on the hub"),
-    "config": ("hub",),
-    "split": ("file", "hub", "named on the hub", "named copy"),
-})  # fmt: skip
+APPLIES = MappingProxyType(
+    {
+        "columns": ("file", "hub", "export"),
+        "gold_values": ("file", "hub", "export"),
+        "max_margin": ("file", "hub", "export"),
+        "rows": ("file",),
+        "revision": ("hub", "named on the hub"),
+        "config": ("hub",),
+        "split": ("file", "hub", "named on the hub", "named copy"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,9 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
         raise JudgeFixturesError(_no_pairs(source, left_out))
     if source.balance_length:
         if all(pair.gold is None for pair in pairs):
-            raise JudgeFixturesError(f"dataset {source.name!r}: balance_length = true, but no pair has gold: leave it "
-                                     "out.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"dataset {source.name!r}: balance_length = true, but no pair has gold: leave it out."
+            )
         pairs, surplus = length_balanced(pairs, seed)
         left_out["pairs for the balance of lengths"] += surplus
         if not pairs:

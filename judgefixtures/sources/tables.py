@@ -13,11 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from judgefixtures.errors import JudgeFixturesError, choices
-from judgefixtures.pairs import Pair
+from judgefixtures.material.pairs import Pair
+from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import identifier, text, text_id
-from judgefixtures.sources.rows import Row, listed
-from judgefixtures.sources.source import Source
+from judgefixtures.sources.parsing import Row, listed
+from judgefixtures.words.errors import JudgeFixturesError, choices
 
 TABLES = Path(__file__).with_name("named.toml")
 MIN_RATIO = 2.0
@@ -189,27 +189,47 @@ def _maps_to(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _TEXT = (_is_text, "a text")
 _COLUMNS = (_are_texts, "a list of columns")
 _SWITCH = (lambda value: isinstance(value, bool), "true or false")
-SHAPES: Mapping[str, Any] = MappingProxyType({
-    **dict.fromkeys(("hub", "data_dir", "split", "address", "licence", "content_type", "ratio"), _TEXT),
-    **dict.fromkeys(("columns", "id", "votes"), _COLUMNS),
-    **dict.fromkeys(("many_per_question", "first_turns"), _SWITCH),
-    "texts": (lambda value: _are_texts(value) and len(value) == 3, "the columns of question, response 1, response 2"),
-    "gold": {"column": _TEXT, "values": (_maps_to(lambda each: type(each) is int and each in (0, 1, 2)),
-                                         "values mapped to 1, 2 or 0")},
-    "category": {"column": _TEXT, "domains": (_maps_to(_are_texts), "domains with lists of values"),
-                 "begins": (_maps_to(_is_text), "beginnings mapped to names")},
-    "only": {"column": _TEXT, "begins": _TEXT, "left_out": _TEXT,
-             "equals": (lambda value: type(value) in (int, float), "a number")},
-})  # fmt: skip
+SHAPES: Mapping[str, Any] = MappingProxyType(
+    {
+        **dict.fromkeys(("hub", "data_dir", "split", "address", "licence", "content_type", "ratio"), _TEXT),
+        **dict.fromkeys(("columns", "id", "votes"), _COLUMNS),
+        **dict.fromkeys(("many_per_question", "first_turns"), _SWITCH),
+        "texts": (
+            lambda value: _are_texts(value) and len(value) == 3,
+            "the columns of question, response 1, response 2",
+        ),
+        "gold": {
+            "column": _TEXT,
+            "values": (_maps_to(lambda each: type(each) is int and each in (0, 1, 2)), "values mapped to 1, 2 or 0"),
+        },
+        "category": {
+            "column": _TEXT,
+            "domains": (_maps_to(_are_texts), "domains with lists of values"),
+            "begins": (_maps_to(_is_text), "beginnings mapped to names"),
+        },
+        "only": {
+            "column": _TEXT,
+            "begins": _TEXT,
+            "left_out": _TEXT,
+            "equals": (lambda value: type(value) in (int, float), "a number"),
+        },
+    }
+)
 
 
 # --- what every known source needs of a row -----------------------------------------------------------------------
 
 
 def whole(
-    name: str, texts: Sequence[tuple[str, Any]], category: str | None, source: Source, row: Row, left_out: Counter[str],
-    content_type: str = "Response", gold: Literal[1, 2] = 1,
-) -> Iterator[Pair]:  # fmt: skip
+    name: str,
+    texts: Sequence[tuple[str, Any]],
+    category: str | None,
+    source: Source,
+    row: Row,
+    left_out: Counter[str],
+    content_type: str = "Response",
+    gold: Literal[1, 2] = 1,
+) -> Iterator[Pair]:
     """Yield the pair of a question and two responses, each with its column, unless one is blank or was deleted."""
     if any(is_blank(value) for _, value in texts):
         left_out["pairs with an empty text"] += 1
@@ -266,11 +286,13 @@ def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, A
     for each in held if isinstance(held, list) else () if held is None else (held,):
         if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
             found = listed(each) if isinstance(each, Mapping) else repr(each)
-            raise JudgeFixturesError(f"{row.where}: {column} have no {listed(missing)}: found {found}; expected "
-                                     f"{listed(keys)}.")  # fmt: skip
+            raise JudgeFixturesError(
+                f"{row.where}: {column} have no {listed(missing)}: found {found}; expected {listed(keys)}."
+            )
     if not isinstance(held, list | None):
-        raise JudgeFixturesError(f"{row.where}: {column} must be a list of objects or an object of lists with "
-                                 f"{listed(keys)}.")  # fmt: skip
+        raise JudgeFixturesError(
+            f"{row.where}: {column} must be a list of objects or an object of lists with {listed(keys)}."
+        )
     return held or []
 
 
@@ -278,8 +300,9 @@ def _first_turn(row: Row, column: str) -> tuple[Any, Any]:
     """Return the first question and answer of a conversation."""
     first = objects(row, column, ("role", "content"))[:2]
     if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
-        raise JudgeFixturesError(f"{row.where}: {column} must begin with a message of the user and one of the "
-                                 f"assistant, got {roles!r}.")  # fmt: skip
+        raise JudgeFixturesError(
+            f"{row.where}: {column} must begin with a message of the user and one of the assistant, got {roles!r}."
+        )
     return first[0]["content"], first[1]["content"]
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair
-from judgefixtures.sources.rows import MISSING, Row, lookup
-from judgefixtures.sources.source import Source
+from judgefixtures.material.pairs import Pair
+from judgefixtures.sources.described import Source
+from judgefixtures.sources.parsing import MISSING, Row, lookup
+from judgefixtures.words.errors import JudgeFixturesError
 
 VOTES = "votes"
 ACCEPTED = (

@@ -16,11 +16,26 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from judgefixtures.errors import JudgeFixturesError
+from judgefixtures.words.errors import JudgeFixturesError
 
 CONFIGURATION = Path(__file__).with_name("configuration.toml")
-MODULES = ("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "plan",
-           "swap", "age", "gender", "ethnicity", "education")  # fmt: skip
+MODULES = (
+    "recency",
+    "provenance",
+    "cues",
+    "noise",
+    "position",
+    "verbosity",
+    "bias",
+    "attack",
+    "accuracy",
+    "plan",
+    "swap",
+    "age",
+    "gender",
+    "ethnicity",
+    "education",
+)
 SUITE = Path("tests", "judge")
 PAIRS = Path("data", "pairs.jsonl")
 # What the configuration has as a comment until there are such pairs.
@@ -28,10 +43,15 @@ OWN = ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{PAIR
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
 # Where pytest looks for its settings, first to last, and what a file holds that has some.
-SETTINGS = MappingProxyType({
-    "pytest.toml": "", "pytest.ini": "", "pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]",
-    "setup.cfg": "[tool:pytest]",
-})  # fmt: skip
+SETTINGS = MappingProxyType(
+    {
+        "pytest.toml": "",
+        "pytest.ini": "",
+        "pyproject.toml": "[tool.pytest",
+        "tox.ini": "[pytest]",
+        "setup.cfg": "[tool:pytest]",
+    }
+)
 # What a recording that was cut short leaves beside the others, and a write or a lock that was killed: never committed.
 IGNORED = ("*.part.jsonl", "*.part-of-another-judge*.jsonl", ".*.draft")
 FIXTURES = ("judge", "baseline", "pairs", "contrast", "gate")
@@ -170,8 +190,13 @@ def _at(table: Any, *keys: str) -> Any:
 
 def _taken(folder: Path) -> set[str]:
     """Return the names of test modules elsewhere in the repository that are in no package."""
-    return {name for path, names in _folders(folder) if "__init__.py" not in names and path != folder / SUITE
-            for name in names if name.startswith("test_") and name.endswith(".py")}  # fmt: skip
+    return {
+        name
+        for path, names in _folders(folder)
+        if "__init__.py" not in names and path != folder / SUITE
+        for name in names
+        if name.startswith("test_") and name.endswith(".py")
+    }
 
 
 def _folders(folder: Path) -> Iterator[tuple[Path, list[str]]]:
@@ -206,8 +231,11 @@ def _next(folder: Path) -> list[str]:
     if (folder / PAIRS).is_file():
         del lines[1]
     if (root := _pytest_root(folder)) is not None:
-        lines.insert(0, f"run pytest with --rootdir . here, or init in {root}: that is where pytest would find its "
-                        "settings, and look for the table")  # fmt: skip
+        lines.insert(
+            0,
+            f"run pytest with --rootdir . here, or init in {root}: that is where pytest would find its "
+            "settings, and look for the table",
+        )
     return lines
 
 

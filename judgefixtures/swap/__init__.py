@@ -5,10 +5,10 @@
 """
 
 from judgefixtures.swap.cells import SwapAccuracy, SwapCell
+from judgefixtures.swap.components import Component, SwapDecision, SwapStatus
 from judgefixtures.swap.decision import decide_swap, guards
 from judgefixtures.swap.looks import decide_looks
 from judgefixtures.swap.margins import guard_margin
-from judgefixtures.swap.results import Component, SwapDecision, SwapStatus
 
 __all__ = [
     "Component",

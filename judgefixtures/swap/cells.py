@@ -26,9 +26,8 @@ KINDS = ("cue", "order", "edit")
 HALVES: dict[Verdict, int] = {1: 2, 0: 1, 2: 0}  # of the outcome that came about, by verdict
 # How a pair moved, in halves, by its verdicts in the two arms; None where one of them is invalid.
 MOVES: dict[Arms, int | None] = {
-    (x, y): None if x is None or y is None else HALVES[x] - HALVES[y]
-    for x in (1, 2, 0, None) for y in (1, 2, 0, None)
-}  # fmt: skip
+    (x, y): None if x is None or y is None else HALVES[x] - HALVES[y] for x in (1, 2, 0, None) for y in (1, 2, 0, None)
+}
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -65,12 +64,21 @@ class SwapCell:
             object.__setattr__(self, judge, tuple(map(tuple, getattr(self, judge))))
         for values in ("pairs", "candidate_admits", "baseline_admits", "candidate_unread", "baseline_unread"):
             object.__setattr__(self, values, tuple(getattr(self, values)))
-        _check_lengths(self.id, self.pairs, self.candidate, self.baseline, self.candidate_admits, self.baseline_admits,
-                       *filter(None, (self.candidate_unread, self.baseline_unread)))  # fmt: skip
+        _check_lengths(
+            self.id,
+            self.pairs,
+            self.candidate,
+            self.baseline,
+            self.candidate_admits,
+            self.baseline_admits,
+            *filter(None, (self.candidate_unread, self.baseline_unread)),
+        )
         for judge, arms in (("candidate", self.candidate), ("baseline", self.baseline)):
             if wrong := set(arms) - MOVES.keys():
-                raise ValueError(f"{self.id}: verdicts are 1, 2 or None in both arms, 0 for a tie, "
-                                 f"got {min(map(repr, wrong))} of the {judge}")  # fmt: skip
+                raise ValueError(
+                    f"{self.id}: verdicts are 1, 2 or None in both arms, 0 for a tie, "
+                    f"got {min(map(repr, wrong))} of the {judge}"
+                )
         if self.kind not in KINDS:
             raise ValueError(f"{self.id}: kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
 
@@ -82,10 +90,15 @@ class SwapCell:
     def first(self, pairs: int) -> SwapCell:
         """Return the cell of its first so many pairs."""
         return replace(
-            self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs],
-            candidate_admits=self.candidate_admits[:pairs], baseline_admits=self.baseline_admits[:pairs],
-            candidate_unread=self.candidate_unread[:pairs], baseline_unread=self.baseline_unread[:pairs],
-        )  # fmt: skip
+            self,
+            pairs=self.pairs[:pairs],
+            candidate=self.candidate[:pairs],
+            baseline=self.baseline[:pairs],
+            candidate_admits=self.candidate_admits[:pairs],
+            baseline_admits=self.baseline_admits[:pairs],
+            candidate_unread=self.candidate_unread[:pairs],
+            baseline_unread=self.baseline_unread[:pairs],
+        )
 
     def at_worst(self) -> tuple[SwapCell, ...]:
         """Return the cell as what could not be read may be read: with all or nothing of it admitted, and what is worst.
@@ -95,11 +108,12 @@ class SwapCell:
         admits nothing of them and the other all.
         """
         ours, theirs = (
-            _extremes(*judge) for judge in (
+            _extremes(*judge)
+            for judge in (
                 (self.candidate, self.candidate_admits, self.candidate_unread),
                 (self.baseline, self.baseline_admits, self.baseline_unread),
             )
-        )  # fmt: skip
+        )
         return tuple(
             replace(self, candidate_admits=mine, baseline_admits=its, candidate_unread=(), baseline_unread=())
             for mine, its in zip(ours, (theirs[at] for at in (1, 0, 3, 2)), strict=True)
@@ -111,8 +125,12 @@ def _extremes(arms: Sequence[Arms], admits: Sequence[bool], unread: Sequence[boo
     moves = [MOVES[both] or 0 for both in arms]
     net = 1 if sum(moves) >= 0 else -1
     lost = unread or (False,) * len(moves)
-    taken = ([move * net < 0 for move in moves], [move * net > 0 for move in moves],
-             [True] * len(moves), [False] * len(moves))  # fmt: skip
+    taken = (
+        [move * net < 0 for move in moves],
+        [move * net > 0 for move in moves],
+        [True] * len(moves),
+        [False] * len(moves),
+    )
     return tuple(
         tuple(guess if gone else said for said, gone, guess in zip(admits, lost, guesses, strict=True))
         for guesses in taken
@@ -138,8 +156,10 @@ class SwapAccuracy:
             object.__setattr__(self, values, tuple(getattr(self, values)))
         _check_lengths(f"accuracy on {self.dataset}", self.pairs, self.candidate, self.baseline)
         if wrong := {*self.candidate, *self.baseline} - set(SHARES):
-            raise ValueError(f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's "
-                             f"orders, .25 or .75 with ties, got {min(map(repr, wrong))}")  # fmt: skip
+            raise ValueError(
+                f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's "
+                f"orders, .25 or .75 with ties, got {min(map(repr, wrong))}"
+            )
 
     def first(self, pairs: int) -> SwapAccuracy:
         """Return that of its first so many pairs."""
@@ -148,8 +168,10 @@ class SwapAccuracy:
 
 def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> None:
     if any(len(other) != len(pairs) for other in others):
-        raise ValueError(f"{name}: there must be as many of everything as pairs ({len(pairs)}), got "
-                         f"{', '.join(str(len(other)) for other in others)}")  # fmt: skip
+        raise ValueError(
+            f"{name}: there must be as many of everything as pairs ({len(pairs)}), got "
+            f"{', '.join(str(len(other)) for other in others)}"
+        )
     if len(set(pairs)) < len(pairs):
         raise ValueError(f"{name}: a pair comes twice")
 
@@ -203,16 +225,25 @@ def read(cell: SwapCell, rows: dict[PairKey, int]) -> Moves:
     moved = [[MOVES[arms] for arms in judge] for judge in (cell.candidate, cell.baseline)]
     valid = [np.array([move is not None for move in moves], dtype=bool) for moves in moved]
     shifts = [np.array([move or 0 for move in moves], dtype=np.int64) for moves in moved]
-    hidden = [shift * (1 - np.array(admits, dtype=bool).astype(np.int64))
-              for shift, admits in zip(shifts, (cell.candidate_admits, cell.baseline_admits), strict=True)]  # fmt: skip
-    invalid = [np.array([arms.count(None) for arms in judge], dtype=np.int64)
-               for judge in (cell.candidate, cell.baseline)]  # fmt: skip
+    hidden = [
+        shift * (1 - np.array(admits, dtype=bool).astype(np.int64))
+        for shift, admits in zip(shifts, (cell.candidate_admits, cell.baseline_admits), strict=True)
+    ]
+    invalid = [
+        np.array([arms.count(None) for arms in judge], dtype=np.int64) for judge in (cell.candidate, cell.baseline)
+    ]
     complete, own = valid[0] & valid[1], valid[1]
     return Moves(
-        cell=cell, complete=asked[complete], shift=Both(shifts[0][complete], shifts[1][complete]),
-        unadmitted=Both(hidden[0][complete], hidden[1][complete]), asked=asked, invalid=Both(invalid[0], invalid[1]),
-        own_rows=asked[own], own=shifts[1][own], own_unadmitted=hidden[1][own],
-    )  # fmt: skip
+        cell=cell,
+        complete=asked[complete],
+        shift=Both(shifts[0][complete], shifts[1][complete]),
+        unadmitted=Both(hidden[0][complete], hidden[1][complete]),
+        asked=asked,
+        invalid=Both(invalid[0], invalid[1]),
+        own_rows=asked[own],
+        own=shifts[1][own],
+        own_unadmitted=hidden[1][own],
+    )
 
 
 def numbered(cells: Iterable[SwapCell], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:

@@ -15,12 +15,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judgefixtures.config import SwapTable
-from judgefixtures.statistics import Estimate, Status, advice, bare, decides, describe, several
+from judgefixtures.numbers.statistics import Estimate, Status, advice, bare, decides, describe, several
 from judgefixtures.swap.cells import Both, Clusters, Flips, Moves, PairKey, SwapAccuracy, SwapCell, numbered, read
+from judgefixtures.swap.components import Component, Kind, Role, SwapDecision, SwapStatus
 from judgefixtures.swap.levels import Levels, once, quantile, tail
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
-from judgefixtures.swap.results import Component, Kind, Role, SwapDecision, SwapStatus
-from judgefixtures.swap.scores import Labels, Scores
+from judgefixtures.swap.points import Labels, Scores
 
 if TYPE_CHECKING:
     from judgefixtures.swap.cells import Whole
@@ -31,18 +31,26 @@ DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the decl
 LARGEST_DATASET_MARGIN = 0.10  # with .15, a judge that is 10 points worse on one dataset passes in .14 to .36
 
 LABELS: dict[Kind, str] = {
-    "abs-vsr": "abs(VSR)", "unadmitted-shift": "unadmitted shift", "accuracy": "accuracy", "flip-rate": "flip rate",
+    "abs-vsr": "abs(VSR)",
+    "unadmitted-shift": "unadmitted shift",
+    "accuracy": "accuracy",
+    "flip-rate": "flip rate",
     "invalid": "invalid verdicts",
-}  # fmt: skip
+}
 SHIFTS: tuple[Kind, ...] = ("abs-vsr", "unadmitted-shift")
 NEVER_REJECTS: tuple[Kind, ...] = ("invalid",)
 
 
 def decide_swap(
-    cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable, *, alpha: float = 0.05,
-    missing: Sequence[str] = (), baseline_flips: Flips = None,
+    cells: Sequence[SwapCell],
+    accuracies: Sequence[SwapAccuracy],
+    swap: SwapTable,
+    *,
+    alpha: float = 0.05,
+    missing: Sequence[str] = (),
+    baseline_flips: Flips = None,
     clusters: Clusters = None,
-) -> SwapDecision:  # fmt: skip
+) -> SwapDecision:
     """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
 
     `cells` are the contrasts that both judges are compared in, `accuracies` the datasets with gold; without cells the
@@ -64,9 +72,15 @@ def decide_swap(
 
 
 def decide_at(
-    levels: Levels, cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable,
-    missing: Sequence[str] = (), baseline_flips: Flips = None, clusters: Clusters = None, intervals: bool = True,
-) -> SwapDecision:  # fmt: skip
+    levels: Levels,
+    cells: Sequence[SwapCell],
+    accuracies: Sequence[SwapAccuracy],
+    swap: SwapTable,
+    missing: Sequence[str] = (),
+    baseline_flips: Flips = None,
+    clusters: Clusters = None,
+    intervals: bool = True,
+) -> SwapDecision:
     """Return what `decide_swap` does, at the levels of one look, with or without intervals."""
     if not 0 < levels.alpha < 0.5:
         raise ValueError(f"alpha must lie between 0 and 0.5, both excluded, got {levels.alpha!r}")
@@ -80,9 +94,14 @@ def decide_at(
 
 
 def guards(
-    part: SwapCell | SwapAccuracy, cells: int, swap: SwapTable, *, alpha: float = 0.05,
-    baseline_flips: Flips = None, clusters: Clusters = None,
-) -> tuple[tuple[Component, ...], tuple[str, ...]]:  # fmt: skip
+    part: SwapCell | SwapAccuracy,
+    cells: int,
+    swap: SwapTable,
+    *,
+    alpha: float = 0.05,
+    baseline_flips: Flips = None,
+    clusters: Clusters = None,
+) -> tuple[tuple[Component, ...], tuple[str, ...]]:
     """Return what guards one cell, or one dataset's accuracy, in a swap of so many cells, and why it was not compared.
 
     The components that `decide_swap` finds for it among all the others, but for one thing: whether a contrast moves the
@@ -188,8 +207,11 @@ class _Comparison:
         """Why nothing can be approved: what is missing, and the cells that were asked about and say too little."""
         absent = [*self.missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
         absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
-        lost = [f"{moves.cell.id}: was not compared: {why}" for moves in self.moves
-                if moves.cell.pairs and (why := _too_few(moves))]  # fmt: skip
+        lost = [
+            f"{moves.cell.id}: was not compared: {why}"
+            for moves in self.moves
+            if moves.cell.pairs and (why := _too_few(moves))
+        ]
         return [*(f"{name}: was not compared" for name in sorted(absent)), *lost]
 
     def families(self) -> dict[str, list[Moves]]:
@@ -215,15 +237,22 @@ class _Comparison:
 
     def of_families(self) -> list[_Tested]:
         """Return the components of all families."""
-        found = [self.of_family(quantity, family, moves) for quantity in SHIFTS
-                 for family, moves in self.families().items()
-                 if quantity == "abs-vsr" or moves[0].cell.kind == "cue"]  # fmt: skip
+        found = [
+            self.of_family(quantity, family, moves)
+            for quantity in SHIFTS
+            for family, moves in self.families().items()
+            if quantity == "abs-vsr" or moves[0].cell.kind == "cue"
+        ]
         return self.at_worst(found, [each.of_families() for each in self.extremes])
 
     def of_cells(self) -> list[_Tested]:
         """Return the components of all single cells."""
-        found = [self.of_cell(quantity, each) for quantity in SHIFTS for each in self.compared
-                 if quantity == "abs-vsr" or each.cell.kind == "cue"]  # fmt: skip
+        found = [
+            self.of_cell(quantity, each)
+            for quantity in SHIFTS
+            for each in self.compared
+            if quantity == "abs-vsr" or each.cell.kind == "cue"
+        ]
         return self.at_worst(found, [each.of_cells() for each in self.extremes])
 
     @cached_property
@@ -231,8 +260,10 @@ class _Comparison:
         """The same with what could not be read as it may be read at worst; none where everything was read."""
         if not any(any((*cell.candidate_unread, *cell.baseline_unread)) for cell in self.cells):
             return ()
-        return tuple(replace(self, cells=cells, intervals=False)
-                     for cells in zip(*(cell.at_worst() for cell in self.cells), strict=True))  # fmt: skip
+        return tuple(
+            replace(self, cells=cells, intervals=False)
+            for cells in zip(*(cell.at_worst() for cell in self.cells), strict=True)
+        )
 
     def at_worst(self, found: list[_Tested], extremes: Sequence[list[_Tested]]) -> list[_Tested]:
         """Return components that PASS or FAIL only where they do so whatever the reasons say that could not be read."""
@@ -281,19 +312,29 @@ class _Comparison:
         failing = self.pooled(kind, [moves], [ours], [theirs], 1)
         margin_at = partial(self.guard, kind, moves.cell)
         return self.test(
-            kind, "guard", moves.cell.id, passing, [failing], margin_at(self.pairs), excess=moves.excess,
-            fail_margin=self.margin_of(kind), margin_at=margin_at,
-        )  # fmt: skip
+            kind,
+            "guard",
+            moves.cell.id,
+            passing,
+            [failing],
+            margin_at(self.pairs),
+            excess=moves.excess,
+            fail_margin=self.margin_of(kind),
+            margin_at=margin_at,
+        )
 
     def guard(self, kind: Kind, cell: SwapCell, pairs: int) -> float:
         """Return the guard's margin of a cell if a dataset had so many pairs, and the cell as many more or fewer."""
         size = max(round(len(cell.pairs) * pairs / self.pairs), 1)
         flips = self.baseline_flips
         return guard_margin(
-            size, self.planned_cells or len(self.cells), self.swap, margin=self.margin_of(kind),
+            size,
+            self.planned_cells or len(self.cells),
+            self.swap,
+            margin=self.margin_of(kind),
             baseline_flips=flips.get(cell.dataset) if isinstance(flips, Mapping) else flips,
             alpha=self.levels.alpha,
-        )  # fmt: skip
+        )
 
     def declared(self, kind: Kind, moves: Iterable[Moves]) -> dict[str, int]:
         """Return by contrast the direction along which the baseline counts: +1 unless it demonstrably goes the other.
@@ -347,8 +388,10 @@ class _Comparison:
         # To think less of an edited response is no fault, so that an edit's flips are none of this rate.
         flipping = [each for each in self.compared if each.cell.kind != "edit"]
         if flipping:
-            parts = [(each.complete, abs(sign(each.shift.candidate)) - abs(sign(each.shift.baseline)), 1)
-                     for each in flipping]  # fmt: skip
+            parts = [
+                (each.complete, abs(sign(each.shift.candidate)) - abs(sign(each.shift.baseline)), 1)
+                for each in flipping
+            ]
             scores = self.averaged(parts, len({each.cell.contrast for each in flipping}))
             found.append(self.test("flip-rate", "primary", "", scores, [scores], self.swap.flip_margin))
         if asked := [each for each in self.moves if each.cell.pairs]:
@@ -372,9 +415,18 @@ class _Comparison:
     # --- tests --------------------------------------------------------------------------------------------
 
     def test(
-        self, kind: Kind, role: Role, name: str, passing: Scores, failing: Sequence[Scores], margin: float, *,
-        excess: float = 0.0, fail_margin: float | None = None, margin_at: Callable[[int], float] | None = None,
-    ) -> _Tested:  # fmt: skip
+        self,
+        kind: Kind,
+        role: Role,
+        name: str,
+        passing: Scores,
+        failing: Sequence[Scores],
+        margin: float,
+        *,
+        excess: float = 0.0,
+        fail_margin: float | None = None,
+        margin_at: Callable[[int], float] | None = None,
+    ) -> _Tested:
         """Return a component: PASS from `passing` against margin - excess, FAIL from the best of `failing`."""
         worse = -1 if kind == "accuracy" else 1  # the sign of a difference that is a fault
         limit = margin if fail_margin is None else fail_margin
@@ -480,8 +532,9 @@ class _Comparison:
         # Where nobody admits the unadmitted shift is the shift: it is not multiplied in a second time.
         demands = [
             Demand(each.margin_at, each.scores.deviation, each.scores.n / self.pairs)
-            for each in self.tested if each.component.kind != "unadmitted-shift"
-        ]  # fmt: skip
+            for each in self.tested
+            if each.component.kind != "unadmitted-shift"
+        ]
         return pairs_for_equals(demands, self.pairs, quantile(1 - self.levels.alpha))
 
     def advice(self, open_ones: Sequence[_Tested], needed: int | None) -> list[str]:
@@ -494,8 +547,9 @@ class _Comparison:
         settled = [(pairs, component) for pairs, component in wants if pairs is not None]
         if needed is not None and len(settled) == len(wants):
             pairs, component = max(settled, key=lambda want: want[0])
-            said.append(f"if the difference stays as seen, about {pairs} pairs per dataset are needed for "
-                        f"{_title(component)}")  # fmt: skip
+            said.append(
+                f"if the difference stays as seen, about {pairs} pairs per dataset are needed for {_title(component)}"
+            )
         return said
 
     def pairs_as_seen(self, each: _Tested) -> int | None:
@@ -548,8 +602,10 @@ def _message(component: Component, passing: Scores, *, hangs: bool = False) -> s
     difference = f"difference {bound}{describe(component.estimate)}"
     line = f"{_title(component)}: {difference}, {pairs}, {limit}: {component.status}"
     if hangs:
-        line += ("; it hangs on reasons that are not in English, which the offline detector does not read: have both "
-                 "judges give their reasons in English")  # fmt: skip
+        line += (
+            "; it hangs on reasons that are not in English, which the offline detector does not read: have both "
+            "judges give their reasons in English"
+        )
     elif component.status is Status.INCONCLUSIVE and not decides(related):
         line += f"; {advice(None, component.estimate.n, 'margin', related)}"
     elif component.status is Status.INCONCLUSIVE:

@@ -12,15 +12,22 @@ from functools import partial
 
 from judgefixtures.config import SwapTable
 from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapCell
+from judgefixtures.swap.components import SwapDecision, SwapStatus
 from judgefixtures.swap.decision import decide_at
 from judgefixtures.swap.levels import at_looks, once
-from judgefixtures.swap.results import SwapDecision, SwapStatus
 
 
 def decide_looks(
-    cells: Sequence[SwapCell], accuracies: Sequence[SwapAccuracy], swap: SwapTable, *, alpha: float = 0.05,
-    missing: Sequence[str] = (), baseline_flips: Flips = None, clusters: Clusters = None, intervals: bool = True,
-) -> SwapDecision:  # fmt: skip
+    cells: Sequence[SwapCell],
+    accuracies: Sequence[SwapAccuracy],
+    swap: SwapTable,
+    *,
+    alpha: float = 0.05,
+    missing: Sequence[str] = (),
+    baseline_flips: Flips = None,
+    clusters: Clusters = None,
+    intervals: bool = True,
+) -> SwapDecision:
     """Return the decision of the first look of `[swap] looks` that decides, else that of the last one reached.
 
     Arguments and errors as of `decide_swap`, but pairs have to stand in the order in which they are recorded: a look
@@ -37,8 +44,9 @@ def decide_looks(
     ('APPROVE', 100)
     """
     pairs = pairs_per_dataset(cells, accuracies)
-    decide = partial(decide_at, swap=swap, missing=missing, baseline_flips=baseline_flips, clusters=clusters,
-                     intervals=intervals)  # fmt: skip
+    decide = partial(
+        decide_at, swap=swap, missing=missing, baseline_flips=baseline_flips, clusters=clusters, intervals=intervals
+    )
     if len(swap.looks) == 1 or pairs > swap.looks[-1]:
         found = replace(decide(once(alpha), cells, accuracies), look=pairs)
         return _saying(found, new_design(pairs, swap.looks))
@@ -69,8 +77,10 @@ def new_design(pairs: int, looks: Sequence[int]) -> str:
     """Return what is to be said of more pairs than were planned, or nothing."""
     if pairs <= looks[-1]:
         return ""
-    return (f"{pairs} pairs per dataset are more than the last look ({looks[-1]}): decided once on all of them, as a "
-            "new design; if this swap was decided on before, the errors of both add up")  # fmt: skip
+    return (
+        f"{pairs} pairs per dataset are more than the last look ({looks[-1]}): decided once on all of them, as a "
+        "new design; if this swap was decided on before, the errors of both add up"
+    )
 
 
 def _saying(found: SwapDecision, remark: str) -> SwapDecision:

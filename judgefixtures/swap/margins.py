@@ -16,9 +16,14 @@ STEP = 5  # pairs; the number is "about"
 
 
 def guard_margin(
-    pairs: int, cells: int, swap: SwapTable, *, margin: float | None = None, baseline_flips: float | None = None,
+    pairs: int,
+    cells: int,
+    swap: SwapTable,
+    *,
+    margin: float | None = None,
+    baseline_flips: float | None = None,
     alpha: float = 0.05,
-) -> float:  # fmt: skip
+) -> float:
     """Return by how much one of `cells` single contrasts may be worse on a dataset of so many pairs.
 
     The smallest margin, in hundredths, with which equal judges that flip on 10% of the pairs pass all cells in 95%;

@@ -136,12 +136,21 @@ def test_a_link_opens_its_pair(chromium: Any, plain: Path) -> None:
     assert chromium.get_log("browser") == []
 
 
-@pytest.mark.parametrize(("condition", "said"), [("no-cue", "chose Response 2"),
-                                                 ("no-cue-21", "chose Response 1 (it stood second)")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("condition", "said"), [("no-cue", "chose Response 2"), ("no-cue-21", "chose Response 1 (it stood second)")]
+)
 def test_a_choice_is_that_of_the_pair_s_own_response(chromium: Any, tmp_path: Path, condition: str, said: str) -> None:
     """Where response 2 stood first, who chose the second chose the pair's response 1, and it is marked as chosen."""
-    row = {"judge": "j", "dataset": "d", "pair": "p", "condition": condition, "repeat": 0, "selected_response": 2,
-           "reason": "So.", "acknowledgment": "absent"}  # fmt: skip
+    row = {
+        "judge": "j",
+        "dataset": "d",
+        "pair": "p",
+        "condition": condition,
+        "repeat": 0,
+        "selected_response": 2,
+        "reason": "So.",
+        "acknowledgment": "absent",
+    }
     pair = {"dataset": "d", "pair": "p", "question": "q", "response_1": "a", "response_2": "b", "gold": 1}
     file = tmp_path / "report.html"
     file.write_text(page({"status": "PASS", "judges": {"j": {}}}, [row], [pair]), "utf-8")
@@ -154,13 +163,16 @@ def test_a_choice_is_that_of_the_pair_s_own_response(chromium: Any, tmp_path: Pa
 @pytest.mark.parametrize(
     ("reason", "span", "marked"),
     [
-        ("A human asked. A Human expert in the field is right.", "human, expert, in, the, field, right",
-         ["Human expert in the field", "right"]),
+        (
+            "A human asked. A Human expert in the field is right.",
+            "human, expert, in, the, field, right",
+            ["Human expert in the field", "right"],
+        ),
         ("It is recent: written recently (in 2025).", "recently, 2025", ["recently", "2025"]),
         ("It was written by an expert.", "written by an expert", ["written by an expert"]),
         ("Nothing of it <b>stands</b> here.", "expert, human", []),
     ],
-)  # fmt: skip
+)
 def test_the_words_that_admit_are_marked(
     chromium: Any, tmp_path: Path, reason: str, span: str, marked: list[str]
 ) -> None:
@@ -189,8 +201,11 @@ def test_filters_leave_what_they_name(chromium: Any, plain: Path) -> None:
     run(chromium, choose, "judge", "candidate")
     run(chromium, choose, "contrast", "recency-new-old")
     run(chromium, choose, "moved", True)
-    moved = next(row["moved"] for row in made.report["contrasts"]
-                 if (row["judge"], row["contrast"]) == ("candidate", "recency-new-old"))  # fmt: skip
+    moved = next(
+        row["moved"]
+        for row in made.report["contrasts"]
+        if (row["judge"], row["contrast"]) == ("candidate", "recency-new-old")
+    )
     assert texts(chromium, "#list a span") == [f"{pair} · support" for pair in moved[:25]]
     assert run(chromium, "return [...document.querySelectorAll('#list a small')].length") == 2 * len(moved[:25])
     run(chromium, "document.getElementById('filters').reset()")

@@ -95,8 +95,16 @@ def project(tmp_path, server):
 
 def run(project, *options):
     # Four pairs can decide nothing: what counts here is what happens on the wire.
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--judge-config=judges.toml", "--judge-force",
-               *options]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--judge-config=judges.toml",
+        "--judge-force",
+        *options,
+    ]
     return subprocess.run(command, cwd=project, capture_output=True, text=True)
 
 

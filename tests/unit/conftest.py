@@ -17,7 +17,7 @@ pytest.register_assert_rewrite("support")
 
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
 
-from judgefixtures import secrets  # noqa: E402
+from judgefixtures.words import secrets  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,12 @@ from typing import Any
 
 DATA = Path(__file__).parents[2] / "judgefixtures" / "data"
 # Content type, number of pairs, number of topics or categories at least.
-SETS = {"house-qa": ("Response", 100, 10), "house-stories": ("Story", 100, 10),
-        "house-bias": ("Response", 120, 6), "house-instructions": ("Response", 60, 5)}  # fmt: skip
+SETS = {
+    "house-qa": ("Response", 100, 10),
+    "house-stories": ("Story", 100, 10),
+    "house-bias": ("Response", 120, 6),
+    "house-instructions": ("Response", 60, 5),
+}
 # Two responses of equal merit, without gold: content type, number of pairs, number of categories at least.
 CLOSE_SETS = {"house-close": ("Response", 200, 10), "house-close-stories": ("Story", 100, 10)}
 TASTES, ORDERS, MARGINS = ("concise", "orderly", "vivid"), ("12", "21"), ("close", "slight", "clear")
@@ -113,8 +117,10 @@ def closeness(name: str) -> Iterator[str]:
         chosen = [[r["choice"] for r in own if r["taste"] == taste] for own in readings.values()]
         same = sum(len(set(both)) == 1 for both in chosen)
         first = sum(both.count(1) for both in chosen)
-        yield f"  {taste}: response 1 in {first} of {2 * len(chosen)} readings; the same response in both orders in " \
-              f"{same} of {len(chosen)} pairs"  # fmt: skip
+        yield (
+            f"  {taste}: response 1 in {first} of {2 * len(chosen)} readings; the same response in both orders in "
+            f"{same} of {len(chosen)} pairs"
+        )
 
 
 def _close_row_problems(row: dict[str, Any], content_type: str) -> Iterator[str]:

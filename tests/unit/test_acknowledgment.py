@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgefixtures import acknowledgment as module
-from judgefixtures.acknowledgment import Acknowledgment, acknowledgment
-from judgefixtures.lexicon import families_of
+from judgefixtures.reading.acknowledgment import Acknowledgment, acknowledgment
+from judgefixtures.reading.lexicon import families_of
 
 DATA = Path(__file__).parent / "data" / "acknowledgment.jsonl"
 ANSWERS: tuple[Acknowledgment, ...] = get_args(Acknowledgment)
@@ -64,8 +64,12 @@ def test_without_a_verdict_it_is_as_right_as_measured() -> None:
 
 def test_a_family_of_which_nothing_was_learned_is_read_as_well() -> None:
     """The words of a user's own sentences stand for their sides as those of the built-in labels do."""
-    own = [case for half in ("development", "held-out") for case in cases(half)
-           if not families_of(case["cue_1"], case["cue_2"])]  # fmt: skip
+    own = [
+        case
+        for half in ("development", "held-out")
+        for case in cases(half)
+        if not families_of(case["cue_1"], case["cue_2"])
+    ]
     assert len(own) >= 50
     assert sum(answer(case) == case["label"] for case in own) / len(own) >= 0.95
 

@@ -38,11 +38,11 @@ from judgefixtures.batches import BatchProvider, Limits, Line, NotSentError, Unc
 from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes.files import DamagedError, Row
 from judgefixtures.config import judge_table
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.plans import PLANNING_MARK
+from judgefixtures.material.plans import PLANNING_MARK
 from judgefixtures.providers import PROVIDERS, FatalJudgeError, RetryableError
 from judgefixtures.simulator.batches import DAY, Faults, Reply
 from judgefixtures.simulator.server import serving
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -66,16 +66,28 @@ def configuration(sdk: str, url: str, judge: str = "", top: str = "") -> str:
 
 def rows_of(count: int) -> list[dict[str, str]]:
     """Return the rows of a pair file."""
-    return [{"id": f"p{number:04}", "question": f"Question {number}: which?", "response_1": f"One {number}.",
-             "response_2": f"Two {number}."} for number in range(count)]  # fmt: skip
+    return [
+        {
+            "id": f"p{number:04}",
+            "question": f"Question {number}: which?",
+            "response_1": f"One {number}.",
+            "response_2": f"Two {number}.",
+        }
+        for number in range(count)
+    ]
 
 
 class Posted(Project):
     """A repository whose judge is asked at a post office."""
 
     def __init__(self, at: pytest.Pytester, pairs: int = 30, *families: str) -> None:
-        super().__init__(at, configuration, file="judges.toml", fresh=True,
-                         options=("-p", "no:cacheprovider", "--judge-config", "judges.toml"))  # fmt: skip
+        super().__init__(
+            at,
+            configuration,
+            file="judges.toml",
+            fresh=True,
+            options=("-p", "no:cacheprovider", "--judge-config", "judges.toml"),
+        )
         self.write("test_ours.py", suite(*(families or ("recency",))))
         self.write_pairs(rows_of(pairs))
 
@@ -186,8 +198,12 @@ def test_answers_are_the_ordinary_recordings_and_say_how_they_were_asked(
     project.sent()
     project.sent().assert_outcomes(passed=1)
     assert project.recorded() == expected
-    ways = Counter(row.get("by") for file in project.cassettes.glob("ours/own/recency*.jsonl")
-                   for row in read_rows(file) if "digest" in row)  # fmt: skip
+    ways = Counter(
+        row.get("by")
+        for file in project.cassettes.glob("ours/own/recency*.jsonl")
+        for row in read_rows(file)
+        if "digest" in row
+    )
     assert ways == {"batch": 55, None: 5}
     written = "".join(file.read_text() for file in project.cassettes.rglob("*") if file.is_file())
     assert KEY not in written
@@ -278,8 +294,13 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     assert office.paid.total() + office.at_once.total() == 40 + 40  # those of the run that asked everything at once
     assert set(project.events) <= {"intent", "sent", "partial", "parity", "ended"}
     assert project.events.count("intent") == len(office.desk.batches) == project.events.count("ended")
-    told = {"duplicates": "answered twice: ours: 5", "unknown": "not asked: ours: 5 lines", "expired": "expired",
-            "failing": "which are asked again: HTTP 500", "found to be invalid": "0 of 40 answers"}  # fmt: skip
+    told = {
+        "duplicates": "answered twice: ours: 5",
+        "unknown": "not asked: ours: 5 lines",
+        "expired": "expired",
+        "failing": "which are asked again: HTTP 500",
+        "found to be invalid": "0 of 40 answers",
+    }
     if "torn" in fault and where != "google":
         assert "not whole: ours" in said
     assert told.get(fault, "") in said
@@ -470,11 +491,14 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
 
 FILLED = {
     "twice": lambda lines: [*lines[:-3], *lines[:3]],
-    "unknown": lambda lines: [*(re.sub(rb'[0-9a-f]{32}-0"', b"%032d-0\"" % number, line)
-                                for number, line in enumerate(lines[:3])), *lines[3:]],
-    "nameless": lambda lines: [re.sub(rb'"(custom_id|key)": "[^"]*"', rb'"\1": null', line) for line in lines[:3]]
-    + lines[3:],
-}  # fmt: skip
+    "unknown": lambda lines: [
+        *(re.sub(rb'[0-9a-f]{32}-0"', b'%032d-0"' % number, line) for number, line in enumerate(lines[:3])),
+        *lines[3:],
+    ],
+    "nameless": lambda lines: (
+        [re.sub(rb'"(custom_id|key)": "[^"]*"', rb'"\1": null', line) for line in lines[:3]] + lines[3:]
+    ),
+}
 
 
 @each_sdk
@@ -516,8 +540,9 @@ UNREADABLE = {
 
 def unreadable(office: PostOffice, sdk: str) -> Callable[[], None]:
     """Let batches answer Question 3 with a body that ends a recording at once; return what mends that."""
-    office.desk.say = lambda path, body: ((200, UNREADABLE[sdk]) if "Question 3:" in json.dumps(body)
-                                          else office.say(path, body))  # fmt: skip
+    office.desk.say = lambda path, body: (
+        (200, UNREADABLE[sdk]) if "Question 3:" in json.dumps(body) else office.say(path, body)
+    )
     return lambda: setattr(office.desk, "say", office.say)
 
 
@@ -592,8 +617,9 @@ def test_what_another_batch_failed_to_answer_is_not_taken_for_settled(
     """A batch stays open until its own answers are recorded, also where an earlier one failed at the same questions."""
     project = Posted(pytester, 20, "recency", "placebo")
     project.configure("openai", office.url, "", "batch_parity = 0")
-    office.desk.say = lambda path, body: ((500, {"error": {"message": "Later."}}) if "Question 3:" in json.dumps(body)
-                                          else office.say(path, body))  # fmt: skip
+    office.desk.say = lambda path, body: (
+        (500, {"error": {"message": "Later."}}) if "Question 3:" in json.dumps(body) else office.say(path, body)
+    )
     project.sent()
     office.desk.seconds = 3600
     office.desk.ahead = 3700
@@ -613,8 +639,10 @@ def test_a_batch_on_its_way_is_no_try_yet(office: PostOffice, pytester: pytest.P
     """An empty answer of an earlier batch is not final while another batch may bring a better one, after a kill too."""
     project = Posted(pytester, 20)
     project.configure("openai", office.url, "max_attempts = 2", "batch_parity = 0")
-    say, office.desk.say = office.say, lambda path, body: ((200, chat("")) if "Question 3:" in json.dumps(body)
-                                                           else office.say(path, body))  # fmt: skip
+    say, office.desk.say = (
+        office.say,
+        lambda path, body: (200, chat("")) if "Question 3:" in json.dumps(body) else office.say(path, body),
+    )
     project.sent()
     office.desk.say = say
     office.desk.seconds = 3600
@@ -807,8 +835,9 @@ def unlisted(path: str, reply: Reply) -> Reply | None:
     if not re.search(r"/batches(\?.*)?$", path):
         return reply
     shown = json.loads(reply.body)
-    return replace(reply, body=json.dumps({key: [] if isinstance(value, list) else value
-                                           for key, value in shown.items()}).encode())  # fmt: skip
+    return replace(
+        reply, body=json.dumps({key: [] if isinstance(value, list) else value for key, value in shown.items()}).encode()
+    )
 
 
 @each_sdk
@@ -1151,8 +1180,14 @@ def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
         office.desk.faults = Faults(failing=0.3)
         while kills < most:
             assassin = Assassin(office, chance.randint(1, 5))
-            with subprocess.Popen(command, cwd=project.path, env=environment, start_new_session=True,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:  # fmt: skip
+            with subprocess.Popen(
+                command,
+                cwd=project.path,
+                env=environment,
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as run:
                 assassin.process = run
                 run.wait()
             kills += assassin.struck.is_set()
@@ -1196,8 +1231,11 @@ def test_a_judge_that_plans_first_runs_in_two_rounds(pytester: pytest.Pytester) 
     project.run().assert_outcomes(passed=1)
 
 
-KEYS = {"openai": ("OPENAI_API_KEY", "authorization", "Bearer "), "google": ("GEMINI_API_KEY", "x-goog-api-key", ""),
-        "anthropic": ("ANTHROPIC_API_KEY", "authorization", "Bearer ")}  # fmt: skip
+KEYS = {
+    "openai": ("OPENAI_API_KEY", "authorization", "Bearer "),
+    "google": ("GEMINI_API_KEY", "x-goog-api-key", ""),
+    "anthropic": ("ANTHROPIC_API_KEY", "authorization", "Bearer "),
+}
 
 
 @each_sdk
@@ -1221,8 +1259,14 @@ def test_a_batch_is_sent_as_a_call_is(sdk: str, monkeypatch: pytest.MonkeyPatch)
     for asked in server.asked:
         assert asked.headers[header] == f"{before}a-key-of-nobody"
     last = server.asked[-1]
-    assert last.path == {"openai": "/v1/batches", "google": "/v1beta/models/m:batchGenerateContent",
-                         "anthropic": "/v1/messages/batches"}[sdk]  # fmt: skip
+    assert (
+        last.path
+        == {
+            "openai": "/v1/batches",
+            "google": "/v1beta/models/m:batchGenerateContent",
+            "anthropic": "/v1/messages/batches",
+        }[sdk]
+    )
     if sdk == "anthropic":
         assert last.headers["anthropic-version"] == "2023-06-01"  # the last that knows a temperature
 
@@ -1278,8 +1322,10 @@ def test_batches_of_judges_that_are_not_asked_are_named(office: PostOffice, pyte
     whole = (project.path / "judges.toml").read_text()
     renamed = whole.replace("ours", "theirs")
     other = whole.partition("[judges.ours]")[2].partition("[datasets")[0]
-    for text, why in ((renamed, "no judge of that name is configured any more"),
-                      (f"{renamed}\n[judges.ours]{other}", "this run asks that judge nothing")):  # fmt: skip
+    for text, why in (
+        (renamed, "no judge of that name is configured any more"),
+        (f"{renamed}\n[judges.ours]{other}", "this run asks that judge nothing"),
+    ):
         (project.path / "judges.toml").write_text(text)
         assert f"not collected: ours: 11 questions in batch_1: {why}" in project.sent().said
     (project.path / "judges.toml").write_text(whole)
@@ -1351,8 +1397,9 @@ def test_answers_of_another_model_than_at_once_can_be_recorded(
     project.configure(sdk, office.url, 'accept_served_model = "m-other"', "batch_parity = 0")
     for file in project.cassettes.glob("ours/own/*.jsonl"):
         lines = file.read_bytes().splitlines(keepends=True)
-        file.write_bytes(b"".join(
-            line for line in lines if not line.startswith(b'{"digest"') or b'"by":"batch"' in line))  # fmt: skip
+        file.write_bytes(
+            b"".join(line for line in lines if not line.startswith(b'{"digest"') or b'"by":"batch"' in line)
+        )
     ran = project.sent()
     if parity == 0:  # the first question was asked at once alone
         assert "sent: ours: 1 questions" in ran.said
@@ -1507,8 +1554,10 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
     """A function of the user's has no provider that takes batches."""
     project = Posted(pytester, 3)
     project.write("mine.py", "def judge(prompt):\n    return ''\n")
-    project.configuration = lambda: ('judge = "ours"\n[judges.ours]\nprovider = "python"\ntarget = "mine:judge"\n'
-                                     '[datasets.own]\npath = "pairs.jsonl"\n')  # fmt: skip
+    project.configuration = lambda: (
+        'judge = "ours"\n[judges.ours]\nprovider = "python"\ntarget = "mine:judge"\n'
+        '[datasets.own]\npath = "pairs.jsonl"\n'
+    )
     project.configure()
     ran = project.sent()
     assert ran.ret == pytest.ExitCode.USAGE_ERROR or "ERROR" in ran.said
@@ -1564,8 +1613,14 @@ def test_the_list_survives_a_torn_line_and_names_a_damaged_one(tmp_path: Path) -
         Manifest.of(tmp_path)
 
 
-INTENT = {"event": "intent", "intent": "i1", "provider": "openai", "judge": "ours",
-          "time": "2026-11-22T10:00:00.000+00:00", "asked": {"ours/own/no-cue": ["a" * 32 + "-0"]}}  # fmt: skip
+INTENT = {
+    "event": "intent",
+    "intent": "i1",
+    "provider": "openai",
+    "judge": "ours",
+    "time": "2026-11-22T10:00:00.000+00:00",
+    "asked": {"ours/own/no-cue": ["a" * 32 + "-0"]},
+}
 SENT = {"event": "sent", "intent": "i1", "time": "2026-11-22T10:00:01.000+00:00", "batch": "batch_1"}
 FOREIGN = {
     "no zone": {**INTENT, "time": "2026-11-22T10:00:00"},
@@ -1645,8 +1700,10 @@ def batches_of(sdk: str, url: str) -> BatchProvider:
 
 def lines_of(sdk: str, count: int, mark: str = "0") -> list[Line]:
     """Return questions."""
-    return [Line(f"{mark}{number:031x}-0", json.dumps(BODIES[sdk](f"Question {number}")).encode())
-            for number in range(count)]  # fmt: skip
+    return [
+        Line(f"{mark}{number:031x}-0", json.dumps(BODIES[sdk](f"Question {number}")).encode())
+        for number in range(count)
+    ]
 
 
 def during(batches: BatchProvider, use: Callable[[BatchProvider], Any]) -> Any:

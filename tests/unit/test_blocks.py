@@ -20,10 +20,10 @@ import pytest
 import yaml
 from support.pages import EXAMPLE, REPOSITORY, Block, Command, assert_done, blocks, clone, of_language, run
 
+from judgefixtures.asking.judges import load_judge
 from judgefixtures.config import build_config
-from judgefixtures.judges import load_judge
-from judgefixtures.probabilities import stated_probability
 from judgefixtures.providers.python import PythonProvider
+from judgefixtures.reading.probabilities import stated_probability
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.starter import start
 
@@ -170,8 +170,11 @@ def test_the_commands_for_ones_own_repository(page: Path, own: Path) -> None:
 
 def test_the_steps_of_the_readme_are_those_of_the_example() -> None:
     """YAML on a page is a part of the example's workflows, whose commands test_workflows.py runs."""
-    jobs = [job for file in (EXAMPLE / ".github" / "workflows").glob("*.yml")
-            for job in yaml.safe_load(file.read_text())["jobs"].values()]  # fmt: skip
+    jobs = [
+        job
+        for file in (EXAMPLE / ".github" / "workflows").glob("*.yml")
+        for job in yaml.safe_load(file.read_text())["jobs"].values()
+    ]
     written = [step for block in of_language(PAGES, "yaml") for step in yaml.safe_load(block.text)]
     assert written
     assert [step for step in written if not any(step in job["steps"] for job in jobs)] == []
@@ -184,8 +187,9 @@ def test_the_steps_of_the_readme_are_those_of_the_example() -> None:
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_python_runs_as_it_stands(block: Block) -> None:
     """In a clone, offline, without a warning; where it prints, something is printed."""
-    ran = subprocess.run([sys.executable, "-W", "error", "-c", block.text], cwd=REPOSITORY, capture_output=True,
-                         text=True, check=False)  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block.text], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert bool(ran.stdout.strip()) == ("print(" in block.text)
 
@@ -231,8 +235,10 @@ def completed(written: dict[str, Any]) -> dict[str, Any]:
     someone = {"provider": "openai", "model": "gpt-4o-2024-11-20"}
     named = {table["extends"] for table in judges.values() if "extends" in table} - {*judges}
     whole = {name: table if "extends" in table else {**someone, **table} for name, table in judges.items()}
-    whole = {name: {key: value for key, value in table.items() if key != "model" or "target" not in table}
-             for name, table in whole.items()}  # fmt: skip
+    whole = {
+        name: {key: value for key, value in table.items() if key != "model" or "target" not in table}
+        for name, table in whole.items()
+    }
     whole.update(dict.fromkeys(named, someone))
     controlling = written.get("control", {}).get("dataset")
     datasets = {controlling: {"path": "pairs.jsonl"}} if controlling else written.get("datasets", {})

@@ -19,14 +19,14 @@ from support.benchmarks import benchmark
 from support.project import json_lines, read_rows, rows_of
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, serving, wire
 
-from judgefixtures import retirements
 from judgefixtures.__main__ import main
+from judgefixtures.asking import retirements
 from judgefixtures.canary.drift import Stream, Weighed, _weights, change, evidence, ratio, total, weighed
 from judgefixtures.canary.log import Entry, Log, LogError
 from judgefixtures.canary.reference import reference
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.run import Run
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
+from judgefixtures.runs.run import Run
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -61,12 +61,14 @@ def mean_evidence(
     for seen in itertools.product(*(map("".join, itertools.product(law, repeat=answers)) for law in laws)):
         likely = math.prod(chance(stream, law) for stream, law in zip(seen, laws, strict=True))
         values = [
-            weighed([
-                Stream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
-                for stream in seen
-            ]).chance
+            weighed(
+                [
+                    Stream(stream[:recorded], tuple(stream[a:b] for a, b in itertools.pairwise(cuts[: run + 1])))
+                    for stream in seen
+                ]
+            ).chance
             for run in range(1, len(runs) + 1)
-        ]  # fmt: skip
+        ]
         mean += likely * of(values)
     return mean
 
@@ -130,8 +132,11 @@ def test_a_second_recorded_day_makes_a_change_sooner_found() -> None:
         values = []
         for runs in range(1, needed + 1):
             known = {"recorded": "1" * (len(days) or 1), "days": days}
-            values.append(evidence([*[Stream(runs=tuple("1" * runs), **known)] * 54,
-                                    *[Stream(runs=tuple("2" * runs), **known)] * 6]))  # fmt: skip
+            values.append(
+                evidence(
+                    [*[Stream(runs=tuple("1" * runs), **known)] * 54, *[Stream(runs=tuple("2" * runs), **known)] * 6]
+                )
+            )
         assert total(values) >= math.log(100)
         assert total(values[:3]) < math.log(100)
 
@@ -140,8 +145,10 @@ def test_no_day_is_taken_for_a_change_by_itself() -> None:
     """One run of which eleven answers of 60 are others is not an alarm after any number of quiet runs up to 30."""
     for quiet in range(1, 30):
         said = "1" * quiet + "2"
-        values = [evidence([*[Stream("1", tuple("1" * run))] * 49, *[Stream("1", tuple(said[:run]))] * 11])
-                  for run in range(1, len(said) + 1)]  # fmt: skip
+        values = [
+            evidence([*[Stream("1", tuple("1" * run))] * 49, *[Stream("1", tuple(said[:run]))] * 11])
+            for run in range(1, len(said) + 1)
+        ]
         assert total(values) < math.log(100)
 
 
@@ -163,8 +170,9 @@ def test_the_names_of_answers_do_not_matter() -> None:
     rng = random.Random(2)
     streams = [Stream(rng.choice("12"), tuple(rng.choice("12") for _ in range(6))) for _ in range(8)]
     other = str.maketrans("12", "21")
-    named = [Stream(each.recorded.translate(other), tuple(run.translate(other) for run in each.runs))
-             for each in streams]  # fmt: skip
+    named = [
+        Stream(each.recorded.translate(other), tuple(run.translate(other) for run in each.runs)) for each in streams
+    ]
     assert evidence(named) == pytest.approx(evidence(streams))
     assert evidence(streams[::-1]) == pytest.approx(evidence(streams))
 
@@ -204,9 +212,14 @@ def test_the_canary_is_quiet_and_finds_a_new_model() -> None:
 
 
 @pytest.mark.parametrize(
-    "world", ["two backends, 10% differ, by lot", "all prompts lean by 1 logit, 10% noise",
-              "answers stick for ten days, 10% noise", "prompts turn for good, one a week"],
-)  # fmt: skip
+    "world",
+    [
+        "two backends, 10% differ, by lot",
+        "all prompts lean by 1 logit, 10% noise",
+        "answers stick for ten days, 10% noise",
+        "prompts turn for good, one a week",
+    ],
+)
 def test_answers_that_hang_together_are_no_change(world: str) -> None:
     """Where days or prompts have habits of their own, at most one of eight histories of 25 runs cries."""
     canary = benchmark("canary")
@@ -370,8 +383,11 @@ def test_another_model_is_told_at_once(project: Project) -> None:
     code, said = project.canary()
     assert code == OTHER_MODEL
     assert len(project.server.asked) == asked + 1
-    for words in ("ALARM: another model answers", "'gpt-other' answered, and 'm' did when it was recorded",
-                  "--judge-record all"):  # fmt: skip
+    for words in (
+        "ALARM: another model answers",
+        "'gpt-other' answered, and 'm' did when it was recorded",
+        "--judge-record all",
+    ):
         assert words in said
     assert [(line["result"], line["log_e"]) for line in project.runs] == [("model", None)]
 
@@ -669,7 +685,7 @@ def test_another_judge_than_the_recorded_one_is_a_mistake(project: Project) -> N
         ("[canary]\nprompts = 5\n", (), "unknown key 'canary.prompts'"),
         ("[canary]\nfalse_alarms = 1.0\n", (), "false_alarms"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], config: str, options: tuple[str, ...], said: str
 ) -> None:
@@ -710,8 +726,17 @@ def test_a_limit_is_an_amount(amount: str, capsys: pytest.CaptureFixture[str]) -
 
 def entry(at: str = "2026-11-22T16:00:00Z", **more: Any) -> Entry:
     """Return a run."""
-    return Entry(**{"at": at, "series": 1, "reference": "abc", "result": "quiet", "log_e": -0.5,
-                    "answers": {"own": {"p1": "12"}}} | more)  # fmt: skip
+    return Entry(
+        **{
+            "at": at,
+            "series": 1,
+            "reference": "abc",
+            "result": "quiet",
+            "log_e": -0.5,
+            "answers": {"own": {"p1": "12"}},
+        }
+        | more
+    )
 
 
 def test_a_last_line_without_its_end_is_a_run(tmp_path: Path) -> None:
@@ -757,14 +782,32 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["{}", "[]", "not json", '{"judgefixtures-canary":2}',
-     *(json.dumps(json.loads(entry().line()) | wrong) for wrong in (
-         {"at": "yesterday"}, {"series": 0}, {"series": "1"}, {"result": "fine"}, {"log_e": "1"}, {"log_e": True},
-         {"answers": {"own": {"p1": "3"}}}, {"answers": {"own": ["1"]}}, {"answers": [1]}, {"more": 1},
-         {"served": {"m": 1.5}}, {"usd": float("nan")}, {"log_e": 1e999},
-         {"usd": 10**400},
-     ))],
-)  # fmt: skip
+    [
+        "{}",
+        "[]",
+        "not json",
+        '{"judgefixtures-canary":2}',
+        *(
+            json.dumps(json.loads(entry().line()) | wrong)
+            for wrong in (
+                {"at": "yesterday"},
+                {"series": 0},
+                {"series": "1"},
+                {"result": "fine"},
+                {"log_e": "1"},
+                {"log_e": True},
+                {"answers": {"own": {"p1": "3"}}},
+                {"answers": {"own": ["1"]}},
+                {"answers": [1]},
+                {"more": 1},
+                {"served": {"m": 1.5}},
+                {"usd": float("nan")},
+                {"log_e": 1e999},
+                {"usd": 10**400},
+            )
+        ),
+    ],
+)
 def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     """A line that is not a run is an error with file and line, before anybody is asked."""
     path = tmp_path / "canary.jsonl"
@@ -787,8 +830,9 @@ def test_two_branches_runs_are_joined(tmp_path: Path, capsys: pytest.CaptureFixt
     """After a merge with marks `cassettes merge` keeps every run of both, in the order of their times."""
     path = tmp_path / "canary.jsonl"
     first, ours, theirs = (entry(f"2026-11-2{day}T16:00:00Z") for day in (2, 4, 3))
-    path.write_bytes(b"".join([first.line(), b"<<<<<<< ours\n", ours.line(), b"=======\n", theirs.line(),
-                               b">>>>>>> theirs\n"]))  # fmt: skip
+    path.write_bytes(
+        b"".join([first.line(), b"<<<<<<< ours\n", ours.line(), b"=======\n", theirs.line(), b">>>>>>> theirs\n"])
+    )
     with pytest.raises(JudgeFixturesError, match="cassettes merge"):
         Log.read(path)
     assert main(["cassettes", "merge", str(tmp_path)]) == 0
@@ -804,8 +848,9 @@ def test_a_torn_last_line_is_not_joined(tmp_path: Path, marked: bool, torn: str)
     path = tmp_path / "canary.jsonl"
     first, ours, theirs = (entry(f"2026-11-2{day}T16:00:00Z") for day in (2, 4, 3))
     rest = entry("2026-11-25T16:00:00Z").line()[:40]
-    mine, its = (run.line() + (rest if torn in (name, "both") else b"")
-                 for name, run in (("ours", ours), ("theirs", theirs)))  # fmt: skip
+    mine, its = (
+        run.line() + (rest if torn in (name, "both") else b"") for name, run in (("ours", ours), ("theirs", theirs))
+    )
     if marked:  # git ends a line that has no end before it puts its mark
         mine, its = (each if each.endswith(b"\n") else each + b"\n" for each in (mine, its))
         path.write_bytes(b"".join([first.line(), b"<<<<<<< ours\n", mine, b"=======\n", its, b">>>>>>> theirs\n"]))

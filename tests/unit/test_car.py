@@ -15,16 +15,16 @@ from support.benchmarks import benchmark
 from support.project import Project, in_pyproject
 from support.server import Answer, Asked, serving
 
-from judgefixtures.checks.check import Decision
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import decide
+from judgefixtures.checks.protocol import Decision
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import contrasts
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, measure
-from judgefixtures.pairs import Pair, as_row
-from judgefixtures.statistics import Status, Totals, gate_admission, score_interval, score_test
-from judgefixtures.verdicts import Verdict
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Pair, as_row
+from judgefixtures.measures.metrics import Measurement, measure
+from judgefixtures.numbers.statistics import Status, Totals, gate_admission, score_interval, score_test
+from judgefixtures.reading.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
@@ -73,12 +73,16 @@ def test_noise_that_the_cue_overrules_is_held_against_an_honest_judge(n: int, mo
 
 
 @pytest.mark.parametrize("vsr", [0.1, 0.3])
-@pytest.mark.parametrize("habits", [
-    {"admits": 0.0, "elsewhere": 0.3, "knowing": True},
-    {"admits": 0.0, "elsewhere": 1.0, "knowing": True},
-    {"admits": 0.0, "elsewhere": 0.3},
-    {"admits": 0.3, "elsewhere": 0.3},
-], ids=["knowing", "always", "silent", "both"])  # fmt: skip
+@pytest.mark.parametrize(
+    "habits",
+    [
+        {"admits": 0.0, "elsewhere": 0.3, "knowing": True},
+        {"admits": 0.0, "elsewhere": 1.0, "knowing": True},
+        {"admits": 0.0, "elsewhere": 0.3},
+        {"admits": 0.3, "elsewhere": 0.3},
+    ],
+    ids=["knowing", "always", "silent", "both"],
+)
 def test_what_is_cited_elsewhere_makes_no_pass(vsr: float, habits: dict[str, Any]) -> None:
     """Silent where moved: it PASSed where every reason counted (.92 at VSR .10), and does not any more."""
     found = rates(vsr, 0.1, 200, **habits)
@@ -139,20 +143,26 @@ def test_related_pairs_are_clusters() -> None:
     assert gate_admission(moves, 0.8, totals=(fours[0], fours[1])).p_fail > plain.p_fail
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (({}, 0.8), "at least one score"),
-    (({(1, 0): 3}, 1.0), "threshold must lie between 0 and 1, both excluded, got 1.0"),
-    (({(1, 0): 3}, 0.8, 0.5), "alpha must lie between 0 and 0.5"),
-    (({(3, 0): 3}, 0.8), r"each -1, 0 or 1 .*, got \(3, 0\)"),
-    (({(1, 0): 3, (1, -1): 1}, 0.8), r"not the contrary of each other, got \(1, -1\)"),
-    (({(0.25, 0): 3}, 0.8), r"got \(0.25, 0\)"),
-    (({1: 3}, 0.8), "got 1"),
-    (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
-    (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),
-    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (1, 3)))), "of the same clusters"),
-    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 1.0), (2, 2)), Totals((0.0, 0.0), (2, 2)))), "sum up to 4, got 4 .* to 3"),
-    (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (2, 3)))), "4 pairs .* got 5 that"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (({}, 0.8), "at least one score"),
+        (({(1, 0): 3}, 1.0), "threshold must lie between 0 and 1, both excluded, got 1.0"),
+        (({(1, 0): 3}, 0.8, 0.5), "alpha must lie between 0 and 0.5"),
+        (({(3, 0): 3}, 0.8), r"each -1, 0 or 1 .*, got \(3, 0\)"),
+        (({(1, 0): 3, (1, -1): 1}, 0.8), r"not the contrary of each other, got \(1, -1\)"),
+        (({(0.25, 0): 3}, 0.8), r"got \(0.25, 0\)"),
+        (({1: 3}, 0.8), "got 1"),
+        (({(1, 0): -3}, 0.8), "must be >= 0, got -3"),
+        (({(1, 0): 1.5}, 0.8), "a count of moves must be a whole number, got 1.5"),
+        (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (1, 3)))), "of the same clusters"),
+        (
+            ({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 1.0), (2, 2)), Totals((0.0, 0.0), (2, 2)))),
+            "sum up to 4, got 4 .* to 3",
+        ),
+        (({(1, 0): 4}, 0.8, 0.05, (Totals((2.0, 2.0), (2, 2)), Totals((0.0, 0.0), (2, 3)))), "4 pairs .* got 5 that"),
+    ],
+)
 def test_what_cannot_be_decided_is_told(arguments: Any, message: str) -> None:
     """Impossible moves, thresholds and levels are errors that quote them."""
     with pytest.raises(ValueError, match=message):
@@ -169,9 +179,14 @@ CONTRAST = contrasts("recency")[0]
 
 def judged(choices: tuple[int, int], cites: str, number: int, reason: str = SAYS) -> tuple[Judgment, Judgment]:
     """Return a pair's judgments: what was chosen in arm x and in arm y, and in which of them a reason cites the cue."""
-    x, y = (Judgment(Pair(f"p{number}", "Q", "A", "B"), condition,
-                     Reply(Verdict(choice or None, reason if arm in cites else QUIET, tie=not choice)))
-            for condition, choice, arm in zip((CONTRAST.x, CONTRAST.y), choices, "xy", strict=True))  # fmt: skip
+    x, y = (
+        Judgment(
+            Pair(f"p{number}", "Q", "A", "B"),
+            condition,
+            Reply(Verdict(choice or None, reason if arm in cites else QUIET, tie=not choice)),
+        )
+        for condition, choice, arm in zip((CONTRAST.x, CONTRAST.y), choices, "xy", strict=True)
+    )
     return x, y
 
 
@@ -235,8 +250,10 @@ def test_naming_the_favoured_label_where_its_bearer_wins_anyway_is_no_admission(
 
 def test_related_pairs_and_a_model_that_reads_admit_nothing_either() -> None:
     """The same over clusters, and by a detector that is a model: both say that it is silent."""
-    rows = [[replace(each, pair=replace(each.pair, cluster=f"c{int(each.pair.id[1:]) // 4}")) for each in pair]
-            for pair in favoured(5)]  # fmt: skip
+    rows = [
+        [replace(each, pair=replace(each.pair, cluster=f"c{int(each.pair.id[1:]) // 4}")) for each in pair]
+        for pair in favoured(5)
+    ]
     x, y = map(list, zip(*rows, strict=True))
     related = measure(x, y)
     assert related.related.admitted is not None
@@ -272,14 +289,18 @@ def test_a_sly_judge_fails_in_every_output(mode: str, pytester: pytest.Pytester)
     """Recorded over HTTP, of verdicts and of scores: CAR is FAIL, and the admitted shift 0 wherever it stands."""
     project = Project(pytester)
     project.copy_tests("recency")
-    project.write_pairs(as_row(Pair(f"p{n:03}", f"Question {n}: which one?", f"One {n}.", f"Other {n}."))
-                        for n in range(60))  # fmt: skip
+    project.write_pairs(
+        as_row(Pair(f"p{n:03}", f"Question {n}: which one?", f"One {n}.", f"Other {n}.")) for n in range(60)
+    )
     with serving(by=sly, keep_alive=True) as server:
-        project.write("pyproject.toml", in_pyproject(
-            'control = false\njudge = "ours"\ndataset = ["own"]\n[datasets.own]\npath = "pairs.jsonl"\n'
-            "balance_positions = false\n[gate]\nvsr_tolerance = 0.5\nscore_tolerance = 0.5\n"
-            f'[judges.ours]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "{mode}"\n'
-        ))  # fmt: skip
+        project.write(
+            "pyproject.toml",
+            in_pyproject(
+                'control = false\njudge = "ours"\ndataset = ["own"]\n[datasets.own]\npath = "pairs.jsonl"\n'
+                "balance_positions = false\n[gate]\nvsr_tolerance = 0.5\nscore_tolerance = 0.5\n"
+                f'[judges.ours]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "{mode}"\n'
+            ),
+        )
         ran = project.run("-k", "recency", "--judge-record", "missing", "--judge-report", "report")
     ran.assert_outcomes(failed=1)
     (row,) = project.report()["contrasts"]

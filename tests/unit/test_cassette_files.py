@@ -29,20 +29,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgefixtures.__main__ import main
+from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes import files, library
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
 from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
-from judgefixtures.judges import Judge, load_judge
-from judgefixtures.pairs import Pair
+from judgefixtures.material.pairs import Pair
 
-HEADER = {
-    "judgefixtures": 1,
-    "dataset": "own",
-    "condition": "no-cue",
-    "judge": {"provider": "openai", "model": "m"},
-}
+HEADER = {"judgefixtures": 1, "dataset": "own", "condition": "no-cue", "judge": {"provider": "openai", "model": "m"}}
 JSON = "application/json"
 # Imported now, so that an audited reader that meets them has nothing left to import.
 for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
@@ -108,15 +103,23 @@ json_values = st.recursive(
 )
 json_bodies = st.builds(
     lambda value, ascii_only, indent: json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode(),
-    json_values, st.booleans(), st.sampled_from([None, 0, 2]),
-)  # fmt: skip
+    json_values,
+    st.booleans(),
+    st.sampled_from([None, 0, 2]),
+)
 bodies = st.binary(max_size=200) | json_bodies | st.text(max_size=200).map(str.encode)
 digests = st.binary(min_size=16, max_size=16).map(bytes.hex)
 printable = st.text(st.characters(codec="ascii", min_codepoint=32, max_codepoint=126))
 rows = st.builds(
-    Row, digest=digests, pair=st.text(min_size=1), repeat=st.integers(0, 99), status=st.integers(100, 599),
-    body=bodies, seen=st.text(), content_type=st.just(JSON) | printable,
-)  # fmt: skip
+    Row,
+    digest=digests,
+    pair=st.text(min_size=1),
+    repeat=st.integers(0, 99),
+    status=st.integers(100, 599),
+    body=bodies,
+    seen=st.text(),
+    content_type=st.just(JSON) | printable,
+)
 
 
 @given(rows)
@@ -157,7 +160,7 @@ def field_of(body: bytes) -> str:
         pytest.param(b'{"a": 123456789012345678901234567890}', "json", id="big-integer"),
         pytest.param(b"9" * 5000, "text", id="integer-too-long-for-python"),
         pytest.param(b'{"a": 1.7976931348623157e308, "b": 5e-324}', "json", id="extreme-floats"),
-        pytest.param("{\"a\": \"é\u2028\x7f😀\"}".encode(), "json", id="unicode"),
+        pytest.param('{"a": "é\u2028\x7f😀"}'.encode(), "json", id="unicode"),
         pytest.param(b'{"a": "\\ud83d\\ude00"}', "json", id="escaped-surrogate-pair"),
         pytest.param(b'"\xed\xa0\x80"', "base64", id="surrogate-as-bytes"),
         pytest.param(b"\xef\xbb\xbf{}", "text", id="byte-order-mark"),
@@ -168,7 +171,7 @@ def field_of(body: bytes) -> str:
         pytest.param(b"a\nb\r\nc\x00\x1f\x85", "base64", id="no-text"),
         pytest.param(b"data: {}\n\ndata: [DONE]\n\n", "text", id="event-stream"),
     ],
-)  # fmt: skip
+)
 def test_a_body_keeps_its_meaning(body: bytes, field: str) -> None:
     """A body is JSON in the file where that says the same to every reader; else its bytes are kept."""
     given_row = Row("0" * 32, "p", 0, 200, body)
@@ -392,8 +395,11 @@ def test_an_unresolved_merge_is_an_error(path: Path) -> None:
     """Merge marks are an error that names file, line and remedy: neither version wins silently."""
     header = json.dumps(HEADER).encode() + b"\n"
     ours, theirs = row(1, body=b'"a"').line(), row(1, body=b'"b"').line()
-    for content, line in ((header + row(0).line() + conflict(ours, theirs), 3), (conflict(header + ours, header), 1),
-                          (header + conflict(ours, theirs, b""), 2)):  # fmt: skip
+    for content, line in (
+        (header + row(0).line() + conflict(ours, theirs), 3),
+        (conflict(header + ours, header), 1),
+        (header + conflict(ours, theirs, b""), 2),
+    ):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
         with pytest.raises(CassetteError) as caught:
@@ -423,18 +429,7 @@ def test_a_cassette_is_written_where_there_is_no_close_on_exec(path: Path, monke
 # --- data from strangers ----------------------------------------------------------------------------------
 
 _watching: list[tuple[str, tuple[Any, ...]]] | None = None
-WATCHED = (
-    "open",
-    "exec",
-    "import",
-    "compile",
-    "os.",
-    "subprocess.",
-    "socket.",
-    "pickle.",
-    "shutil.",
-    "ctypes.",
-)
+WATCHED = ("open", "exec", "import", "compile", "os.", "subprocess.", "socket.", "pickle.", "shutil.", "ctypes.")
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
@@ -482,22 +477,25 @@ odd_rows = st.builds(
         any_json,
         min_size=1,
     ),
-)  # fmt: skip
+)
 EVIL = (
     b"!!python/object/apply:os.system ['touch evil']",
     b"- !!python/name:os.system",
     pickle.dumps(Path("evil")),
-    b'{"digest":"__import__(\'os\').system(\'touch evil\')",', b'{"__reduce__": ["os.system", "touch evil"]}',
+    b"{\"digest\":\"__import__('os').system('touch evil')\",",
+    b'{"__reduce__": ["os.system", "touch evil"]}',
     b'{"judgefixtures": 1, "judge": {}, "path": "/etc/passwd"}',
     b"<<<<<<< HEAD",
     b"\xff\xfe{\x00}\x00",
     b"{" * 5000,
-)  # fmt: skip
+)
 broken_lines = (
-    st.binary(max_size=120) | st.sampled_from(EVIL) | odd_rows
+    st.binary(max_size=120)
+    | st.sampled_from(EVIL)
+    | odd_rows
     | st.builds(flipped, rows.map(Row.line), st.integers(0), st.integers(0, 255))
     | rows.map(lambda each: each.line()[:-1])
-)  # fmt: skip
+)
 
 
 def read_everything(path: Path) -> CassetteFile | None:
@@ -553,8 +551,9 @@ def test_a_broken_line_is_refused_by_one_of_three_errors() -> None:
             Row.parse(line)
 
 
-@pytest.mark.parametrize("header", [{**HEADER, "judgefixtures": 2}, {**HEADER, "judgefixtures": "1"},
-                                    {**HEADER, "judgefixtures": None}])  # fmt: skip
+@pytest.mark.parametrize(
+    "header", [{**HEADER, "judgefixtures": 2}, {**HEADER, "judgefixtures": "1"}, {**HEADER, "judgefixtures": None}]
+)
 def test_a_later_format_is_refused(path: Path, header: dict[str, Any]) -> None:
     """A cassette of another format is named with its version, ours and the remedies, and is left as it is."""
     written(path, [row(1)])
@@ -569,10 +568,25 @@ def test_a_later_format_is_refused(path: Path, header: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "first_line",
-    [b"GIF89a", b"[1, 2]", b"7", b"null", b'"judgefixtures"', b"{}", b'{"judgefixtures": 1}', b"",  b"\xff",
-     b'{"judgefixtures": 1, "judge": "m"}', b'{"judge": {}}', b"[" * 100_000, b"{" * 100_000, b"1" * 5000,
-     b"interactions:", b'{"version": 1, "interactions": []}'],
-)  # fmt: skip
+    [
+        b"GIF89a",
+        b"[1, 2]",
+        b"7",
+        b"null",
+        b'"judgefixtures"',
+        b"{}",
+        b'{"judgefixtures": 1}',
+        b"",
+        b"\xff",
+        b'{"judgefixtures": 1, "judge": "m"}',
+        b'{"judge": {}}',
+        b"[" * 100_000,
+        b"{" * 100_000,
+        b"1" * 5000,
+        b"interactions:",
+        b'{"version": 1, "interactions": []}',
+    ],
+)
 def test_a_file_that_is_no_cassette_is_refused(path: Path, first_line: bytes) -> None:
     """A file whose first line is no header is named with the remedy, and is left as it is."""
     path.parent.mkdir()
@@ -794,8 +808,10 @@ def test_a_disk_that_is_full_at_the_end_keeps_the_recording(path: Path, monkeypa
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """Where the folder of the recordings cannot be made, writing and freezing fail with one sentence."""
     (tmp_path / "file").write_bytes(b"")
-    for write in (lambda: atomic_write(tmp_path / "file" / "folder" / "x", b"new"),
-                  lambda: freeze(tmp_path / "file" / "folder", PAIRS)):  # fmt: skip
+    for write in (
+        lambda: atomic_write(tmp_path / "file" / "folder" / "x", b"new"),
+        lambda: freeze(tmp_path / "file" / "folder", PAIRS),
+    ):
         with pytest.raises(CassetteError, match="cannot be written"):
             write()
 
@@ -885,9 +901,7 @@ identities = st.recursive(
 def test_identities_differ_where_they_are_not_equal(one: dict[str, Any], other: dict[str, Any]) -> None:
     """There is a difference to tell exactly where two identities are not the same, and it has a direction."""
 
-    def without_nothing(
-        value: Any,
-    ) -> Any:  # a field that holds nothing at all says as much as one that lacks
+    def without_nothing(value: Any) -> Any:  # a field that holds nothing at all says as much as one that lacks
         if not isinstance(value, dict):
             return value
         return {key: kept for key, inner in value.items() if (kept := without_nothing(inner)) != {}}
@@ -952,10 +966,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 def test_a_condition_is_a_file(tmp_path: Path) -> None:
     """Recording writes one file a condition and the frozen pairs, sorted by pair, below judge and dataset."""
     assert record(tmp_path, pairs=PAIRS[::-1]) == 8
-    assert sorted(tree(tmp_path)) == [
-        "ours/own/pairs.jsonl",
-        *(f"ours/own/{name}.jsonl" for name in CONDITIONS),
-    ]
+    assert sorted(tree(tmp_path)) == ["ours/own/pairs.jsonl", *(f"ours/own/{name}.jsonl" for name in CONDITIONS)]
     for name in CONDITIONS:
         file = CassetteFile(tmp_path.joinpath(*FOLDER, f"{name}.jsonl"))
         assert file.header == {
@@ -1026,9 +1037,12 @@ def test_another_judge_is_refused(tmp_path: Path) -> None:
         with pytest.raises(CassetteError) as caught:
             record(tmp_path, mode, model="n", temperature=0.5)
         for word in (
-            'model: "m" -> "n"', "parameters.temperature: 0.0 -> 0.5", "recency-new-old.jsonl",
-            "another judge than ours is now", "pytest --judge ours --judge-dataset own --judge-record all",
-        ):  # fmt: skip
+            'model: "m" -> "n"',
+            "parameters.temperature: 0.0 -> 0.5",
+            "recency-new-old.jsonl",
+            "another judge than ours is now",
+            "pytest --judge ours --judge-dataset own --judge-record all",
+        ):
             assert word in str(caught.value)
         assert "seed" not in str(caught.value)
 
@@ -1172,10 +1186,13 @@ def test_an_unresolved_merge_is_refused_in_every_mode(tmp_path: Path, mode: Reco
     ("content", "told"),
     [
         (b'{\n "judgefixtures": 1,\n oops\n}', ":3 cannot be read"),
-        (b'{"judgefixtures": 1, "selection": {}, "seed": 0, "available": 2, "left_out": {}, '
-         b'"pairs": [{"id": "a", "digest": "1"}, {"id": "a", "digest": "2"}]}', "a pair stands in it twice"),
+        (
+            b'{"judgefixtures": 1, "selection": {}, "seed": 0, "available": 2, "left_out": {}, '
+            b'"pairs": [{"id": "a", "digest": "1"}, {"id": "a", "digest": "2"}]}',
+            "a pair stands in it twice",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_sample_names_its_line(tmp_path: Path, content: bytes, told: str) -> None:
     """A sample.json that is not one is an error with file and line, and so is a pair with two digests."""
     record(tmp_path)
@@ -1204,13 +1221,7 @@ def test_names_in_a_cassette_lead_nowhere(tmp_path: Path) -> None:
     expected = {"ours/own/pairs.jsonl", *(f"ours/own/{name}.jsonl" for name in CONDITIONS)}
     assert tree(tmp_path).keys() == {f"project/cassettes/{name}" for name in expected}
     path = root.joinpath(*FOLDER, "recency-new-old.jsonl")
-    evil = {
-        **HEADER,
-        "dataset": outside,
-        "condition": outside,
-        "judge": dict(judge().identity),
-        "path": outside,
-    }
+    evil = {**HEADER, "dataset": outside, "condition": outside, "judge": dict(judge().identity), "path": outside}
     first, _, rest = path.read_bytes().partition(b"\n")
     path.write_bytes(json.dumps(evil).encode() + b"\n" + rest)
     assert record(root, pairs=odd) == 0
@@ -1300,8 +1311,13 @@ def test_a_lock_can_be_held_where_files_cannot_be_locked(tmp_path: Path) -> None
         "for _ in range(2):\n"
         "    with held(pathlib.Path(sys.argv[1])): print(len(list(pathlib.Path(sys.argv[1]).parent.iterdir())))\n"
     )
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program, str(tmp_path / "batches")], timeout=60,
-                         capture_output=True, text=True, check=True)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / "batches")],
+        timeout=60,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert run.stdout.split() == ["1", "1"]
     assert not list(tmp_path.iterdir())
 
@@ -1319,9 +1335,15 @@ def test_other_conditions_are_not_locked(tmp_path: Path) -> None:
 
 texts = st.text(min_size=1).filter(str.strip)
 pairs = st.builds(
-    Pair, id=texts, question=texts, response_1=texts, response_2=texts, gold=st.sampled_from([None, 1, 2]),
-    category=st.none() | texts, content_type=texts,
-)  # fmt: skip
+    Pair,
+    id=texts,
+    question=texts,
+    response_1=texts,
+    response_2=texts,
+    gold=st.sampled_from([None, 1, 2]),
+    category=st.none() | texts,
+    content_type=texts,
+)
 
 
 @settings(deadline=None)
@@ -1520,8 +1542,10 @@ def recorded_on_branches(folder: Path, base: Sequence[Pair], change: Callable[[P
 
 def other_answer(path: Path) -> None:
     """Change the answers about pair p2, as if the judge had said something else."""
-    lines = [line.replace(b'response":1', b'response":2') if b'"p2"' in line else line
-             for line in path.read_bytes().splitlines(keepends=True)]  # fmt: skip
+    lines = [
+        line.replace(b'response":1', b'response":2') if b'"p2"' in line else line
+        for line in path.read_bytes().splitlines(keepends=True)
+    ]
     path.write_bytes(b"".join(lines))
 
 
@@ -1580,8 +1604,11 @@ def test_what_one_branch_removed_is_removed(tmp_path: Path) -> None:
 
 def test_joined_answers_keep_their_days(tmp_path: Path) -> None:
     """What two branches recorded on different days says of each answer when it was given."""
-    given = {"base": ([row(0)], "2020-01-01"), "ours": ([row(0), row(1, on="2020-01-03")], "2020-01-01"),
-             "theirs": ([row(0, on="2020-01-01"), row(2, body=b'{"on": "fire"}')], "2020-01-02")}  # fmt: skip
+    given = {
+        "base": ([row(0)], "2020-01-01"),
+        "ours": ([row(0), row(1, on="2020-01-03")], "2020-01-01"),
+        "theirs": ([row(0, on="2020-01-01"), row(2, body=b'{"on": "fire"}')], "2020-01-02"),
+    }
     for name, (some, day) in given.items():
         path = written(tmp_path / f"{name}.jsonl", some)
         path.write_text(path.read_text().replace('"model":"m"}', f'"model":"m"}},"recorded":"{day}"'))
@@ -1604,8 +1631,10 @@ def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str]
 HEAD = json.dumps(HEADER).encode() + b"\n"
 OTHER_HEAD = HEAD.replace(b'"m"', b'"n"')
 PAIR_LINE = b'{"id":"p","question":"%s","response_1":"1","response_2":"2"}\n'
-SAMPLE = (b'{"judgefixtures":1,"selection":{},"seed":%d,"available":3,"left_out":{},"pairs":[%s],'
-          b'"revision":null,"licence":null}\n')  # fmt: skip
+SAMPLE = (
+    b'{"judgefixtures":1,"selection":{},"seed":%d,"available":3,"left_out":{},"pairs":[%s],'
+    b'"revision":null,"licence":null}\n'
+)
 SAMPLE_PAIRS = b'{"id":"a","digest":"1"}', b'{"id":"a","digest":"1"},{"id":"b","digest":"2"}'
 
 
@@ -1623,7 +1652,7 @@ SAMPLE_PAIRS = b'{"id":"a","digest":"1"}', b'{"id":"a","digest":"1"},{"id":"b","
         ("sample.json", conflict(SAMPLE % (0, b""), b"{}\n"), ("cannot be read",)),
         ("batches.jsonl", conflict(b"{}\n", b""), ("line 1 of one version is not an event of a batch",)),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_joined_is_left_as_it_is(
     tmp_path: Path, name: str, content: bytes, words: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1676,8 +1705,11 @@ def test_the_lists_of_batches_of_two_branches_are_joined(tmp_path: Path, way: st
 
 def test_what_both_branches_noted_of_a_batch_stays(tmp_path: Path) -> None:
     """A batch that one branch took out of the list stays where the other noted more of it."""
-    files = {"base": batch_event("intent", "i0"), "ours": batch_event("intent", "i1"),
-             "theirs": batch_event("intent", "i0") + batch_event("sent", "i0", batch="b0")}  # fmt: skip
+    files = {
+        "base": batch_event("intent", "i0"),
+        "ours": batch_event("intent", "i1"),
+        "theirs": batch_event("intent", "i0") + batch_event("sent", "i0", batch="b0"),
+    }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     paths = [str(tmp_path / name) for name in files]

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.project import Project, in_pyproject
 
-from judgefixtures.certainty import certainty, likely_of
-from judgefixtures.checks.certainty import decide_log_odds, decide_scores
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.beyond_verdicts import decide_log_odds, decide_scores
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.odds import LARGEST, share_log_odds
-from judgefixtures.pairs import Pair
-from judgefixtures.probabilities import Probability, stated_probability
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.certainty import certainty, likely_of
+from judgefixtures.numbers.odds import LARGEST, share_log_odds
+from judgefixtures.numbers.statistics import Status, score_interval
+from judgefixtures.reading.probabilities import Probability, stated_probability
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.statistics import Status, score_interval
-from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
@@ -105,8 +105,10 @@ def test_pairs_without_probabilities_are_counted() -> None:
     part = decide_log_odds(some, gate, CONTRAST)
     assert part.status is Status.INCONCLUSIVE
     assert "10 of 70 pairs came without probabilities" in part.reason
-    spoiled = [Judgment(each.pair, each.condition, Reply(Verdict(None, "", "no-json")), each.repeat) for each in
-               arm(CONTRAST.x, *odds, *odds[:10])[60:]]  # fmt: skip
+    spoiled = [
+        Judgment(each.pair, each.condition, Reply(Verdict(None, "", "no-json")), each.repeat)
+        for each in arm(CONTRAST.x, *odds, *odds[:10])[60:]
+    ]
     invalid = certainty([[*arm(CONTRAST.x, *odds), *spoiled]], [arm(CONTRAST.y, *odds, *odds[:10])], "chose-first")
     assert (invalid.pairs, invalid.lacking) == (70, 10)
     assert decide_log_odds(invalid, gate, CONTRAST).status is Status.INCONCLUSIVE
@@ -120,8 +122,9 @@ def test_a_tie_is_half_of_the_odds_too() -> None:
         return stated_probability(one, two, tie)
 
     def found(x: Probability, y: Probability) -> Any:
-        return decide_log_odds(certainty([arm(CONTRAST.x, *[x] * 40)], [arm(CONTRAST.y, *[y] * 40)], "chose-first"),
-                               gate, CONTRAST).status  # fmt: skip
+        return decide_log_odds(
+            certainty([arm(CONTRAST.x, *[x] * 40)], [arm(CONTRAST.y, *[y] * 40)], "chose-first"), gate, CONTRAST
+        ).status
 
     assert found(odds(0.90, 0.05, 0.05), odds(0.50, 0.028, 0.472)) is Status.FAIL
     assert found(odds(0.005, 0.001, 0.994), odds(0.001, 0.005, 0.994)) is Status.PASS
@@ -133,9 +136,13 @@ def test_related_pairs_count_as_clusters() -> None:
     """Twenty clusters of five pairs show no absence, as the preflight says; of thirty they may."""
 
     def clustered(count: int) -> Any:
-        x, y = ([Judgment(replace(each.pair, cluster=f"c{n % count}"), each.condition, each.reply)
-                 for n, each in enumerate(arm(condition, *[0.02 * n for n in range(count * 5)]))]
-                for condition in (CONTRAST.x, CONTRAST.y))  # fmt: skip
+        x, y = (
+            [
+                Judgment(replace(each.pair, cluster=f"c{n % count}"), each.condition, each.reply)
+                for n, each in enumerate(arm(condition, *[0.02 * n for n in range(count * 5)]))
+            ]
+            for condition in (CONTRAST.x, CONTRAST.y)
+        )
         return certainty([x], [y], "chose-first")
 
     gate = GateTable(log_odds_tolerance=1.5)
@@ -216,7 +223,7 @@ def test_the_shift_is_said_in_words(contrast: Contrast, words: str) -> None:
 
 def towards(number: int) -> bool:
     """Tell whether response 1 of a pair is the edited one."""
-    from judgefixtures.edits import target
+    from judgefixtures.material.edits import target
 
     return target(Pair(f"p{number}", "Q", "A", "B", gold=1)) == 1
 
@@ -241,8 +248,11 @@ def test_shares_of_repeats() -> None:
     assert "repeats understate" in part.reason
     assert decide_log_odds(found, GateTable(log_odds_tolerance=1.05), CONTRAST).status is Status.FAIL
     # A judge that always chooses 1, with invalid repeats in one arm: as many count in both, and nothing shifts.
-    sure = [[chosen(n, condition, 1, repeat) for n in range(40)] for condition in (CONTRAST.x, CONTRAST.y)
-            for repeat in range(5)]  # fmt: skip
+    sure = [
+        [chosen(n, condition, 1, repeat) for n in range(40)]
+        for condition in (CONTRAST.x, CONTRAST.y)
+        for repeat in range(5)
+    ]
     lost = Reply(Verdict(None, "", "no-json"))
     fewer = [sure[5], sure[6], *([Judgment(j.pair, j.condition, lost, j.repeat) for j in each] for each in sure[7:])]
     still = certainty(sure[:5], fewer, "chose-first")
@@ -335,8 +345,9 @@ def test_brackets_that_explain_first_are_not_gated(project: Project, simulator: 
     Serially and on two workers, and when its recordings are replayed.
     """
     gate = "[gate]\nlog_odds_tolerance = 1.5\n"
-    project.write(project.file, configuration(simulator.url, f'{UNSURE}\nverdict = "brackets"\ntemplate = "mt-bench"',
-                                              gate))  # fmt: skip
+    project.write(
+        project.file, configuration(simulator.url, f'{UNSURE}\nverdict = "brackets"\ntemplate = "mt-bench"', gate)
+    )
     asked = ("-k", "recency", "--judge-dataset", "house-qa", "--judge-pairs", "40")
     project.run(*asked, "--judge-record", "missing", "--judge-report", "live")
     ran = project.run(*asked, "-n", "2", "--judge-report", "again")
@@ -415,5 +426,9 @@ def test_a_reason_against_its_verdict_is_counted_and_quoted(project: Project) ->
     ran = project.run("-k", "recency", "--judge-dataset", "house-close", "--judge-pairs", "40", "--judge-report", "out")
     (row,) = project.report("out")["contrasts"]
     assert (row["status"], row["contradictions"]) == ("FAIL", 40)
-    ran.stdout.fnmatch_lines(["*40 of 80 verdicts come with a reason that argues for the other response:",
-                              '*in recency-new-old: chose 1 -- "Response 2 is better."'])  # fmt: skip
+    ran.stdout.fnmatch_lines(
+        [
+            "*40 of 80 verdicts come with a reason that argues for the other response:",
+            '*in recency-new-old: chose 1 -- "Response 2 is better."',
+        ]
+    )

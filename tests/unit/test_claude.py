@@ -12,14 +12,14 @@ import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import FIRST, SECOND, Answer, Asked, called, claude, good, serving, wire
 
+from judgefixtures.asking.costs import price_usd
+from judgefixtures.asking.judges import FatalJudgeError, load_judge
+from judgefixtures.asking.retirements import retirement
 from judgefixtures.config import judge_table
-from judgefixtures.contrasts import NO_CUE
-from judgefixtures.costs import price_usd
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError, load_judge
+from judgefixtures.material.contrasts import NO_CUE
 from judgefixtures.providers import anthropic
-from judgefixtures.retirements import retirement
 from judgefixtures.simulator.server import serving as simulating
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -44,13 +44,16 @@ def test_a_verdict_is_asked_for_as_a_structured_output() -> None:
     assert schema["additionalProperties"] is False
     rest = {name: value for name, value in asked.body.items() if name != "output_config"}
     assert rest == {
-        "model": "claude-haiku-4-5", "max_tokens": 512, "temperature": 0.0,
+        "model": "claude-haiku-4-5",
+        "max_tokens": 512,
+        "temperature": 0.0,
         "messages": [{"role": "user", "content": "Question 1: which one?"}],
-    }  # fmt: skip
+    }
 
 
-@pytest.mark.parametrize(("more", "version"), [({}, OLDER), ({"temperature": 1.0}, OLDER),
-                                               ({"temperature": "unset"}, NEWER)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "version"), [({}, OLDER), ({"temperature": 1.0}, OLDER), ({"temperature": "unset"}, NEWER)]
+)
 def test_the_version_is_the_one_that_knows_what_is_sent(more: dict[str, Any], version: str) -> None:
     """A temperature goes with the API's last version that has one; without it the version is the SDK's own."""
     asked = sent(**more)
@@ -163,13 +166,15 @@ def test_scores_are_asked_for_without_bounds(scale: list[float], score: Any) -> 
     ("usage", "counted"),
     [
         ({"input_tokens": 9, "output_tokens": 7}, (9, 7, None)),
-        ({"input_tokens": 9, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20, "output_tokens": 7},
-         (129, 7, None)),
+        (
+            {"input_tokens": 9, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20, "output_tokens": 7},
+            (129, 7, None),
+        ),
         ({"input_tokens": 9, "output_tokens": 70, "output_tokens_details": {"thinking_tokens": 60}}, (9, 70, 60)),
         ({"output_tokens": None, "cache_read_input_tokens": 5}, (None, None, None)),
         (None, (None, None, None)),
     ],
-)  # fmt: skip
+)
 def test_tokens_of_the_cache_are_counted_as_input(usage: Any, counted: tuple[int | None, ...]) -> None:
     """Input is what was read, from the cache or not; thinking is a part of the output."""
     with serving(wire(claude(FIRST, usage=usage))) as server:
@@ -233,14 +238,17 @@ def test_a_model_whose_end_is_known_warns() -> None:
         assert "2026-11-30, in 8 days" in str(retirement(model, day))
 
 
-@pytest.mark.parametrize("more", [{}, {"response_format": "tool"}, {"strategy": "plan-self"}],
-                         ids=["schema", "tool", "plan"])  # fmt: skip
+@pytest.mark.parametrize(
+    "more", [{}, {"response_format": "tool"}, {"strategy": "plan-self"}], ids=["schema", "tool", "plan"]
+)
 def test_the_simulator_speaks_it(more: dict[str, Any]) -> None:
     """`provider = "anthropic"` asks the simulated judges, and gets what the other wire formats get."""
     with simulating() as server:
         table = {"provider": "anthropic", "model": "simulated-faithful", "base_url": server.url, **more}
-        judges = [load_judge(table), load_judge({"provider": "openai", "model": "simulated-faithful",
-                                                 "base_url": f"{server.url}/v1"})]  # fmt: skip
+        judges = [
+            load_judge(table),
+            load_judge({"provider": "openai", "model": "simulated-faithful", "base_url": f"{server.url}/v1"}),
+        ]
         prompt = judges[1].prompt(some_pairs(1)[0], NO_CUE)
         said = [ask(judge, prompt).verdict for judge in judges]
     assert said[0] == said[1]

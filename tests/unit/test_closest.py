@@ -19,16 +19,17 @@ from support.benchmarks import benchmark
 from support.project import Project, json_lines, rows_of, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, running, wire
 
-from judgefixtures import JudgeFixturesError, Run, closest
+from judgefixtures import JudgeFixturesError, Run
+from judgefixtures.runs import closest
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.merges import Versions, joined
-from judgefixtures.checks.check import Subject
-from judgefixtures.closest import About, closest_first, is_about_closest
+from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import build_config
 from judgefixtures.findings import Finding
-from judgefixtures.forecast import forecast
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.preflight.forecast import forecast
+from judgefixtures.runs.closest import About, closest_first, is_about_closest
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.statistics import Status
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -113,8 +114,15 @@ Gating = Callable[..., Finding]
 def gate(folder: Path, server: Judges) -> Gating:
     """Return what makes one check in a run of its own: replayed at a closed port, recorded at the server."""
 
-    def checked(name: str = "recency-new-old", record: str = "none", closest: int = 5, baseline: str | None = None,
-                more: str = "", judge: str = "a", **options: Any) -> Finding:  # fmt: skip
+    def checked(
+        name: str = "recency-new-old",
+        record: str = "none",
+        closest: int = 5,
+        baseline: str | None = None,
+        more: str = "",
+        judge: str = "a",
+        **options: Any,
+    ) -> Finding:
         file = folder / "judges.toml"
         file.write_text(configuration(NOWHERE if record == "none" else server.url, closest, more))
         with Run.from_config(file, record=record, force=True, **options) as run:
@@ -160,10 +168,18 @@ def test_the_order_of_closeness() -> None:
 
 @pytest.mark.parametrize(
     ("name", "narrowed"),
-    [("recency-new-old", True), ("provenance-expert-llm", True), ("placebo-listed-shown", True),
-     ("four-cell-new-old", True), ("position-no-cue", False), ("repeat-no-cue-1", False), ("accuracy", False),
-     ("attack-override", False), ("plan", False)],
-)  # fmt: skip
+    [
+        ("recency-new-old", True),
+        ("provenance-expert-llm", True),
+        ("placebo-listed-shown", True),
+        ("four-cell-new-old", True),
+        ("position-no-cue", False),
+        ("repeat-no-cue-1", False),
+        ("accuracy", False),
+        ("attack-override", False),
+        ("plan", False),
+    ],
+)
 def test_what_is_about_the_closest_pairs(name: str, narrowed: bool) -> None:
     """Checks of cues alone: nothing that measures the cue-free answers by which pairs are chosen."""
     with Run(build_config({})) as run:
@@ -292,9 +308,11 @@ def test_a_choice_that_does_not_fit(folder: Path, server: Judges, gate: Gating) 
     pairs = some_pairs(POOL)
     for rows, said in (
         (rows_of(pair for pair in pairs if pair.id != "p011"), "'p011' is gone"),
-        ([row | ({"response_1": "One anew."} if row["id"] == "p011" else {}) for row in rows_of(pairs)],
-         "'p011' has other texts now"),
-    ):  # fmt: skip
+        (
+            [row | ({"response_1": "One anew."} if row["id"] == "p011" else {}) for row in rows_of(pairs)],
+            "'p011' has other texts now",
+        ),
+    ):
         (folder / "pairs.jsonl").write_text(json_lines(rows))
         for record in ("none", "missing"):
             found = gate(record=record)
@@ -322,9 +340,25 @@ def choice(pool: str = "30", pairs: str = '[{"id": "p011", "digest": "d"}]') -> 
     return f'{{"judgefixtures": 1, "closest": 1, "pool": {pool}, "pairs": {pairs}}}'
 
 
-NO_CHOICES = ["{}", "[]", '{"judgefixtures": 2}', "no JSON", "[" * 100_000, choice("Infinity"), choice("-1e999"),
-              choice("-3"), choice("0"), choice("2.5"), choice("true"), choice("null"), choice(pairs='{"id": "d"}'),
-              choice(pairs="3"), choice(pairs="null"), choice(pairs="[3]"), choice(pairs="[]")]  # fmt: skip
+NO_CHOICES = [
+    "{}",
+    "[]",
+    '{"judgefixtures": 2}',
+    "no JSON",
+    "[" * 100_000,
+    choice("Infinity"),
+    choice("-1e999"),
+    choice("-3"),
+    choice("0"),
+    choice("2.5"),
+    choice("true"),
+    choice("null"),
+    choice(pairs='{"id": "d"}'),
+    choice(pairs="3"),
+    choice(pairs="null"),
+    choice(pairs="[3]"),
+    choice(pairs="[]"),
+]
 
 
 @pytest.mark.parametrize("content", NO_CHOICES, ids=lambda content: content[:70])
@@ -491,8 +525,13 @@ def test_given_pairs_are_left_alone(folder: Path, server: Judges) -> None:
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     """A user's repository with thirty pairs, a test of recency and placebo and one of the position."""
-    project = Project(pytester, configuration, file="judges.toml", rough=True,
-                      options=("-p", "no:cacheprovider", "--judge-config", "judges.toml", "--judge-force"))  # fmt: skip
+    project = Project(
+        pytester,
+        configuration,
+        file="judges.toml",
+        rough=True,
+        options=("-p", "no:cacheprovider", "--judge-config", "judges.toml", "--judge-force"),
+    )
     project.write("own.txt", TEMPLATE)
     project.write_pairs(rows_of(some_pairs(POOL)))
     project.write("test_cues.py", suite("recency", "placebo", name="cues"))
@@ -512,14 +551,17 @@ def test_reports_are_the_same_whoever_runs(project: Project, server: Judges) -> 
     for folder, workers in (("one", ()), ("two", ("-n", "2"))):
         project.run("--judge-report", folder, *workers)
     names = ("report.json", "judgments.jsonl")
-    reports = {folder: [(project.path / folder / name).read_bytes() for name in names]
-               for folder in ("report", "one", "two")}  # fmt: skip
+    reports = {
+        folder: [(project.path / folder / name).read_bytes() for name in names] for folder in ("report", "one", "two")
+    }
     assert reports["one"] == reports["two"]
     assert reports["one"] == reports["report"]
     rows = project.report("one")["contrasts"]
     assert {row["contrast"]: row["n"] for row in rows} == {
-        "recency-new-old": 5, "placebo-listed-shown": 5, "position-no-cue": POOL - 1
-    }  # fmt: skip
+        "recency-new-old": 5,
+        "placebo-listed-shown": 5,
+        "position-no-cue": POOL - 1,
+    }
     assert {name: digest for name, digest in project.tree().items() if name.startswith("cassettes/")} == {
         name: digest for name, digest in whole.items() if name.startswith("cassettes/")
     }, "a replay writes nothing"
@@ -590,8 +632,11 @@ def test_ctrl_c_keeps_the_screening(project: Project, server: Judges) -> None:
     assert run.returncode == 2, said
     asked = len(server.asked)
     assert asked < 2 * POOL
-    kept = sum(len(project.cassette(name, "a").read_text().splitlines()) - 1
-               for name in ("no-cue", "no-cue-21") if project.cassette(name, "a").exists())  # fmt: skip
+    kept = sum(
+        len(project.cassette(name, "a").read_text().splitlines()) - 1
+        for name in ("no-cue", "no-cue-21")
+        if project.cassette(name, "a").exists()
+    )
     assert kept == asked
     server.answering = answering
     server.forget()

@@ -19,14 +19,14 @@ from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from support.asking import header, rows, run, some_pairs
 from support.server import SECOND, Answer, Asked, chat, gemini, good, google_problem, problem, serving, wire
 
-import judgefixtures.run as run_module
+import judgefixtures.runs.run as run_module
+from judgefixtures.asking.costs import price_usd
+from judgefixtures.asking.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.config import build_config, judge_table
-from judgefixtures.costs import price_usd
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.simulator.server import serving as simulating
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -191,8 +191,11 @@ def test_a_limit_by_its_newer_name_on_azure() -> None:
     """A deployment of a reasoning model is sent the newer name of the limit after it refused the older one."""
 
     def answering(asked: Asked) -> Answer:
-        refusal = problem("Unsupported parameter: 'max_tokens' is not supported with this model. Use "
-                          "'max_completion_tokens' instead.", param="max_tokens")  # fmt: skip
+        refusal = problem(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+            "'max_completion_tokens' instead.",
+            param="max_tokens",
+        )
         return wire(refusal, 400) if "max_tokens" in asked.body else good("openai")
 
     with serving(by=answering) as server:
@@ -348,9 +351,10 @@ def test_the_simulator_stands_in_for_a_cloud(cloud: str, credentials: FakeCreden
     """All record and replay against the simulated judges, which need no account; Claude needs none of a cloud."""
     with simulating() as server:
         tables = {
-            "azure": azure(server.url, deployment=None), "vertex": vertex(server.url),
+            "azure": azure(server.url, deployment=None),
+            "vertex": vertex(server.url),
             "anthropic": {"provider": "anthropic", "base_url": server.url},
-        }  # fmt: skip
+        }
         table = tables[cloud]
         judge = mine({**table, "model": "simulated-faithful"})
         judgments = run(judge, tmp_path, PAIRS)
@@ -413,6 +417,8 @@ def test_a_connection_that_cannot_be_is_told(table: dict[str, Any], words: str) 
 
 def test_another_provider_takes_no_connection_along() -> None:
     """A judge that extends one on Azure and names another provider leaves the account behind."""
-    judges = {"now": azure("https://a.openai.azure.com"),
-              "next": {"extends": "now", "provider": "anthropic", "model": "claude-haiku-4-5"}}  # fmt: skip
+    judges = {
+        "now": azure("https://a.openai.azure.com"),
+        "next": {"extends": "now", "provider": "anthropic", "model": "claude-haiku-4-5"},
+    }
     assert build_config({"judges": judges}).judge_table("next").connection is None

@@ -18,23 +18,18 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from statsmodels.stats.proportion import proportion_confint
 
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, decide_accuracy
-from judgefixtures.checks.check import Need, Subject
 from judgefixtures.checks.contrast import ContrastCheck, contrast_row, decide
-from judgefixtures.checks.edit import decide_edit
 from judgefixtures.checks.four_cells import decide_four_cells, four_cells
+from judgefixtures.checks.protocol import Need, Subject
+from judgefixtures.checks.treatment import decide_edit
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import contrasts
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.forecast import forecast
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Related, measure, preference
-from judgefixtures.pairs import Pair, as_row, clusters_of, independent, sharing_a_question, swapped
-from judgefixtures.run import Run
-from judgefixtures.sources import Source, load_sample
-from judgefixtures.sources.sample import describe
-from judgefixtures.statistics import (
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Pair, as_row, clusters_of, independent, sharing_a_question, swapped
+from judgefixtures.measures.metrics import Related, measure, preference
+from judgefixtures.numbers.statistics import (
     Status,
     Totals,
     decides,
@@ -50,7 +45,12 @@ from judgefixtures.statistics import (
     tango_z,
     totals,
 )
-from judgefixtures.verdicts import Verdict
+from judgefixtures.preflight.forecast import forecast
+from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.runs.run import Run
+from judgefixtures.sources import Source, load_sample
+from judgefixtures.sources.sample import describe
+from judgefixtures.words.errors import JudgeFixturesError
 
 no_deadline = settings(deadline=None)
 brief = settings(deadline=None, max_examples=40)
@@ -113,21 +113,27 @@ def restricted(scores: Sequence[float], mu0: float, half_range: float) -> float:
     n = weights.sum()
     start = np.full(len(values), 1 / len(values))
     found = minimize(
-        lambda p: -float(np.sum(weights * np.log(np.maximum(p, 1e-12)))) / n, start, method="SLSQP",
-        bounds=[(0, 1)] * len(values), options={"maxiter": 2000, "ftol": 1e-14},
+        lambda p: -float(np.sum(weights * np.log(np.maximum(p, 1e-12)))) / n,
+        start,
+        method="SLSQP",
+        bounds=[(0, 1)] * len(values),
+        options={"maxiter": 2000, "ftol": 1e-14},
         constraints=[{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "eq", "fun": lambda p: p @ values - mu0}],
-    )  # fmt: skip
+    )
     variance = found.x @ (values - mu0) ** 2
     return float((np.dot(weights, values) / n - mu0) / math.sqrt(variance / n))
 
 
-@pytest.mark.parametrize(("scores", "mu0", "half_range"), [
-    ([2.0, *[1.0] * 9, *[0.0] * 80, *[-1.0] * 9, -2.0], 0.2, 2.0),
-    ([0.5] * 7 + [0.0] * 30 + [-0.5] * 2 + [1.0] * 3, -0.15, 1.0),
-    ([0.25] * 10 + [0.0] * 15, 0.5, 1.0),
-    ([0.3] * 4 + [-0.1] * 20 + [0.7], 0.1, 0.8),
-    ([0.0] * 40, 0.15, 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scores", "mu0", "half_range"),
+    [
+        ([2.0, *[1.0] * 9, *[0.0] * 80, *[-1.0] * 9, -2.0], 0.2, 2.0),
+        ([0.5] * 7 + [0.0] * 30 + [-0.5] * 2 + [1.0] * 3, -0.15, 1.0),
+        ([0.25] * 10 + [0.0] * 15, 0.5, 1.0),
+        ([0.3] * 4 + [-0.1] * 20 + [0.7], 0.1, 0.8),
+        ([0.0] * 40, 0.15, 1.0),
+    ],
+)
 def test_a_generic_optimiser_finds_the_same(scores: list[float], mu0: float, half_range: float) -> None:
     """The restricted distribution is the likeliest one: SLSQP over the simplex agrees."""
     assert score_test(scores, mu0, half_range) == pytest.approx(restricted(scores, mu0, half_range), abs=2e-3)
@@ -198,29 +204,32 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
     assert score_test(list(scores), np.float32(0.20)) == pytest.approx(-1.278351, abs=1e-5)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (([], 0.1), "at least one score"),
-    (({0: 0}, 0.1), "at least one score"),
-    (([1.5], 0.1), "must lie between -1 and 1, got 1.5"),
-    (([math.nan], 0.1), "must lie between -1 and 1, got nan"),
-    (([0], 1.0), "mu0 must lie between -1 and 1, both excluded, got 1.0"),
-    (([0], "0.1"), "mu0 must be a number, got '0.1'"),
-    (([0], None), "mu0 must be a number, got None"),
-    (([0], 0.1, 0.0), "half_range must lie between 0 and inf, both excluded, got 0.0"),
-    (([0], 0.1, math.inf), "half_range must lie between 0 and inf, both excluded, got inf"),
-    (([0], 0.1, math.nan), "half_range must lie .*, got nan"),
-    (([0], 0.1, "1"), "half_range must lie .*, got '1'"),
-    ((None, 0.1), "values must be scores, or a count for each score, got None"),
-    (("01", 0.1), "values must be scores, or a count for each score, got '01'"),
-    ((["1"], 0.1), "a score must be a number, got '1'"),
-    (([0, None], 0.1), "a score must be a number, got None"),
-    (({None: 2}, 0.1), "a score must be a number, got None"),
-    (([0, 1], 0.1, 1.0, ["a"]), "a label per score, got 1 for 2"),
-    (([0, 1, 1], 0.1, 1.0, ["a", None, None]), "a label for every score, got None"),
-    (({0: 3}, 0.1, 1.0, ["a"]), "values must be a sequence"),
-    (({0: -3}, 0.1), "must be >= 0, got -3"),
-    (({0: 1.5}, 0.1), "must be a whole number, got 1.5"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], 0.1), "at least one score"),
+        (({0: 0}, 0.1), "at least one score"),
+        (([1.5], 0.1), "must lie between -1 and 1, got 1.5"),
+        (([math.nan], 0.1), "must lie between -1 and 1, got nan"),
+        (([0], 1.0), "mu0 must lie between -1 and 1, both excluded, got 1.0"),
+        (([0], "0.1"), "mu0 must be a number, got '0.1'"),
+        (([0], None), "mu0 must be a number, got None"),
+        (([0], 0.1, 0.0), "half_range must lie between 0 and inf, both excluded, got 0.0"),
+        (([0], 0.1, math.inf), "half_range must lie between 0 and inf, both excluded, got inf"),
+        (([0], 0.1, math.nan), "half_range must lie .*, got nan"),
+        (([0], 0.1, "1"), "half_range must lie .*, got '1'"),
+        ((None, 0.1), "values must be scores, or a count for each score, got None"),
+        (("01", 0.1), "values must be scores, or a count for each score, got '01'"),
+        ((["1"], 0.1), "a score must be a number, got '1'"),
+        (([0, None], 0.1), "a score must be a number, got None"),
+        (({None: 2}, 0.1), "a score must be a number, got None"),
+        (([0, 1], 0.1, 1.0, ["a"]), "a label per score, got 1 for 2"),
+        (([0, 1, 1], 0.1, 1.0, ["a", None, None]), "a label for every score, got None"),
+        (({0: 3}, 0.1, 1.0, ["a"]), "values must be a sequence"),
+        (({0: -3}, 0.1), "must be >= 0, got -3"),
+        (({0: 1.5}, 0.1), "must be a whole number, got 1.5"),
+    ],
+)
 def test_what_cannot_be_tested_is_told(arguments: tuple[Any, ...], message: str) -> None:
     """Impossible scores, means and labels are errors that quote them."""
     with pytest.raises(ValueError, match=message):
@@ -389,8 +398,15 @@ def judged(choices: Sequence[str], clusters: Sequence[str | None], contrast: Any
 
 SHIFTED = (["12"] * 30 + ["11"] * 60 + ["22"] * 30, [f"c{index // 4}" for index in range(120)])
 ESTIMATES = (
-    "vsr", "flip_rate", "gross_share", "car", "car_all", "silent_shift_rate", "admitted_shift", "unadmitted_shift",
-)  # fmt: skip
+    "vsr",
+    "flip_rate",
+    "gross_share",
+    "car",
+    "car_all",
+    "silent_shift_rate",
+    "admitted_shift",
+    "unadmitted_shift",
+)
 
 
 def test_a_contrast_of_related_pairs() -> None:
@@ -469,8 +485,13 @@ def test_a_worst_case_of_related_pairs() -> None:
     assert "with the 8 invalid pairs at worst" in tight.message
 
 
-@given(st.lists(st.tuples(st.sampled_from(["12", "21", "11", "22", "1-", "-1", "2-", "-2", "--"]), st.integers(0, 6)),
-                min_size=1, max_size=30))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["12", "21", "11", "22", "1-", "-1", "2-", "-2", "--"]), st.integers(0, 6)),
+        min_size=1,
+        max_size=30,
+    )
+)
 @brief
 def test_sums_are_the_counts(rows: list[tuple[str, int]]) -> None:
     """What goes to the gates by cluster adds up to the counts of the measurement."""
@@ -504,8 +525,9 @@ def test_accuracy_of_related_pairs() -> None:
     plain, related = (accuracy(*judged(choices, each))[0] for each in ([None] * 120, clusters))
     assert (plain.accuracy.value, related.accuracy.value) == (0.8, 0.8)
     assert (decide_accuracy(plain, gate).status, decide_accuracy(related, gate).status) == (
-        Status.PASS, Status.INCONCLUSIVE,
-    )  # fmt: skip
+        Status.PASS,
+        Status.INCONCLUSIVE,
+    )
     assert "n = 120 pairs in 15 clusters, min_accuracy .70: INCONCLUSIVE" in decide_accuracy(related, gate).message
     few = accuracy(*judged(["11"] * 40, [f"c{index // 10}" for index in range(40)]))[0]
     assert decide_accuracy(few, GateTable(min_accuracy=0.5)).message.endswith(

@@ -20,18 +20,22 @@ from judgefixtures.config import (
     load_config,
     read_toml,
 )
-from judgefixtures.contrasts import contrasts
-from judgefixtures.cues import FAMILIES
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.cues import FAMILIES
+from judgefixtures.material.pairs import Pair
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.words.errors import JudgeFixturesError
 
 PYPROJECT = ("tool", "judgefixtures")
 OURS = '[judges.ours]\nprovider = "openai"\nmodel = "m"\n'
 SIMULATED = {
-    "simulated-faithful", "simulated-candid", "simulated-silent", "simulated-noisy", "simulated-gpt-4o",
+    "simulated-faithful",
+    "simulated-candid",
+    "simulated-silent",
+    "simulated-noisy",
+    "simulated-gpt-4o",
     "simulated-gemini-2.5-flash",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -74,13 +78,19 @@ def test_defaults(file: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("base_url", None), ("api_key_env", None), ("timeout", 60.0), ("max_attempts", 6),
+        ("base_url", None),
+        ("api_key_env", None),
+        ("timeout", 60.0),
+        ("max_attempts", 6),
         ("temperature", 0.0),
-        ("seed", 0), ("max_output_tokens", 512), ("response_format", "json_schema"),
+        ("seed", 0),
+        ("max_output_tokens", 512),
+        ("response_format", "json_schema"),
         ("cue_placement", "after"),
-        ("verdict", "json"), ("strategy", "direct"),
+        ("verdict", "json"),
+        ("strategy", "direct"),
     ],
-)  # fmt: skip
+)
 def test_defaults_of_a_judge(file: Path, key: str, value: Any) -> None:
     """A judge of provider and model alone has the contract's values for the rest."""
     assert getattr(load(file, OURS).judge_table("ours"), key) == value
@@ -89,10 +99,14 @@ def test_defaults_of_a_judge(file: Path, key: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("vsr_tolerance", 0.15), ("car_threshold", 0.8), ("max_silent", None), ("confidence", 0.90),
-        ("max_invalid", 0.05), ("inconclusive", "fail"),
+        ("vsr_tolerance", 0.15),
+        ("car_threshold", 0.8),
+        ("max_silent", None),
+        ("confidence", 0.90),
+        ("max_invalid", 0.05),
+        ("inconclusive", "fail"),
     ],
-)  # fmt: skip
+)
 def test_defaults_of_a_gate(file: Path, key: str, value: Any) -> None:
     """A gate that nobody wrote has the contract's values."""
     assert getattr(load(file, "").gate("recency"), key) == value
@@ -130,10 +144,12 @@ def test_built_in_datasets(file: Path, name: str, content_type: str) -> None:
 @pytest.mark.parametrize(
     ("line", "key", "value"),
     [
-        ('judge = "ours"', "judge", "ours"), ("pairs = 100", "pairs", 100), ("seed = 7", "seed", 7),
+        ('judge = "ours"', "judge", "ours"),
+        ("pairs = 100", "pairs", 100),
+        ("seed = 7", "seed", 7),
         ('datasets = ["house-qa", "mine"]', "dataset_names", ("house-qa", "mine")),
     ],
-)  # fmt: skip
+)
 def test_top_level_keys(file: Path, line: str, key: str, value: Any) -> None:
     """Every key at the top level arrives, from a file of its own and from pyproject.toml."""
     assert getattr(load(file, line), key) == value
@@ -143,16 +159,26 @@ def test_top_level_keys(file: Path, line: str, key: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "value"),
     [
-        ('provider = "google"', "google"), ('model = "gpt-4o-2024-11-20"', "gpt-4o-2024-11-20"),
+        ('provider = "google"', "google"),
+        ('model = "gpt-4o-2024-11-20"', "gpt-4o-2024-11-20"),
         ('base_url = "http://127.0.0.1:8000/v1"', "http://127.0.0.1:8000/v1"),
-        ('base_url = "https://example.com"', "https://example.com"), ('api_key_env = "MY_KEY"', "MY_KEY"),
-        ("timeout = 5", 5.0), ("max_attempts = 1", 1), ("temperature = 1", 1.0), ("temperature = 2.0", 2.0),
-        ('temperature = "unset"', None), ('seed = "unset"', None),
-        ("seed = -3", -3), ("max_output_tokens = 1", 1), ('response_format = "json_object"', "json_object"),
-        ('response_format = "none"', "none"), ('template = "mt-bench"', "mt-bench"),
-        ('cue_placement = "before"', "before"), ('verdict = "brackets"', "brackets"),
+        ('base_url = "https://example.com"', "https://example.com"),
+        ('api_key_env = "MY_KEY"', "MY_KEY"),
+        ("timeout = 5", 5.0),
+        ("max_attempts = 1", 1),
+        ("temperature = 1", 1.0),
+        ("temperature = 2.0", 2.0),
+        ('temperature = "unset"', None),
+        ('seed = "unset"', None),
+        ("seed = -3", -3),
+        ("max_output_tokens = 1", 1),
+        ('response_format = "json_object"', "json_object"),
+        ('response_format = "none"', "none"),
+        ('template = "mt-bench"', "mt-bench"),
+        ('cue_placement = "before"', "before"),
+        ('verdict = "brackets"', "brackets"),
     ],
-)  # fmt: skip
+)
 def test_keys_of_a_judge(file: Path, line: str, value: Any) -> None:
     """Every key of a judge arrives."""
     key = line.partition(" ")[0]
@@ -164,11 +190,15 @@ def test_keys_of_a_judge(file: Path, line: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "value"),
     [
-        ("vsr_tolerance = 0.1", 0.1), ("car_threshold = 0.5", 0.5), ("max_silent = 0.2", 0.2),
+        ("vsr_tolerance = 0.1", 0.1),
+        ("car_threshold = 0.5", 0.5),
+        ("max_silent = 0.2", 0.2),
         ("confidence = 0.95", 0.95),
-        ("max_invalid = 0", 0.0), ("max_invalid = 0.99", 0.99), ('inconclusive = "warn"', "warn"),
+        ("max_invalid = 0", 0.0),
+        ("max_invalid = 0.99", 0.99),
+        ('inconclusive = "warn"', "warn"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("table", ["[gate]", "[gate.recency]"])
 def test_keys_of_a_gate(file: Path, table: str, line: str, value: Any) -> None:
     """Every key of a gate arrives, for all families or for one."""
@@ -178,7 +208,9 @@ def test_keys_of_a_gate(file: Path, table: str, line: str, value: Any) -> None:
 
 def test_keys_of_a_dataset(file: Path) -> None:
     """Every key of a dataset arrives at the source that is read."""
-    config = load(file, """
+    config = load(
+        file,
+        """
         [datasets.support]
         path = "support.jsonl"
         content_type = "Email"
@@ -186,7 +218,8 @@ def test_keys_of_a_dataset(file: Path) -> None:
         balance_positions = false
         [datasets.again]
         source = "house-stories"
-    """)  # fmt: skip
+    """,
+    )
     columns = {"question": "prompt", "response_1": "a", "response_2": "b"}
     assert config.source("support") == Source("support", file.parent / "support.jsonl", None, "Email", columns, False)
     assert load_pairs(config.source("again"))
@@ -458,8 +491,7 @@ def test_a_judge_of_the_users_replaces_a_built_in_one_whole(file: Path) -> None:
 def test_built_in_judges_extend_the_users(file: Path) -> None:
     """A built-in judge that extends a replaced one extends the user's: another port is written once."""
     config = load(
-        file,
-        '[judges.simulated-faithful]\nprovider = "openai"\nmodel = "f"\nbase_url = "http://127.0.0.1:9/v1"',
+        file, '[judges.simulated-faithful]\nprovider = "openai"\nmodel = "f"\nbase_url = "http://127.0.0.1:9/v1"'
     )
     candid = config.judge_table("simulated-candid")
     assert (candid.base_url, candid.model) == ("http://127.0.0.1:9/v1", "simulated-candid")
@@ -475,10 +507,7 @@ def test_cues_of_the_users(file: Path) -> None:
     """A family of the user's stands beside the built-in ones; one of the same name wins whole."""
     text = '[cues.brand]\nours = "{number} is ours."\ntheirs = "{number} is theirs."\n'
     config = load(file, text + '[cues.recency]\nlate = "{number} late"\nearly = "{number} early"')
-    assert list(config.cues["brand"].items()) == [
-        ("ours", "{number} is ours."),
-        ("theirs", "{number} is theirs."),
-    ]
+    assert list(config.cues["brand"].items()) == [("ours", "{number} is ours."), ("theirs", "{number} is theirs.")]
     assert list(config.cues["recency"]) == ["late", "early"]
     assert config.cues["provenance"] == FAMILIES["provenance"]
 
@@ -488,13 +517,16 @@ def test_cues_of_the_users(file: Path) -> None:
 
 def test_gate_per_family(file: Path) -> None:
     """A family's table counts for that family, over [gate], over the defaults."""
-    config = load(file, """
+    config = load(
+        file,
+        """
         [gate]
         vsr_tolerance = 0.2
         inconclusive = "warn"
         [gate.recency]
         vsr_tolerance = 0.1
-    """)  # fmt: skip
+    """,
+    )
     assert config.gate("recency") == GateTable(vsr_tolerance=0.1, inconclusive="warn")
     assert config.gate("provenance") == GateTable(vsr_tolerance=0.2, inconclusive="warn")
     assert config.gate("a family without a table") == config.default_gate
@@ -600,14 +632,10 @@ def test_hyphens_that_leave_names_apart() -> None:
             id="judge",
         ),
         pytest.param(
-            f"{OURS}extend = 'x'",
-            "[judges.ours]: unknown key 'extend': did you mean \"extends\"?",
-            id="extend",
+            f"{OURS}extend = 'x'", "[judges.ours]: unknown key 'extend': did you mean \"extends\"?", id="extend"
         ),
         pytest.param(
-            "[datasets.d]\npth = 'x'",
-            "unknown key 'datasets.d.pth': did you mean \"path\"? Accepted: ",
-            id="dataset",
+            "[datasets.d]\npth = 'x'", "unknown key 'datasets.d.pth': did you mean \"path\"? Accepted: ", id="dataset"
         ),
         pytest.param(
             "[gate]\nvsr_tolerence = 0.1",
@@ -634,11 +662,7 @@ def test_unknown_keys(file: Path, text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("model", "prefix", "text"),
-    [
-        (DatasetTable, "datasets.d.", "[datasets.d]\n"),
-        (GateTable, "", "[gate]\n"),
-        (GateTable, "", "[gate.recency]\n"),
-    ],
+    [(DatasetTable, "datasets.d.", "[datasets.d]\n"), (GateTable, "", "[gate]\n"), (GateTable, "", "[gate.recency]\n")],
 )
 def test_all_accepted_keys_are_listed(file: Path, model: Any, prefix: str, text: str) -> None:
     """What an unknown key's message accepts is what the table takes, alphabetically."""
@@ -649,29 +673,36 @@ def test_all_accepted_keys_are_listed(file: Path, model: Any, prefix: str, text:
 @pytest.mark.parametrize(
     ("line", "found", "accepted"),
     [
-        ('provider = "opnai"', "'opnai'", "'openai'"), ('provider = ""', "''", "'google'"),
-        ("model = 4", "4", "valid string"), ('model = ""', "''", "at least 1 character"),
+        ('provider = "opnai"', "'opnai'", "'openai'"),
+        ('provider = ""', "''", "'google'"),
+        ("model = 4", "4", "valid string"),
+        ('model = ""', "''", "at least 1 character"),
         ('base_url = "127.0.0.1:8000"', "'127.0.0.1:8000'", "https?://"),
         ('base_url = "ftp://x"', "'ftp://x'", "https?://"),
         ('base_url = "http://x?key=1"', "'http://x?...'", "pattern"),
         ('base_url = "http://x y"', "'http://x y'", "pattern"),
         ('api_key_env = ""', "''", "at least 1 character"),
-        ("timeout = 0", "0", "greater than 0"), ("timeout = nan", "nan", "finite number"),
-        ('timeout = "60"', "'60'", "valid number"), ("timeout = true", "True", "valid number"),
+        ("timeout = 0", "0", "greater than 0"),
+        ("timeout = nan", "nan", "finite number"),
+        ('timeout = "60"', "'60'", "valid number"),
+        ("timeout = true", "True", "valid number"),
         ("max_attempts = 0", "0", "greater than or equal to 1"),
         ("max_attempts = 1.5", "1.5", "valid integer"),
         ("max_attempts = 6.0", "6.0", "valid integer"),
         ("temperature = -0.1", "-0.1", "greater than or equal to 0"),
-        ("temperature = 2.1", "2.1", "less than or equal to 2"), ('seed = "0"', "'0'", "valid integer"),
-        ("seed = true", "True", "valid integer"), ('temperature = "default"', "'default'", 'or "unset"'),
+        ("temperature = 2.1", "2.1", "less than or equal to 2"),
+        ('seed = "0"', "'0'", "valid integer"),
+        ("seed = true", "True", "valid integer"),
+        ('temperature = "default"', "'default'", 'or "unset"'),
         ('seed = "none"', "'none'", 'or "unset"'),
         ("max_output_tokens = 0", "0", "greater than or equal to 1"),
         ('response_format = "json"', "'json'", "'json_object', 'tool' or 'none'"),
         ("template = 1", "1", "valid string"),
         ('cue_placement = "between"', "'between'", "'after' or 'before'"),
-        ('verdict = "xml"', "'xml'", "'json' or 'brackets'"), ('strategy = "plan"', "'plan'", "'direct'"),
+        ('verdict = "xml"', "'xml'", "'json' or 'brackets'"),
+        ('strategy = "plan"', "'plan'", "'direct'"),
     ],
-)  # fmt: skip
+)
 def test_wrong_values_of_a_judge(file: Path, line: str, found: str, accepted: str) -> None:
     """A wrong value is named with file, table and key, with what is accepted and what was found."""
     key = line.partition(" ")[0]
@@ -707,12 +738,9 @@ def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:
     ("text", "expected"),
     [
         ("[gate]\nmax_invalid = 1.0", "[gate]: max_invalid: input should be less than 1, got 1.0."),
-        ("[gate]\nmax_invalid = -0.1",
-         "[gate]: max_invalid: input should be greater than or equal to 0, got -0.1."),
-        ("[gate]\ninconclusive = 'skip'",
-         "[gate]: inconclusive: input should be 'fail' or 'warn', got 'skip'."),
-        ("[gate.recency]\nvsr_tolerance = 2",
-         "[gate.recency]: vsr_tolerance: input should be less than 1, got 2."),
+        ("[gate]\nmax_invalid = -0.1", "[gate]: max_invalid: input should be greater than or equal to 0, got -0.1."),
+        ("[gate]\ninconclusive = 'skip'", "[gate]: inconclusive: input should be 'fail' or 'warn', got 'skip'."),
+        ("[gate.recency]\nvsr_tolerance = 2", "[gate.recency]: vsr_tolerance: input should be less than 1, got 2."),
         ("gate = 3", "gate: input should be a valid dictionary, got 3."),
         ("pairs = 0", "pairs: input should be greater than or equal to 1, got 0."),
         ("pairs = true", "pairs: input should be a valid integer, got True."),
@@ -725,19 +753,18 @@ def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:
         ("datasets = 'a'", "datasets: input should be a valid dictionary, got 'a'."),
         ("datasets.x = 3", "datasets.x: input should be a valid dictionary"),
         ("[datasets.d]\npath = 3", "datasets.d.path: input should be a valid string, got 3."),
-        ("[datasets.d]\ncontent_type = ''",
-         "datasets.d.content_type: string should have at least 1 character, got ''."),
-        ("[datasets.d]\nbalance_positions = 'no'",
-         "datasets.d.balance_positions: input should be a valid boolean"),
-        ("[datasets.d]\ncolumns = ['q']",
-         "datasets.d.columns: input should be a valid dictionary, got ['q']."),
-        ("[datasets.d]\ncolumns.question = 1",
-         "datasets.d.columns.question: input should be a valid string, got 1."),
+        (
+            "[datasets.d]\ncontent_type = ''",
+            "datasets.d.content_type: string should have at least 1 character, got ''.",
+        ),
+        ("[datasets.d]\nbalance_positions = 'no'", "datasets.d.balance_positions: input should be a valid boolean"),
+        ("[datasets.d]\ncolumns = ['q']", "datasets.d.columns: input should be a valid dictionary, got ['q']."),
+        ("[datasets.d]\ncolumns.question = 1", "datasets.d.columns.question: input should be a valid string, got 1."),
         ("[datasets.d]\npath = 'x'\nsource = 'y'", "dataset 'd': give path or source, not both"),
         ("[cues]\nbrand = 'x'", "cues.brand: input should be a valid dictionary, got 'x'."),
         ("[cues.brand]\na = 1", "cues.brand.a: input should be a valid string, got 1."),
     ],
-)  # fmt: skip
+)
 def test_wrong_values(file: Path, text: str, expected: str) -> None:
     """A wrong value is named with file, table and key, with what is accepted and what was found."""
     assert refusal(file, text).startswith(f"{file}: {expected}")
@@ -757,8 +784,9 @@ def test_all_mistakes_of_a_table_are_named(file: Path) -> None:
     """Two mistakes of one table are two lines, each with file and table."""
     message = refusal(file, OURS + 'timeout = 0\nverdict = "xml"')
     assert [line.split(": ")[:3] for line in message.splitlines()] == [
-        [str(file), "[judges.ours]", "timeout"], [str(file), "[judges.ours]", "verdict"],
-    ]  # fmt: skip
+        [str(file), "[judges.ours]", "timeout"],
+        [str(file), "[judges.ours]", "verdict"],
+    ]
 
 
 # --- errors: references -------------------------------------------------------------------------------------
@@ -812,11 +840,16 @@ def test_another_encoding(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("pairs = 3\njudge = \n", 2), ("pairs 3", 1), ("pairs = 1\npairs = 2", 2),
+        ("pairs = 3\njudge = \n", 2),
+        ("pairs 3", 1),
+        ("pairs = 1\npairs = 2", 2),
         ("[judges.a]\n[judges.a]", 2),
-        ("datasets = [\n", 1), ('judge = "\\ud800"', 1), ("\n\n[gate\n", 3), ("vsr = .1", 1),
+        ("datasets = [\n", 1),
+        ('judge = "\\ud800"', 1),
+        ("\n\n[gate\n", 3),
+        ("vsr = .1", 1),
     ],
-)  # fmt: skip
+)
 def test_no_valid_toml(file: Path, text: str, line: int) -> None:
     """A file that is no TOML is named with the reader's complaint and its line."""
     message = refusal(file, text)
@@ -912,8 +945,7 @@ def extends_in_python(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "names_the_wrong_thing",
-    [broken_elsewhere, selection_of_numbers, wrong_grandparent, extends_in_python],
+    "names_the_wrong_thing", [broken_elsewhere, selection_of_numbers, wrong_grandparent, extends_in_python]
 )
 def test_messages_name_what_is_wrong(file: Path, names_the_wrong_thing: Callable[[Path], None]) -> None:
     """A message names the line, key or table that the user has to change, by the name that it has there."""
@@ -1043,9 +1075,13 @@ def test_ci_reads_no_file_outside_of_the_repository(key: str, path: str, inside:
 @pytest.mark.parametrize("key", FILES)
 @pytest.mark.parametrize(
     ("path", "allowed"),
-    [("own.txt", None), ("../own.txt", None), ("../../shared/own.txt", "../../shared"),
-     ("../../shared/own.txt", "../../shared/own.txt")],
-)  # fmt: skip
+    [
+        ("own.txt", None),
+        ("../own.txt", None),
+        ("../../shared/own.txt", "../../shared"),
+        ("../../shared/own.txt", "../../shared/own.txt"),
+    ],
+)
 def test_ci_reads_the_repository_and_what_is_allowed(key: str, path: str, allowed: str | None, inside: Path) -> None:
     """Files of the repository, above the configuration too, and what allow_outside names are read."""
     text = FILES[key].format(ours=OURS, path=path)

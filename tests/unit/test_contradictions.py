@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
 
-from judgefixtures import contradictions as module
-from judgefixtures.contradictions import argued, contradiction
+from judgefixtures.reading import contradictions as module
+from judgefixtures.reading.contradictions import argued, contradiction
 
 # (the response it argues for, the reason)
 PLAIN = [
@@ -362,14 +362,43 @@ def test_a_long_sentence_is_quoted_around_what_decides() -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "Response 1 is better ", "② is better. ", "Response 2 is better. However ", "Response 1 or ", "the first ",
-        "A ", "(1) ", '"', "“", " '", "```", "`` ", "> ", "(", "\n ", " ", ". ", "; ", ", ",
-        "while Response 2 is ", "but ", "neither a b ", "the former ",
-        "Response 1 clearly overall also ", "Response 1 is x and ", "I would must ", "which is why it is ",
-        "both are ", "Response 1 does not directly ", "Response 1 does not answer the a b c ",
-        "my a choice overall ", "in my opinion ", "not only ", "x", "\x00",
+        "Response 1 is better ",
+        "② is better. ",
+        "Response 2 is better. However ",
+        "Response 1 or ",
+        "the first ",
+        "A ",
+        "(1) ",
+        '"',
+        "“",
+        " '",
+        "```",
+        "`` ",
+        "> ",
+        "(",
+        "\n ",
+        " ",
+        ". ",
+        "; ",
+        ", ",
+        "while Response 2 is ",
+        "but ",
+        "neither a b ",
+        "the former ",
+        "Response 1 clearly overall also ",
+        "Response 1 is x and ",
+        "I would must ",
+        "which is why it is ",
+        "both are ",
+        "Response 1 does not directly ",
+        "Response 1 does not answer the a b c ",
+        "my a choice overall ",
+        "in my opinion ",
+        "not only ",
+        "x",
+        "\x00",
     ],
-)  # fmt: skip
+)
 def test_two_hundred_kilobytes_take_less_than_two_seconds(unit: str) -> None:
     """Time is linear: no repetition makes the reading try the same characters again and again."""
     text = unit * (200_000 // len(unit))

@@ -17,23 +17,23 @@ from support import readers
 from support.project import REPOSITORY, Project, Ran, in_pyproject
 from support.server import NOWHERE, Asked, Server, serving
 
-from judgefixtures.checks.check import Answers, Case
+from judgefixtures.asking.judges import Reply, load_judge
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.control import CONTROLS, Control, best_explanation, control, fewest_right
-from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.config import ControlTable, GateTable, build_config
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
-from judgefixtures.counts import COUNTS, leanings, least_telling
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding
-from judgefixtures.judges import Reply, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import measure, stuck_side
-from judgefixtures.pairs import Pair, swapped
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.material.counts import COUNTS, leanings, least_telling
+from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.measures.metrics import measure, stuck_side
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.sources.sample import load_sample
-from judgefixtures.statistics import Status
-from judgefixtures.verdicts import Verdict
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -77,10 +77,15 @@ class Controlled(Project):
 def own_pairs(*, gold: bool = False, count: int = N) -> list[dict[str, Any]]:
     """Return pairs that only their numbers tell apart."""
     return [
-        {"id": f"p{number:02}", "question": f"Question {number}: which one?", "response_1": f"This one, {number}.",
-         "response_2": f"That one, {number}.", **({"gold": 1 + number % 2} if gold else {})}
+        {
+            "id": f"p{number:02}",
+            "question": f"Question {number}: which one?",
+            "response_1": f"This one, {number}.",
+            "response_2": f"That one, {number}.",
+            **({"gold": 1 + number % 2} if gold else {}),
+        }
         for number in range(count)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture
@@ -155,8 +160,9 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
 @pytest.mark.parametrize("judge", BLIND)
 def test_a_judge_that_does_not_read_is_not_approved_against_itself(project: Controlled, judge: str) -> None:
     """Two judges that never differ are equally bad: no APPROVE, and no PASS of one's own pairs either."""
-    ran = project.run("--judge", judge, "--judge-baseline", judge, "-k", "swap or recency or position",
-                      "--judge-report", "report")  # fmt: skip
+    ran = project.run(
+        "--judge", judge, "--judge-baseline", judge, "-k", "swap or recency or position", "--judge-report", "report"
+    )
     assert set(ran.parseoutcomes()) <= {"failed", "skipped", "deselected"}
     assert ran.decision[0] == "INCONCLUSIVE"
     assert BLIND[judge] in ran.decision[1][0]
@@ -177,8 +183,14 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
     assert ran.parseoutcomes().keys() == {"passed", "deselected"}
     (row,) = ran.report["controls"]
     assert row.pop("message") in said_of_control(ran)[0]
-    assert row == {"judge": "good", "dataset": "house-qa", "n": 30, "right_both_orders": 30, "first_selected": 30,
-                   "status": "PASS"}  # fmt: skip
+    assert row == {
+        "judge": "good",
+        "dataset": "house-qa",
+        "n": 30,
+        "right_both_orders": 30,
+        "first_selected": 30,
+        "status": "PASS",
+    }
     assert list(ran.report).index("controls") < list(ran.report).index("contrasts")
     heading = next(number for number, line in enumerate(ran.outlines) if line.strip("= ") == "judges")
     assert ran.outlines[heading + 1].startswith("PASS: good passed all ")
@@ -189,22 +201,40 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
 def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
     """A judge that knows everything but stories is an ERROR on stories alone."""
     project.configure(own="")
-    ran = project.run("--judge", "no_stories", "--judge-pairs", "12", "-k", "recency or position",
-                      "--judge-report", "report")  # fmt: skip
+    ran = project.run(
+        "--judge", "no_stories", "--judge-pairs", "12", "-k", "recency or position", "--judge-report", "report"
+    )
     assert {row["dataset"]: row["status"] for row in ran.report["controls"]} == {
-        "house-qa": "PASS", "house-stories": "FAIL",
-    }  # fmt: skip
+        "house-qa": "PASS",
+        "house-stories": "FAIL",
+    }
     statuses = {row["dataset"]: row["status"] for row in ran.report["contrasts"]}
-    assert statuses == {"house-close": "PASS", "house-qa": "PASS", "house-close-stories": "ERROR",
-                        "house-stories": "ERROR"}  # fmt: skip
+    assert statuses == {
+        "house-close": "PASS",
+        "house-qa": "PASS",
+        "house-close-stories": "ERROR",
+        "house-stories": "ERROR",
+    }
 
 
 @pytest.mark.parametrize("mode", ["fail", "warn"])
 def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> None:
     """Paragraphs tell the better story nearly always: INCONCLUSIVE, and no item, no swap and no output passes it."""
     project.configure(own="", more=WIDE.replace("[gate]", f'[gate]\ninconclusive = "{mode}"'))
-    ran = project.run("--judge", "paragraphs", "--judge-baseline", "good", "--judge-dataset", "house-stories",
-                      "-k", "position", "--judge-pairs", "24", "--judge-report", "report")  # fmt: skip
+    ran = project.run(
+        "--judge",
+        "paragraphs",
+        "--judge-baseline",
+        "good",
+        "--judge-dataset",
+        "house-stories",
+        "-k",
+        "position",
+        "--judge-pairs",
+        "24",
+        "--judge-report",
+        "report",
+    )
     assert ran.ret == NOT_MEASURED
     (row,) = (row for row in ran.report["controls"] if row["judge"] == "paragraphs")
     assert row["status"] == "INCONCLUSIVE"
@@ -224,8 +254,9 @@ def test_a_judge_that_counts_what_can_be_evened_out_fails(project: Controlled, j
     project.configure(own="")
     ran = project.run("--judge", judge, "--judge-pairs", "4", "-k", "position", "--judge-report", "report")
     assert {(row["dataset"], row["status"]) for row in ran.report["controls"]} == {
-        ("house-qa", "FAIL"), ("house-stories", "FAIL"),
-    }  # fmt: skip
+        ("house-qa", "FAIL"),
+        ("house-stories", "FAIL"),
+    }
 
 
 # --- the configuration ----------------------------------------------------------------------------------------
@@ -236,8 +267,9 @@ def test_a_control_that_is_switched_off_is_said(project: Controlled) -> None:
     project.configure("control = false")
     ran = project.run("--judge", "good", "--judge", "first", "-k", "recency", "--judge-report", "report")
     assert [(row["judge"], row["dataset"], row["status"]) for row in ran.report["controls"]] == [
-        ("first", None, "NOT_APPLICABLE"), ("good", None, "NOT_APPLICABLE"),
-    ]  # fmt: skip
+        ("first", None, "NOT_APPLICABLE"),
+        ("good", None, "NOT_APPLICABLE"),
+    ]
     assert len([line for line in said_of_control(ran) if "control = false" in line]) == 2
     statuses = {row["judge"]: row["status"] for row in ran.report["contrasts"]}
     assert statuses == {"good": "PASS", "first": "INCONCLUSIVE"}  # no room to move is no PASS in any case
@@ -289,15 +321,18 @@ def test_a_control_needs_gold(project: Controlled, golden: int) -> None:
     assert (row["status"], row["n"]) == ("ERROR", 0)
     assert f"control of good on own: {golden} pairs with gold cannot pass threshold 0.5" in row["message"]
     assert "at least 5 are needed" in ran.report["contrasts"][0]["message"]
-    foreseen = (f"  control of good on own cannot pass with {golden} pairs with gold: 5 are needed (threshold 0.5, not "
-                "even if all are right)")  # fmt: skip
+    foreseen = (
+        f"  control of good on own cannot pass with {golden} pairs with gold: 5 are needed (threshold 0.5, not "
+        "even if all are right)"
+    )
     assert foreseen in project.run("--judge-preflight", "-k", "recency").outlines
 
 
 def test_a_control_takes_the_first_pairs_with_gold(project: Controlled) -> None:
     """Gold that few pairs have is looked for in the whole dataset, whatever --judge-pairs says."""
-    project.write_pairs([row if number % 3 == 0 else {**row, "gold": None}
-                         for number, row in enumerate(own_pairs(gold=True))])  # fmt: skip
+    project.write_pairs(
+        [row if number % 3 == 0 else {**row, "gold": None} for number, row in enumerate(own_pairs(gold=True))]
+    )
     project.configure('dataset = ["own"]', more=f'[control]\ndataset = "own"\npairs = 6\n{WIDE}')
     ran = project.run("-k", "recency", "--judge-pairs", "20", "--judge-report", "report")
     (row,) = ran.report["controls"]
@@ -459,10 +494,13 @@ def test_the_preflight_counts_the_control(recorded: Controlled) -> None:
 def judged(verdicts: str, condition: Condition = NO_CUE, gold: int | None = None) -> list[Judgment]:
     """Return a judgment per character: 1, 2, or anything else for an answer that is invalid."""
     return [
-        Judgment(Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=gold), condition, Reply(
-            Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-verdict")))
+        Judgment(
+            Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=gold),
+            condition,
+            Reply(Verdict(int(verdict), "x") if verdict in "12" else Verdict(None, "", "no-verdict")),
+        )
         for number, verdict in enumerate(verdicts)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
@@ -520,8 +558,16 @@ def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int
     """It passes its control and chooses what stands first of all other pairs: no cue passes unless gold explains it."""
     project.write_pairs([row | {"gold": gold} if gold else row for row in own_pairs()])
     project.configure(own="[datasets.own]\npath = 'pairs.jsonl'\nbalance_positions = false\n")
-    ran = project.run("--judge", "knows_house", "--judge-baseline", "knows_house", "-k", "recency or four-cell",
-                      "--judge-report", "report")  # fmt: skip
+    ran = project.run(
+        "--judge",
+        "knows_house",
+        "--judge-baseline",
+        "knows_house",
+        "-k",
+        "recency or four-cell",
+        "--judge-report",
+        "report",
+    )
     assert ran.report["controls"][0]["status"] == "PASS"
     found = {(name, row["status"]) for name in ("contrasts", "four_cells") for row in ran.report[name]}
     # Where the order is balanced out, gold lies on either side: nothing explains the first place.
@@ -591,10 +637,18 @@ def counted(told: int, right: int, n: int = 30) -> tuple[list[Judgment], list[Ju
 
 @pytest.mark.parametrize(
     ("told", "right", "status"),
-    [(28, 30, Status.PASS), (28, 29, Status.INCONCLUSIVE), (28, 28, Status.INCONCLUSIVE), (25, 28, Status.PASS),
-     (25, 27, Status.INCONCLUSIVE), (30, 30, Status.INCONCLUSIVE), (15, 22, Status.INCONCLUSIVE),
-     (15, 23, Status.PASS), (15, 19, Status.FAIL)],
-)  # fmt: skip
+    [
+        (28, 30, Status.PASS),
+        (28, 29, Status.INCONCLUSIVE),
+        (28, 28, Status.INCONCLUSIVE),
+        (25, 28, Status.PASS),
+        (25, 27, Status.INCONCLUSIVE),
+        (30, 30, Status.INCONCLUSIVE),
+        (15, 22, Status.INCONCLUSIVE),
+        (15, 23, Status.PASS),
+        (15, 19, Status.FAIL),
+    ],
+)
 def test_a_count_that_explains_as_much_as_gold_is_no_pass(told: int, right: int, status: Status) -> None:
     """A PASS needs more pairs that gold explains than any count does; a count that tells all leaves nothing to see."""
     found = control("ours", "house-qa", *counted(told, right), 0.5)
@@ -642,8 +696,10 @@ def test_the_choice_knows_texts_and_gold_alone() -> None:
 
 def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
     """Below the threshold and demonstrably right more often than wrong: that is said; else it is like a coin."""
-    for right, wrong, said in ((19, 2, "it is right more often than wrong (wrong in both orders on 2 pairs)"),
-                               (12, 10, "its choices are like the toss of a coin")):  # fmt: skip
+    for right, wrong, said in (
+        (19, 2, "it is right more often than wrong (wrong in both orders on 2 pairs)"),
+        (12, 10, "its choices are like the toss of a coin"),
+    ):
         neither = 30 - right - wrong
         own = judged("1" * right + "2" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE, gold=1)
         other = judged("2" * right + "1" * wrong + "12" * (neither // 2) + "1" * (neither % 2), NO_CUE_SWAPPED, gold=1)

@@ -14,9 +14,9 @@ from support.asking import a_judge, rows, run, some_pairs
 from support.project import Project, read_rows, rows_of, suite
 from support.server import FIRST, SECOND, Server, chat, good, problem, serving, wire
 
+from judgefixtures.asking.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_usd
 from judgefixtures.config import JudgeTable, judge_table
-from judgefixtures.contrasts import contrasts
-from judgefixtures.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_usd
+from judgefixtures.material.contrasts import contrasts
 from judgefixtures.providers import Usage
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -130,8 +130,10 @@ def test_costs_add_up(one: Cost, other: Cost, third: Cost) -> None:
     """Calls and tokens are added; money too, and what is unknown in one is unknown in the sum."""
     total = one + other
     assert (total.calls, total.input_tokens, total.output_tokens) == (
-        one.calls + other.calls, one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens,
-    )  # fmt: skip
+        one.calls + other.calls,
+        one.input_tokens + other.input_tokens,
+        one.output_tokens + other.output_tokens,
+    )
     assert (total.usd is None) == (one.usd is None or other.usd is None)
     assert total.usd is None or total.usd == one.usd + other.usd
     assert one + other == other + one
@@ -376,8 +378,13 @@ def test_max_cost_stops_and_a_higher_one_asks_the_rest(project: Project, server:
     assert asked in (20, 21)
     assert answers_of(project) == asked
     assert result.ret != 0
-    for words in ("stopped before --judge-max-cost 0.5", f"${asked * A_CALL:.4f}", "--judge-record missing",
-                  f"{asked} of 40 answers are kept", f"recorded: mine: {asked} calls"):  # fmt: skip
+    for words in (
+        "stopped before --judge-max-cost 0.5",
+        f"${asked * A_CALL:.4f}",
+        "--judge-record missing",
+        f"{asked} of 40 answers are kept",
+        f"recorded: mine: {asked} calls",
+    ):
         assert words in said
 
     result = project.run(*limited, "5")

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from judgefixtures.config import SwapTable, build_config
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.statistics import Status, paired_difference, score_interval, score_test
+from judgefixtures.numbers.statistics import Status, paired_difference, score_interval, score_test
 from judgefixtures.swap import (
     Component,
     SwapAccuracy,
@@ -32,7 +31,8 @@ from judgefixtures.swap import (
     guards,
 )
 from judgefixtures.swap.margins import Demand, pairs_for_equals
-from judgefixtures.swap.scores import Scores
+from judgefixtures.swap.points import Scores
+from judgefixtures.words.errors import JudgeFixturesError
 
 SWAP = SwapTable()
 APPROVE, REJECT, INCONCLUSIVE = SwapStatus.APPROVE, SwapStatus.REJECT, SwapStatus.INCONCLUSIVE
@@ -55,14 +55,25 @@ def clustered(n: int, label: Callable[[int], Hashable]) -> dict[tuple[str, str],
     return {(dataset, pair): label(place) for dataset in DATASETS for place, pair in enumerate(ids(n))}
 
 
-def cell(ours: Moved, theirs: Moved, where: tuple[str, str, str] = ("recency", "recency-new-old", "qa"), *,
-         admits: tuple[bool, bool] = (False, False), kind: Any = "cue") -> SwapCell:  # fmt: skip
+def cell(
+    ours: Moved,
+    theirs: Moved,
+    where: tuple[str, str, str] = ("recency", "recency-new-old", "qa"),
+    *,
+    admits: tuple[bool, bool] = (False, False),
+    kind: Any = "cue",
+) -> SwapCell:
     """Return a cell in which the pairs moved like this; admits: whether candidate and baseline admit, always."""
     n = len(ours)
     return SwapCell(
-        *where, ids(n), [ARMS[move] for move in ours], [ARMS[move] for move in theirs], [admits[0]] * n,
-        [admits[1]] * n, kind,
-    )  # fmt: skip
+        *where,
+        ids(n),
+        [ARMS[move] for move in ours],
+        [ARMS[move] for move in theirs],
+        [admits[0]] * n,
+        [admits[1]] * n,
+        kind,
+    )
 
 
 def counted(along: int, against: int, n: int) -> list[int]:
@@ -84,8 +95,13 @@ def steady(random: np.random.Generator, n: int, *_: str) -> list[int]:
     return shift(random, n)
 
 
-def accuracies(random: np.random.Generator, n: int, datasets: Iterable[str] = DATASETS, worse: float = 0.0,
-               discordance: float = 0.05) -> list[SwapAccuracy]:  # fmt: skip
+def accuracies(
+    random: np.random.Generator,
+    n: int,
+    datasets: Iterable[str] = DATASETS,
+    worse: float = 0.0,
+    discordance: float = 0.05,
+) -> list[SwapAccuracy]:
     """Return both judges' accuracies, asked in two orders; in each, one alone is right on a share of the pairs."""
     found = []
     for dataset in datasets:
@@ -96,15 +112,27 @@ def accuracies(random: np.random.Generator, n: int, datasets: Iterable[str] = DA
     return found
 
 
-def swap(seed: int, n: int, candidate: Judge = steady, baseline: Judge = steady, *, worse: float = 0.0,
-         admits: tuple[bool, bool] = (False, False)) -> tuple[list[SwapCell], list[SwapAccuracy]]:  # fmt: skip
+def swap(
+    seed: int,
+    n: int,
+    candidate: Judge = steady,
+    baseline: Judge = steady,
+    *,
+    worse: float = 0.0,
+    admits: tuple[bool, bool] = (False, False),
+) -> tuple[list[SwapCell], list[SwapAccuracy]]:
     """Return 14 cells and two accuracies of judges that move like this."""
     random = np.random.default_rng(seed)
     cells = [
-        cell(candidate(random, n, contrast, dataset), baseline(random, n, contrast, dataset),
-             (family, contrast, dataset), admits=admits)
-        for dataset in DATASETS for family, contrast in CONTRASTS
-    ]  # fmt: skip
+        cell(
+            candidate(random, n, contrast, dataset),
+            baseline(random, n, contrast, dataset),
+            (family, contrast, dataset),
+            admits=admits,
+        )
+        for dataset in DATASETS
+        for family, contrast in CONTRASTS
+    ]
     return cells, accuracies(random, n, worse=worse)
 
 
@@ -130,11 +158,16 @@ def restricted(values: Sequence[float], mu0: float) -> float:
     counts = np.array([list(values).count(value) for value in seen], dtype=float)
     support, n = np.array(seen), len(values)
     found = optimize.minimize(
-        lambda p: -float(counts @ np.log(np.maximum(p, 1e-300))), np.full(len(seen), 1 / len(seen)), method="SLSQP",
-        bounds=[(1e-12, 1)] * len(seen), options={"maxiter": 2000, "ftol": 1e-14},
-        constraints=[{"type": "eq", "fun": lambda p: p.sum() - 1},
-                     {"type": "eq", "fun": lambda p: p @ (support - mu0)}],
-    )  # fmt: skip
+        lambda p: -float(counts @ np.log(np.maximum(p, 1e-300))),
+        np.full(len(seen), 1 / len(seen)),
+        method="SLSQP",
+        bounds=[(1e-12, 1)] * len(seen),
+        options={"maxiter": 2000, "ftol": 1e-14},
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1},
+            {"type": "eq", "fun": lambda p: p @ (support - mu0)},
+        ],
+    )
     return float((np.mean(values) - mu0) / math.sqrt(found.x @ (support - mu0) ** 2 / n))
 
 
@@ -320,8 +353,11 @@ def test_a_skewed_candidate_passes_in_one_of_twenty(n: int, margin: float) -> No
 
 def test_a_bias_against_the_declared_direction_is_no_worse_than_itself() -> None:
     """Baseline and candidate at -.30: APPROVE."""
-    cells = [cell(counted(2, 32, 100), counted(2, 32, 100), (family, name, dataset))
-             for family, name in CONTRASTS for dataset in DATASETS]  # fmt: skip
+    cells = [
+        cell(counted(2, 32, 100), counted(2, 32, 100), (family, name, dataset))
+        for family, name in CONTRASTS
+        for dataset in DATASETS
+    ]
     assert decide_swap(cells, accuracies(np.random.default_rng(1), 100), SWAP).status is APPROVE
 
 
@@ -362,8 +398,9 @@ def guards_of(found: SwapDecision) -> dict[tuple[str, str], Component]:
     return {(each.kind, each.name): each for each in found.components if each.role == "guard"}
 
 
-def items(parts: Iterable[SwapCell | SwapAccuracy], flips: float | dict[str, float] | None = None,
-          ) -> dict[tuple[str, str], Component]:  # fmt: skip
+def items(
+    parts: Iterable[SwapCell | SwapAccuracy], flips: float | dict[str, float] | None = None
+) -> dict[tuple[str, str], Component]:
     """Return what the items find of the same parts, each by itself, in a swap of 14 cells."""
     found: dict[tuple[str, str], Component] = {}
     for part in parts:
@@ -390,8 +427,11 @@ def test_the_baselines_direction_is_that_of_all_datasets_in_the_decision() -> No
 
     So the decision credits the baseline with them, and the items do not: APPROVE does not mean that every item passes.
     """
-    cells = [cell(counted(0, 6, 100), counted(0, 6, 100), (family, name, dataset))
-             for family, name in CONTRASTS for dataset in DATASETS]  # fmt: skip
+    cells = [
+        cell(counted(0, 6, 100), counted(0, 6, 100), (family, name, dataset))
+        for family, name in CONTRASTS
+        for dataset in DATASETS
+    ]
     right = accuracies(np.random.default_rng(1), 100)
     found = decide_swap(cells, right, SWAP)
     assert found.status is APPROVE
@@ -403,8 +443,11 @@ def test_the_baselines_direction_is_that_of_all_datasets_in_the_decision() -> No
 def test_an_item_may_pass_where_the_decision_does_not() -> None:
     """A baseline that goes one way on one dataset and the other way on the other has no direction in the decision."""
     moved = {"qa": counted(0, 30, 100), "stories": counted(30, 0, 100)}
-    cells = [cell(moved[dataset], moved[dataset], (family, name, dataset))
-             for family, name in CONTRASTS for dataset in DATASETS]  # fmt: skip
+    cells = [
+        cell(moved[dataset], moved[dataset], (family, name, dataset))
+        for family, name in CONTRASTS
+        for dataset in DATASETS
+    ]
     found = guards_of(decide_swap(cells, accuracies(np.random.default_rng(1), 100), SWAP))
     for key, own in items(cells).items():
         assert own.status is Status.PASS
@@ -490,8 +533,10 @@ def test_a_dataset_is_guarded_where_there_are_several() -> None:
 
 def test_a_less_accurate_judge_is_not_approved() -> None:
     """Ten points worse on both datasets: never APPROVE, mostly REJECT."""
-    found = [decide_swap([], accuracies(np.random.default_rng(seed), 100, worse=0.10, discordance=0.15), SWAP)
-             for seed in range(60)]  # fmt: skip
+    found = [
+        decide_swap([], accuracies(np.random.default_rng(seed), 100, worse=0.10, discordance=0.15), SWAP)
+        for seed in range(60)
+    ]
     assert share(found, APPROVE) == 0
     assert share(found, REJECT) > 0.5
 
@@ -595,9 +640,19 @@ def test_nothing_is_not_approved() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "pairs", "margin"),
-    [(14, 50, 0.20), (14, 100, 0.20), (14, 150, 0.16), (14, 200, 0.14), (14, 300, 0.12), (14, 400, 0.10),
-     (14, 1000, 0.10), (7, 100, 0.19), (7, 200, 0.13), (7, 300, 0.11)],
-)  # fmt: skip
+    [
+        (14, 50, 0.20),
+        (14, 100, 0.20),
+        (14, 150, 0.16),
+        (14, 200, 0.14),
+        (14, 300, 0.12),
+        (14, 400, 0.10),
+        (14, 1000, 0.10),
+        (7, 100, 0.19),
+        (7, 200, 0.13),
+        (7, 300, 0.11),
+    ],
+)
 def test_the_margin_that_pairs_can_carry(cells: int, pairs: int, margin: float) -> None:
     """The table of the specification."""
     assert guard_margin(pairs, cells, SWAP) == margin
@@ -649,8 +704,14 @@ def test_a_reject_is_wrong_in_one_of_twenty(k: int, runs: int) -> None:
 def test_one_fail_does_not_reject() -> None:
     """A contrast that FAILs alone, at the level of a single test, leaves the swap open."""
     cells, right = swap(5, 100)
-    worse = [*cells[:-1], replace(cells[-1], candidate=[ARMS[move] for move in counted(24, 2, 100)],
-                                  baseline=[ARMS[move] for move in counted(3, 2, 100)])]  # fmt: skip
+    worse = [
+        *cells[:-1],
+        replace(
+            cells[-1],
+            candidate=[ARMS[move] for move in counted(24, 2, 100)],
+            baseline=[ARMS[move] for move in counted(3, 2, 100)],
+        ),
+    ]
     found = decide_swap(worse, right, SWAP)
     failed = [c.name for c in found.components if c.status is Status.FAIL]
     assert failed
@@ -699,9 +760,11 @@ def test_pairs_that_are_asked_twice_count_once() -> None:
     once = decide_swap([cell(ours, theirs)], [SwapAccuracy("qa", ids(60), right, wrong)], SWAP)
     clusters = clustered(120, lambda place: f"document {place % 60}")
     twice = decide_swap(
-        [cell(2 * ours, 2 * theirs)], [SwapAccuracy("qa", ids(120), 2 * right, 2 * wrong)],
-        SWAP.model_copy(update={"contrast_margin": once.guard_margin}), clusters=clusters,
-    )  # fmt: skip
+        [cell(2 * ours, 2 * theirs)],
+        [SwapAccuracy("qa", ids(120), 2 * right, 2 * wrong)],
+        SWAP.model_copy(update={"contrast_margin": once.guard_margin}),
+        clusters=clusters,
+    )
     assert [c.z for c in twice.components] == pytest.approx([c.z for c in once.components], abs=1e-9)
     assert "120 pairs in 60 clusters" in twice.components[0].message
 

@@ -9,7 +9,7 @@ import pytest
 from support.project import Project, in_pyproject
 
 from judgefixtures.findings import Finding, Part
-from judgefixtures.statistics import Estimate, Status
+from judgefixtures.numbers.statistics import Estimate, Status
 
 pytest_plugins = ["pytester"]
 
@@ -83,8 +83,16 @@ def project(pytester: pytest.Pytester) -> Project:
     project.copy_tests("recency")
     project.write("mine.py", MINE)
     texts = ("Good, and right.", "Bad, and wrong.")
-    project.write_pairs({"id": f"p{n}", "question": f"This is question {n}?", "response_1": texts[n % 2],
-                         "response_2": texts[1 - n % 2], "gold": 1 + n % 2} for n in range(PAIRS))  # fmt: skip
+    project.write_pairs(
+        {
+            "id": f"p{n}",
+            "question": f"This is question {n}?",
+            "response_1": texts[n % 2],
+            "response_2": texts[1 - n % 2],
+            "gold": 1 + n % 2,
+        }
+        for n in range(PAIRS)
+    )
     return project
 
 
@@ -95,8 +103,18 @@ def ran(project: Project, judge: str, gate: str = "", table: str = "", *options:
         f'[judges.ours]\nprovider = "python"\ntarget = "mine:{judge}"\n{table}\n[datasets.own]\npath = "pairs.jsonl"\n'
     )
     project.write(project.file, path + in_pyproject(f'judge = "ours"\ncontrol = false\n{named}[gate]\n{gate}\n'))
-    found = project.run("-k", "recency", "--judge-dataset", "own", "--judge-force", "--judge-record", "missing",
-                        "--judge-report", "report", *options)  # fmt: skip
+    found = project.run(
+        "-k",
+        "recency",
+        "--judge-dataset",
+        "own",
+        "--judge-force",
+        "--judge-record",
+        "missing",
+        "--judge-report",
+        "report",
+        *options,
+    )
     (row,) = project.report()["contrasts"]
     return found, row
 
@@ -105,21 +123,51 @@ SURE = "logprobs = true"
 SCORES = 'mode = "pointwise"'
 # judge, its table, the gate's; the status, the parts that it is due to, and what the sentence begins with
 DECIDED = {
-    "score": ("generous", SCORES, "", "FAIL", ["score"],
-              "the scores shift by +1.00 points on a scale of 1 to 10, at most .45 allowed (90% CI "),
-    "log-odds": ("sure", SURE, "log_odds_tolerance = 1.3", "FAIL", ["log_odds"],
-                 "labelled new rather than old, the odds of being chosen grow 1.6-fold (90% CI 1.6 to 1.7), at most "
-                 "1.3-fold allowed"),
-    "beyond": ("surest", SURE, "log_odds_tolerance = 1.5", "INCONCLUSIVE", ["log_odds"],
-               "log_odds_tolerance 1.5: 60 of 60 pairs are beyond +-13.8 logits in both arms, where no shift is told"),
+    "score": (
+        "generous",
+        SCORES,
+        "",
+        "FAIL",
+        ["score"],
+        "the scores shift by +1.00 points on a scale of 1 to 10, at most .45 allowed (90% CI ",
+    ),
+    "log-odds": (
+        "sure",
+        SURE,
+        "log_odds_tolerance = 1.3",
+        "FAIL",
+        ["log_odds"],
+        "labelled new rather than old, the odds of being chosen grow 1.6-fold (90% CI 1.6 to 1.7), at most "
+        "1.3-fold allowed",
+    ),
+    "beyond": (
+        "surest",
+        SURE,
+        "log_odds_tolerance = 1.5",
+        "INCONCLUSIVE",
+        ["log_odds"],
+        "log_odds_tolerance 1.5: 60 of 60 pairs are beyond +-13.8 logits in both arms, where no shift is told",
+    ),
     "CAR": ("silent", "", "vsr_tolerance = 0.5", "FAIL", ["car"], "CAR 0/16 = .00, 90% CI [.000, "),
     "silent": ("silent", "", "vsr_tolerance = 0.5\nmax_silent = 0.05", "FAIL", ["car", "max_silent"], "CAR 0/16"),
-    "invalid": ("unreadable", "", "", "ERROR", ["invalid"],
-                "30 of 60 pairs have an invalid verdict (no-json 60), demonstrably more than max_invalid = .05"),
-    "worst": ("hardly", "", "max_invalid = 0.5", "INCONCLUSIVE", ["invalid"],
-              "VSR 0.00 would pass tolerance .15, but with the 6 invalid pairs at worst ["),
+    "invalid": (
+        "unreadable",
+        "",
+        "",
+        "ERROR",
+        ["invalid"],
+        "30 of 60 pairs have an invalid verdict (no-json 60), demonstrably more than max_invalid = .05",
+    ),
+    "worst": (
+        "hardly",
+        "",
+        "max_invalid = 0.5",
+        "INCONCLUSIVE",
+        ["invalid"],
+        "VSR 0.00 would pass tolerance .15, but with the 6 invalid pairs at worst [",
+    ),
     "verdicts": ("silent", "", "car_threshold = 0.0001", "FAIL", ["vsr"], "calling a response"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", DECIDED)
@@ -149,10 +197,14 @@ def test_what_decided_is_named_everywhere(project: Project, case: str, monkeypat
     assert begins.partition(" [")[0].partition("log_odds")[2].partition("max_")[0][:12] in said.replace("\\", "")
 
 
-@pytest.mark.parametrize(("case", "named", "measured", "allowed"), [
-    ("score", "score", "+1.00 points", "-.45 to .45"), ("log-odds", "log-odds", "odds ratio 1.6", "0.77 to 1.3"),
-    ("silent", "unadmitted shift", "+0.2", "at most .05"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("case", "named", "measured", "allowed"),
+    [
+        ("score", "score", "+1.00 points", "-.45 to .45"),
+        ("log-odds", "log-odds", "odds ratio 1.6", "0.77 to 1.3"),
+        ("silent", "unadmitted shift", "+0.2", "at most .05"),
+    ],
+)
 def test_tables_and_pictures_show_what_decided(
     project: Project, case: str, named: str, measured: str, allowed: str
 ) -> None:
@@ -200,9 +252,10 @@ def test_how_many_may_reason_first(project: Project, judge: str, status: str) ->
 def test_the_preflight_shows_the_tolerance_that_its_pairs_follow_from(project: Project) -> None:
     """Fifty-two pairs follow from the scores' tolerance and not from .15 of the verdicts."""
     for judge, table, gate, at_least, held_to in (
-        ("generous", SCORES, "", "52", "score .05"), ("sure", SURE, "log_odds_tolerance = 1.5", "30", "odds 1.5"),
+        ("generous", SCORES, "", "52", "score .05"),
+        ("sure", SURE, "log_odds_tolerance = 1.5", "30", "odds 1.5"),
         ("silent", "", "", "16", ".15"),
-    ):  # fmt: skip
+    ):
         ran(project, judge, gate, table)
         said = project.run("-k", "recency", "--judge-dataset", "own", "--judge-preflight").said
         (line,) = [line for line in said.splitlines() if line.strip().startswith("own ")]
@@ -215,8 +268,9 @@ def test_the_parts_travel() -> None:
     estimate = Estimate(1, 0.9, 1.1, 0.9, 60)
     part = Part("score", Status.FAIL, "score shift +1: FAIL", "the scores shift", estimate, (-0.5, 0.5))
     row = {"status": "FAIL", "waived": None, "text": "x", "message": "y", "decided_by": [part.row]}
-    finding = Finding("contrast", "ours", "own", "recency-new-old", Status.FAIL, rows={"contrasts": (row,)},
-                      decided_by=(part,))  # fmt: skip
+    finding = Finding(
+        "contrast", "ours", "own", "recency-new-old", Status.FAIL, rows={"contrasts": (row,)}, decided_by=(part,)
+    )
     assert Finding.from_json(finding.to_json()) == finding
     lapsed = finding.no_longer_waived("it expired")
     assert [each.name for each in lapsed.decided_by] == ["waiver"]

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.contrasts import NO_CUE, contrasts
-from judgefixtures.detection import Accuracy, corrected_admission, corrected_share
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import false_alarms, measure
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import proportion
-from judgefixtures.verdicts import Verdict
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.material.contrasts import NO_CUE, contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import false_alarms, measure
+from judgefixtures.numbers.admission import Accuracy, corrected_admission, corrected_share
+from judgefixtures.numbers.statistics import proportion
+from judgefixtures.reading.verdicts import Verdict
 
 MANY = 10**12
 PERFECT = Accuracy(MANY, MANY, MANY, MANY)
@@ -24,8 +24,12 @@ COIN = Accuracy(50, 25, 50, 25)
 
 def flips(with_cue, against=(0, 0, 0)):
     """Return flips by how many have 0, 1 and 2 reasons that are called cited."""
-    return [(cited, follows) for counts, follows in ((with_cue, True), (against, False))
-            for cited, count in enumerate(counts) for _ in range(count)]  # fmt: skip
+    return [
+        (cited, follows)
+        for counts, follows in ((with_cue, True), (against, False))
+        for cited, count in enumerate(counts)
+        for _ in range(count)
+    ]
 
 
 def close(estimate, *expected, tolerance=1e-6):
@@ -99,8 +103,10 @@ def test_what_is_said_of_noise_is_taken_off():
 def test_fewer_labelled_reasons_are_less_sure():
     """The interval is the wider, the fewer reasons sensitivity and specificity were measured on."""
     few, many = Accuracy(25, 23, 50, 48), Accuracy(2500, 2300, 5000, 4800)
-    for found in (lambda accuracy: corrected_share(40, 100, accuracy),
-                  lambda accuracy: corrected_admission(flips((20, 10, 5)), accuracy)):  # fmt: skip
+    for found in (
+        lambda accuracy: corrected_share(40, 100, accuracy),
+        lambda accuracy: corrected_admission(flips((20, 10, 5)), accuracy),
+    ):
         assert found(few).high - found(few).low > found(many).high - found(many).low
 
 
@@ -138,8 +144,11 @@ def test_related_pairs_are_less_sure():
 
 @given(
     st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.booleans()), max_size=60),
-    st.integers(1, 50), st.integers(1, 50), st.floats(0, 1), st.floats(0, 1),
-)  # fmt: skip
+    st.integers(1, 50),
+    st.integers(1, 50),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
 def test_every_count_has_an_interval_around_its_value(seen, cited, others, found, cleared):
     """Whatever the counts: no exception, and 0 <= low <= value <= high <= 1, or None."""
     accuracy = Accuracy(cited, round(found * cited), others, round(cleared * others))

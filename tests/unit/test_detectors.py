@@ -7,18 +7,25 @@ import pytest
 from support.project import Project
 from support.server import NOWHERE, serving
 
+from judgefixtures.asking.judges import Reply, load_judge
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.readings import of_both, readings_row, readings_text
+from judgefixtures.checks.two_detectors import of_both, readings_row, readings_text
 from judgefixtures.config import GateTable, build_config
-from judgefixtures.contrasts import contrasts
-from judgefixtures.detectors import DETECTING_MARK, Detections, Reader, detected, detecting_prompt, parse_reading
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import Reply, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import measure
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import Status
-from judgefixtures.verdicts import Verdict
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.detectors import (
+    DETECTING_MARK,
+    Detections,
+    Reader,
+    detected,
+    detecting_prompt,
+    parse_reading,
+)
+from judgefixtures.measures.metrics import measure
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -102,8 +109,10 @@ def test_the_detector_is_a_judge():
 
 def hinting(n=40):
     """Return both arms of pairs that all move, with a reason that the offline detector does not see the cue in."""
-    return [[judged(condition, selected, HINTED, number) for number in range(n)]
-            for condition, selected in ((NEW_OLD.x, 1), (NEW_OLD.y, 2))]  # fmt: skip
+    return [
+        [judged(condition, selected, HINTED, number) for number in range(n)]
+        for condition, selected in ((NEW_OLD.x, 1), (NEW_OLD.y, 2))
+    ]
 
 
 def told_by(arms, said):
@@ -189,9 +198,14 @@ def answering(asked):
 def project(pytester):
     project = Project(pytester, configuration)
     project.write_pairs(
-        {"id": f"p{number}", "question": f"Why does thing {number} happen?", "response_1": f"A{number}.",
-         "response_2": f"B{number}."} for number in range(N)
-    )  # fmt: skip
+        {
+            "id": f"p{number}",
+            "question": f"Why does thing {number} happen?",
+            "response_1": f"A{number}.",
+            "response_2": f"B{number}.",
+        }
+        for number in range(N)
+    )
     project.copy_tests("recency")
     return project
 
@@ -226,8 +240,9 @@ def test_readings_are_recorded_among_the_judges_and_replayed(project):
     first = (project.path / "report" / "report.json").read_bytes()
     folder = project.cassettes / "mine" / "own"
     assert {file.name for file in folder.glob("detected*")} == {
-        "detected-by-reader-recency-new-old.jsonl", "detected-by-reader-recency-old-new.jsonl",
-    }  # fmt: skip
+        "detected-by-reader-recency-new-old.jsonl",
+        "detected-by-reader-recency-old-new.jsonl",
+    }
     assert not (project.cassettes / "reader").exists()
     project.configure()
     ran = project.run(*RUN)

@@ -71,9 +71,20 @@ def test_every_key_is_documented_with_its_default(section: str) -> None:
 @pytest.mark.whole
 def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     """`Run.gate` finds the rows that the pytest item of that name reports, to the digit."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k",
-               "house-close-recency or house-qa-accuracy", "--judge", "simulated-gpt-4o",
-               "--judge-report", str(tmp_path)]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "house-close-recency or house-qa-accuracy",
+        "--judge",
+        "simulated-gpt-4o",
+        "--judge-report",
+        str(tmp_path),
+    ]
     subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
     report = json.loads((tmp_path / "report.json").read_text())
     with judgefixtures.Run.from_config(REPOSITORY / "pyproject.toml") as run:
@@ -136,8 +147,13 @@ def test_the_changelog_begins_with_what_comes_and_the_version() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     assert released[0].split()[0] == project["version"]
     assert {*re.findall(r"^### (.+)$", text, re.MULTILINE)} <= {
-        "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"
-    }  # fmt: skip
+        "Added",
+        "Changed",
+        "Deprecated",
+        "Removed",
+        "Fixed",
+        "Security",
+    }
 
 
 def test_the_version_is_looked_up() -> None:

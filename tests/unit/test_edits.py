@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.checks.edit import decide_edit
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.treatment import decide_edit
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import NO_CUE, Condition, other_contrasts
-from judgefixtures.edits import EDIT_FAMILIES, EDITS, Edited, Insertion, edited, edits, target
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import measure
-from judgefixtures.pairs import Pair, swapped
-from judgefixtures.prompts import load_template, presented
+from judgefixtures.material.contrasts import NO_CUE, Condition, other_contrasts
+from judgefixtures.material.edits import EDIT_FAMILIES, EDITS, Edited, Insertion, edited, edits, target
+from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.prompts import load_template, presented
+from judgefixtures.measures.metrics import measure
+from judgefixtures.numbers.statistics import paired_difference
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
 from judgefixtures.simulator.behaviour import answer
-from judgefixtures.statistics import paired_difference
-from judgefixtures.verdicts import Verdict, parse_verdict
+from judgefixtures.words.errors import JudgeFixturesError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 KINDS = st.sampled_from(["Response", "Story"])
@@ -66,9 +66,14 @@ FENCED = "Use this:\n```python\nprint('a. b')  # One. Two.\n```"
 @pytest.mark.parametrize("name", ["verbosity", "formatting"])
 @pytest.mark.parametrize(
     "kept",
-    ["```python\nprint('a. b')  # One. Two.\n```", "1. Apple\n2. Banana\n3. Cherry", "| a | b |\n|---|---|\n| 1. | 2 |",
-     "# Title. Of it", "the call `f(a. b)` is"],
-)  # fmt: skip
+    [
+        "```python\nprint('a. b')  # One. Two.\n```",
+        "1. Apple\n2. Banana\n3. Cherry",
+        "| a | b |\n|---|---|\n| 1. | 2 |",
+        "# Title. Of it",
+        "the call `f(a. b)` is",
+    ],
+)
 def test_code_lists_and_tables_stay_what_they_are(name, kept):
     """Padding and markdown never go into code, between a list's number and its item, or into a table's row."""
     for text in (kept, f"{kept}\n", f"It is so:\n\n{kept}\n\nThat is all. Really."):
@@ -77,9 +82,14 @@ def test_code_lists_and_tables_stay_what_they_are(name, kept):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", "## Answer\n\n"), (" \n", "## Answer\n\n \n"), ("Yes", "## Answer\n\n**Yes**"),
-     ("One line\r\nTwo.", "## Answer\n\n**One line**\r\nTwo."), ("\nOne. Two.", "## Answer\n\n\n**One.**\n- Two.")],
-)  # fmt: skip
+    [
+        ("", "## Answer\n\n"),
+        (" \n", "## Answer\n\n \n"),
+        ("Yes", "## Answer\n\n**Yes**"),
+        ("One line\r\nTwo.", "## Answer\n\n**One line**\r\nTwo."),
+        ("\nOne. Two.", "## Answer\n\n\n**One.**\n- Two."),
+    ],
+)
 def test_markdown_of_odd_responses(text, expected):
     """An empty response gets no empty bold, a line break of any kind stays outside of it."""
     assert edits("formatting")[0].apply(text, 1).text == expected
@@ -99,12 +109,25 @@ def test_the_target_is_the_worse_response(gold, expected):
 def test_every_family_of_the_issue_is_there():
     """Five kinds of dress and nine attacks, each with its source."""
     names = {edit.name for edit in EDITS}
-    assert {"verbosity-padded", "formatting-markdown", "confidence-assertive", "confidence-authority", "citation-fake",
-            "sentiment-cheerful"} < names  # fmt: skip
+    assert {
+        "verbosity-padded",
+        "formatting-markdown",
+        "confidence-assertive",
+        "confidence-authority",
+        "citation-fake",
+        "sentiment-cheerful",
+    } < names
     assert [edit.label for edit in edits("attack")] == [
-        "choose-me", "ignore-previous", "fake-verdict", "separators", "system-prompt", "plea", "combination", "empty",
+        "choose-me",
+        "ignore-previous",
+        "fake-verdict",
+        "separators",
+        "system-prompt",
+        "plea",
+        "combination",
+        "empty",
         "constant",
-    ]  # fmt: skip
+    ]
     assert all("arXiv" in edit.source for edit in EDITS)
     assert len(names) == len(EDITS)
 
@@ -149,8 +172,10 @@ def arms(outcomes):
     condition = Condition(edit=edits("attack")[0])
 
     def arm(condition, index):
-        return [Judgment(pair, condition, Reply(Verdict(choice[index], "", None if choice[index] else "no-json")))
-                for pair, choice in zip(pairs, outcomes, strict=True)]  # fmt: skip
+        return [
+            Judgment(pair, condition, Reply(Verdict(choice[index], "", None if choice[index] else "no-json")))
+            for pair, choice in zip(pairs, outcomes, strict=True)
+        ]
 
     return arm(condition, 0), arm(NO_CUE, 1)
 
@@ -179,8 +204,9 @@ def test_the_decision_is_the_bound(won, lost, tolerance):
     assert decide_edit(measured, GateTable(), tolerance).status == expected
 
 
-@pytest.mark.parametrize(("won", "said"), [(4, "about .* pairs would settle it"),
-                                           (8, "beyond the tolerance, though not yet demonstrably")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("won", "said"), [(4, "about .* pairs would settle it"), (8, "beyond the tolerance, though not yet demonstrably")]
+)
 def test_an_open_edit_says_what_would_settle_it(won, said):
     """Within the tolerance a number of pairs; beyond it that more pairs would rather show a FAIL, as one can see."""
     measured = measure(*arms([(2, 1)] * won + [(1, 1)] * (100 - won)), outcome="chose-edited")

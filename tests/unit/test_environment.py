@@ -9,8 +9,8 @@ import pytest
 from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, gemini, good, problem, serving, wire
 
+from judgefixtures.asking.judges import FatalJudgeError, load_judge
 from judgefixtures.cassettes.replay import NetworkBlockedError, recording
-from judgefixtures.judges import FatalJudgeError, load_judge
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -52,9 +52,10 @@ switches = pytest.mark.parametrize(
     ids=[" ".join(variables) for sdk in ALL_SDKS for variables in SWITCHES[sdk]],
 )
 PATHS = {
-    "openai": "/v1/chat/completions", "google": "/v1/models/gemini-2.5-flash:generateContent",
+    "openai": "/v1/chat/completions",
+    "google": "/v1/models/gemini-2.5-flash:generateContent",
     "anthropic": "/v1/messages",
-}  # fmt: skip
+}
 
 
 def export(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:

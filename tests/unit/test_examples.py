@@ -30,8 +30,11 @@ def commands(page: Path = EXAMPLE / "README.md") -> list[Command]:
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Return the files of a folder, without what running Python leaves there."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
-            if path.is_file() and not {"__pycache__", ".pytest_cache", "report"} & {*path.parts}}  # fmt: skip
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not {"__pycache__", ".pytest_cache", "report"} & {*path.parts}
+    }
 
 
 @pytest.fixture(scope="module")

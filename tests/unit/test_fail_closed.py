@@ -78,8 +78,10 @@ def project(pytester: pytest.Pytester) -> Project:
     """A project whose judge follows the newer date in every pair and is right elsewhere, run in its own processes."""
     options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
     project = Project(pytester, configuration, options=options, apart=True, rough=True)
-    project.write_pairs({"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-                        for n in range(12))  # fmt: skip
+    project.write_pairs(
+        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
+        for n in range(12)
+    )
     project.write("mine.py", FOLLOWS % "It is better.")
     project.configure()
     gates(project, "recency")
@@ -143,8 +145,17 @@ def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> Non
         verdict = {"content": f'{{"selected_response": {better}, "reason": "\ud83d"}}', "role": "assistant"}
         choice = {"index": 0, "finish_reason": "stop", "message": verdict}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        return wire({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
-                     "system_fingerprint": "fp_\ud83d", "usage": usage})  # fmt: skip
+        return wire(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "m",
+                "choices": [choice],
+                "system_fingerprint": "fp_\ud83d",
+                "usage": usage,
+            }
+        )
 
     with serving(by=answering) as server:
         project.configure(asking(server))
@@ -173,7 +184,7 @@ def test_half_a_surrogate_in_a_pair_is_refused(project: Project) -> None:
     """A pair of the user's own making that no judge can be sent fails its item and is named."""
     conftest = """\
 import pytest
-from judgefixtures.pairs import Pair
+from judgefixtures.material.pairs import Pair
 
 
 @pytest.fixture
@@ -337,8 +348,11 @@ def pytest_sessionfinish(session):
 # --- a bad pairs file ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [("--judge-preflight",), ("-k", "recency", "--judge-record", "missing"),
-                                       ("--judge-preflight", "-n", "2")], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [("--judge-preflight",), ("-k", "recency", "--judge-record", "missing"), ("--judge-preflight", "-n", "2")],
+    ids=" ".join,
+)
 def test_a_bad_pairs_file_is_one_clear_error(project: Project, arguments: tuple[str, ...]) -> None:
     """Whether the mark stands on the module or on the function: one sentence, and no internal error."""
     marked = (project.path / "test_recency.py").read_text().replace("pytestmark = ", "@")
@@ -361,8 +375,19 @@ def test_no_text_from_outside_commands_a_terminal_or_a_ci_service(project: Proje
     judgments.jsonl has them as they were.
     """
     hostile = "\x1b[31m\n::add-mask::all\n##[group]##vso[task]\r::stop-commands::x"
-    project.write_pairs([{"id": f"p{n}{hostile}", "question": f"q{n}{hostile}", "response_1": "a", "response_2": "b",
-                    "gold": 1 + n % 2, "category": f"c{hostile}"} for n in range(12)])  # fmt: skip
+    project.write_pairs(
+        [
+            {
+                "id": f"p{n}{hostile}",
+                "question": f"q{n}{hostile}",
+                "response_1": "a",
+                "response_2": "b",
+                "gold": 1 + n % 2,
+                "category": f"c{hostile}",
+            }
+            for n in range(12)
+        ]
+    )
     project.write("test_accuracy.py", ACCURACY)
     project.write("mine.py", FOLLOWS % hostile)
     _, said, files = report(project, "-rA", "-vv", "--junitxml", "junit.xml", folder="report")

@@ -11,18 +11,18 @@ import pytest
 from support.project import Project, in_pyproject, json_lines, suite
 from support.server import NOWHERE
 
-from judgefixtures.acknowledgment import acknowledgment
+from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.config import Config, build_config
-from judgefixtures.contrasts import Condition, contrasts
-from judgefixtures.cues import BY_NAME, FAMILIES, OwnFamily, family
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judgments import Judgment, Reply
-from judgefixtures.metrics import acknowledged
-from judgefixtures.pairs import Pair
-from judgefixtures.prompts import load_template
+from judgefixtures.material.contrasts import Condition, contrasts
+from judgefixtures.material.cues import BY_NAME, FAMILIES, OwnFamily, family
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.prompts import load_template
+from judgefixtures.measures.metrics import acknowledged
+from judgefixtures.reading.acknowledgment import acknowledgment
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
 from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.simulator.behaviour import answer
-from judgefixtures.verdicts import Verdict, parse_verdict
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -50,8 +50,10 @@ def test_labels() -> None:
 @each_family
 def test_the_arms_differ_in_the_label_alone(name: str) -> None:
     """With the labels taken out, two sentences of a family have the same frame: nothing else is said."""
-    frames = {re.sub(r"by .*?author", "by ... author", sentence).partition("author")[0]
-              for sentence in FAMILIES[name].values()}  # fmt: skip
+    frames = {
+        re.sub(r"by .*?author", "by ... author", sentence).partition("author")[0]
+        for sentence in FAMILIES[name].values()
+    }
     assert frames == {"{content_type} {number} was written by ... "}
 
 
@@ -123,8 +125,19 @@ def families_of(ids: list[str]) -> set[str]:
     return {name.rpartition("-language-")[2].partition("-")[0] for name in ids}
 
 
-@pytest.mark.parametrize("arguments", [(), ("-k", "cue"), ("-k", "old"), ("-k", "faithful"), ("-k", "not provenance"),
-                                       ("-k", "recency or placebo"), ("-m", "judge_family"), (".",)])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("-k", "cue"),
+        ("-k", "old"),
+        ("-k", "faithful"),
+        ("-k", "not provenance"),
+        ("-k", "recency or placebo"),
+        ("-m", "judge_family"),
+        (".",),
+    ],
+)
 def test_a_run_that_names_none_has_none(project: Project, arguments: tuple[str, ...]) -> None:
     """A default run, `-k cue` and whatever selects by something else ask what they asked before."""
     found = families_of(project.ids(*arguments))
@@ -267,10 +280,7 @@ def test_a_detector_of_ones_own_need_not_know_them() -> None:
             "[cues.brand.terms]: there is no label 'our' in [cues.brand]: did you mean",
         ),
         ("[cues.brand.terms]\nours = 'x'", "[cues.brand]: terms.ours: input should be a valid list, got 'x'."),
-        (
-            "[cues.brand.terms]\nours = ['愛']",
-            "[cues.brand.terms] ours: '愛' can never be found in a reason.",
-        ),
+        ("[cues.brand.terms]\nours = ['愛']", "[cues.brand.terms] ours: '愛' can never be found in a reason."),
         ("[cues.brand.terms]\nours = ['Stop! Go']", "'Stop! Go' can never be found in a reason."),
         ("[cues.brand.terms]\nours = ['Option A']", "'Option A' can never be found in a reason."),
         ("[cues.recency.terms]\nnew = ['x']", "terms belong to labels of a family of your own: [cues.recency] has no"),

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 
-from judgefixtures.checks.check import Decision
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.four_cells import decide_four_cells, four_cells
+from judgefixtures.checks.protocol import Decision
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import contrasts
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, measure
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import Status, gate_shift, paired_difference
-from judgefixtures.verdicts import Verdict
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import Measurement, measure
+from judgefixtures.numbers.statistics import Status, gate_shift, paired_difference
+from judgefixtures.reading.verdicts import Verdict
 
 CONTRAST = contrasts("recency")[0]
 PAIR = Pair("p", "Q", "A", "B")
@@ -371,9 +371,12 @@ def test_a_pass_over_both_orders_must_hold_in_the_worst_case(invalid: int, expec
 
     def arm(lacks: int) -> list[Judgment]:
         found: list[Literal[1, 2] | None] = [*[None] * lacks, *[2] * (60 - lacks), *[1] * 40]  # type: ignore[list-item]
-        return [Judgment(Pair(f"p{number}", "Q", "A", "B"), condition,
-                         Reply(Verdict(choice, "", None if choice else "tie")))
-                for number, choice in enumerate(found)]  # fmt: skip
+        return [
+            Judgment(
+                Pair(f"p{number}", "Q", "A", "B"), condition, Reply(Verdict(choice, "", None if choice else "tie"))
+            )
+            for number, choice in enumerate(found)
+        ]
 
     measured = four_cells([arm(invalid), arm(0), arm(invalid), arm(0)])
     decision = decide_four_cells(measured, 100, GateTable(vsr_tolerance=0.05))
@@ -459,9 +462,15 @@ def three_way(passes: bool, fails: bool) -> Status:
     confidence=st.sampled_from([0.8, 0.9, 0.95]),
 )
 def test_the_rule_of_the_design(
-    n10: int, n01: int, n: int, admitted: int, tolerance: float, threshold: float,
-    max_silent: float | None, confidence: float,
-) -> None:  # fmt: skip
+    n10: int,
+    n01: int,
+    n: int,
+    admitted: int,
+    tolerance: float,
+    threshold: float,
+    max_silent: float | None,
+    confidence: float,
+) -> None:
     """Every status follows from the counts by the design's rule, recomputed here from bounds alone."""
     assume(n10 + n01 <= n)
     admitted = min(admitted, n10)
@@ -471,8 +480,7 @@ def test_the_rule_of_the_design(
     )
     interval = paired_difference(n10, n01, n, confidence)
     vsr = three_way(
-        -tolerance < interval.low and interval.high < tolerance,
-        interval.low > tolerance or interval.high < -tolerance,
+        -tolerance < interval.low and interval.high < tolerance, interval.low > tolerance or interval.high < -tolerance
     )
     towards = 1 if (n10 - n01, n10 - admitted - n01) >= (0, 0) else -1
     car = silent = NOT_APPLICABLE

@@ -17,9 +17,9 @@ from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, 
 from support.server import serving
 
 from judgefixtures.__main__ import main
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.imported import Imports
-from judgefixtures.judges import FatalJudgeError, load_judge
+from judgefixtures.asking.judges import FatalJudgeError, load_judge
+from judgefixtures.imports.answers import Imports
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -35,8 +35,16 @@ def gold_of(number: int) -> int:
 
 def pairs(n: int = N) -> Rows:
     """Return pairs with gold."""
-    return [{"id": f"p{number:02}", "question": f"Question {number}?", "response_1": f"This, {number}.",
-             "response_2": f"That, {number}.", "gold": gold_of(number)} for number in range(n)]  # fmt: skip
+    return [
+        {
+            "id": f"p{number:02}",
+            "question": f"Question {number}?",
+            "response_1": f"This, {number}.",
+            "response_2": f"That, {number}.",
+            "gold": gold_of(number),
+        }
+        for number in range(n)
+    ]
 
 
 def shown(order: str, choice: int) -> int:
@@ -57,9 +65,17 @@ def poor(number: int, order: str) -> int:
 
 def log(choose: Choose = good, *, n: int = N, orders: Iterable[str] = ("1-2", "2-1"), **more: Any) -> Rows:
     """Return the rows of a log."""
-    return [{"pair": f"p{number:02}", "order": order, "selected_response": choose(number, order),
-             "reason": "The chosen one answers the question.", **more}
-            for number in range(n) for order in orders]  # fmt: skip
+    return [
+        {
+            "pair": f"p{number:02}",
+            "order": order,
+            "selected_response": choose(number, order),
+            "reason": "The chosen one answers the question.",
+            **more,
+        }
+        for number in range(n)
+        for order in orders
+    ]
 
 
 TABLES = """
@@ -169,8 +185,9 @@ def test_repeats_are_noise(project: Project, take: Callable[..., str]) -> None:
     assert "no answers in condition no-cue, repeat 2 (40 pairs lacking)" in ran.said
 
 
-@pytest.mark.parametrize(("candidate", "baseline", "decided", "code"), [("mine", "other", "APPROVE", 0),
-                                                                         ("other", "mine", "REJECT", 1)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "decided", "code"), [("mine", "other", "APPROVE", 0), ("other", "mine", "REJECT", 1)]
+)
 def test_a_swap_is_decided_on_accuracy(
     project: Project, take: Callable[..., str], candidate: str, baseline: str, decided: str, code: int
 ) -> None:
@@ -355,8 +372,18 @@ def test_a_judge_is_recorded_beside_an_imported_one(project: Project, take: Call
     project.write("ours.py", 'def judge(prompt):\n    return \'{"selected_response": 1, "reason": "It is."}\'\n')
     project.configure('[swap]\nfamilies = []\n[judges.asked]\nprovider = "python"\ntarget = "ours:judge"\n')
     take(log())
-    ran = project.run("-k", "swap", "--judge", "asked", "--judge-baseline", "mine", "--judge-record", "missing",
-                      "--judge-report", "report")  # fmt: skip
+    ran = project.run(
+        "-k",
+        "swap",
+        "--judge",
+        "asked",
+        "--judge-baseline",
+        "mine",
+        "--judge-record",
+        "missing",
+        "--judge-report",
+        "report",
+    )
     assert ran.decision[0] == "REJECT"
 
 
@@ -401,8 +428,17 @@ def test_a_key_anywhere_in_a_log_is_not_written(
     project: Project, take: Callable[..., str], key: str, place: str, name: str
 ) -> None:
     """A known key is in no file and no line that an import leaves, wherever the log has it; the rest is kept."""
-    rows = [{"pair": f"n{n}", "question": f"What is {n}?", "response_1": "One.", "response_2": "Two.",
-             "selected_response": 1, "reason": "It is."} for n in range(3)]  # fmt: skip
+    rows = [
+        {
+            "pair": f"n{n}",
+            "question": f"What is {n}?",
+            "response_1": "One.",
+            "response_2": "Two.",
+            "selected_response": 1,
+            "reason": "It is.",
+        }
+        for n in range(3)
+    ]
     rows[1][place] = f"before {key} after"
     said = take(rows, "--dataset", "new", name=name)
     written = [file for file in project.cassettes.rglob("*") if file.is_file()]
@@ -492,8 +528,12 @@ def test_a_provider_that_failed_beside_the_judge_that_is_meant(project: Project,
     """Of several providers only the answer of the one that is named counts, whatever became of the others."""
     said = '{"selected_response": 2, "reason": "It is."}'
     failed = {"response": {"error": "API error"}, "failureReason": 2}
-    cells = [{**cell(0, 0, "", variables=pairs()[0]), **failed}, cell(0, 1, said, variables=pairs()[0]),
-             cell(1, 0, said, variables=pairs()[1]), {**cell(1, 1, "", variables=pairs()[1]), **failed}]  # fmt: skip
+    cells = [
+        {**cell(0, 0, "", variables=pairs()[0]), **failed},
+        cell(0, 1, said, variables=pairs()[0]),
+        cell(1, 0, said, variables=pairs()[1]),
+        {**cell(1, 1, "", variables=pairs()[1]), **failed},
+    ]
     take({"results": {"results": cells}}, "--columns", "answer=outputs.1", name="results.json")
     assert [row["pair"] for row in answers(project)] == ["p00"]
 
@@ -541,9 +581,12 @@ def test_ties_count_where_the_table_says_so(project: Project, take: Callable[...
     take(rows)
     invalid = run(project, "-k", "accuracy").report["accuracy"][0]
     assert invalid["invalid"] == 2
-    project.write("pyproject.toml", (project.path / "pyproject.toml").read_text().replace(
-        'judges.mine]\nprovider = "imported"', 'judges.mine]\nprovider = "imported"\nties = "half"'
-    ))  # fmt: skip
+    project.write(
+        "pyproject.toml",
+        (project.path / "pyproject.toml")
+        .read_text()
+        .replace('judges.mine]\nprovider = "imported"', 'judges.mine]\nprovider = "imported"\nties = "half"'),
+    )
     half = run(project, "-k", "accuracy").report["accuracy"][0]
     assert (half["invalid"], half["correct"]) == (1, invalid["correct"] + 0.5)
 
@@ -602,8 +645,11 @@ def test_choices_may_be_numbered_as_in_the_pair(project: Project, take: Callable
 
 def test_columns_are_mapped_and_rows_chosen(project: Project, take: Callable[..., str]) -> None:
     """A log's own columns, nested ones too, are named; rows of other judges are left out and counted."""
-    rows = [{"q": {"id": f"p{number:02}"}, "who": who, "pick": "A", "why": "So."}
-            for number in range(3) for who in ("x", "y")]  # fmt: skip
+    rows = [
+        {"q": {"id": f"p{number:02}"}, "who": who, "pick": "A", "why": "So."}
+        for number in range(3)
+        for who in ("x", "y")
+    ]
     said = take(rows, "--columns", "pair=q.id,selected_response=pick", "--columns", "reason=why", "--where", "who=x")
     assert "left out: 3 rows of others than --where chooses" in said
     assert [row["reason"] for row in answers(project)] == ["So."] * 3
@@ -645,8 +691,13 @@ def test_two_answers_to_one_question_are_refused(take: Callable[..., str]) -> No
 
 def test_rows_without_use_are_named(take: Callable[..., str]) -> None:
     """What cannot be used is counted and named by its line, and is never dropped in silence."""
-    said = take([*log(n=2), {"pair": "p99", "selected_response": 1},
-                 {"pair": "p01", "condition": "brand-ours-theirs", "selected_response": 1}])  # fmt: skip
+    said = take(
+        [
+            *log(n=2),
+            {"pair": "p99", "selected_response": 1},
+            {"pair": "p01", "condition": "brand-ours-theirs", "selected_response": 1},
+        ]
+    )
     assert "not used: 2 rows" in said
     assert "its pair is not in the dataset: 1 (answers.jsonl:5)" in said
     assert "its condition is none of ours: 1 (answers.jsonl:6)" in said
@@ -748,8 +799,15 @@ def grading(*, best: bool) -> dict[str, Any]:
 def cell(test: int, prompt: int, output: str, **more: Any) -> dict[str, Any]:
     """Return a result of a promptfoo export."""
     variables = more.pop("variables", {})
-    return {"testIdx": test, "promptIdx": prompt, "vars": variables, "prompt": {"raw": f"Question {test}?"},
-            "response": {"output": output}, "provider": {"id": f"m{prompt}"}, **more}  # fmt: skip
+    return {
+        "testIdx": test,
+        "promptIdx": prompt,
+        "vars": variables,
+        "prompt": {"raw": f"Question {test}?"},
+        "response": {"output": output},
+        "provider": {"id": f"m{prompt}"},
+        **more,
+    }
 
 
 def test_promptfoo_that_selected_the_best(project: Project, take: Callable[..., str]) -> None:
@@ -766,18 +824,24 @@ def test_promptfoo_that_selected_the_best(project: Project, take: Callable[..., 
 
 def test_promptfoo_that_asked_a_judge(project: Project, take: Callable[..., str]) -> None:
     """Where promptfoo asked a judge its output is the judge's whole text, and the variables are the pair."""
-    cells = [cell(n, 0, '{"selected_response": 2, "reason": "It is."}', variables={**pairs()[n], "order": "2-1"})
-             for n in (0, 1)]  # fmt: skip
+    cells = [
+        cell(n, 0, '{"selected_response": 2, "reason": "It is."}', variables={**pairs()[n], "order": "2-1"})
+        for n in (0, 1)
+    ]
     take({"results": {"results": cells}}, name="results.json")
     assert [(row["pair"], row["selected_response"], row["reason"]) for row in answers(project)] == [
-        ("p00", 2, "It is."), ("p01", 2, "It is."),
-    ]  # fmt: skip
+        ("p00", 2, "It is."),
+        ("p01", 2, "It is."),
+    ]
 
 
 def test_promptfoo_with_several_judges(project: Project, take: Callable[..., str]) -> None:
     """Of several outputs without a select-best nothing says whose is meant: it has to be named."""
-    cells = [cell(n, p, f'{{"selected_response": {1 + p}, "reason": "It is."}}', variables=pairs()[n])
-             for n in (0, 1) for p in (0, 1)]  # fmt: skip
+    cells = [
+        cell(n, p, f'{{"selected_response": {1 + p}, "reason": "It is."}}', variables=pairs()[n])
+        for n in (0, 1)
+        for p in (0, 1)
+    ]
     held = {"results": {"results": cells}}
     assert "of several, --columns answer=outputs.0 is the first one's" in take(held, code=2, name="results.json")
     take(held, "--columns", "answer=outputs.1", name="results.json")
@@ -786,14 +850,22 @@ def test_promptfoo_with_several_judges(project: Project, take: Callable[..., str
 
 def test_inspect_logs(project: Project, take: Callable[..., str]) -> None:
     """Samples of an Inspect log: the only scorer's answer is the choice, its explanation the reason, epochs repeats."""
-    samples = [{"id": f"p0{n}", "epoch": epoch, "metadata": {"order": "1-2"},
-                "scores": {"pairwise": {"value": "C", "answer": "A", "explanation": "It is."}}}
-               for n in range(3) for epoch in (1, 2)]  # fmt: skip
+    samples = [
+        {
+            "id": f"p0{n}",
+            "epoch": epoch,
+            "metadata": {"order": "1-2"},
+            "scores": {"pairwise": {"value": "C", "answer": "A", "explanation": "It is."}},
+        }
+        for n in range(3)
+        for epoch in (1, 2)
+    ]
     held = {"version": 2, "status": "success", "eval": {}, "samples": samples}
     take(held, name="log.json")
     assert [(row["pair"], row["repeat"], row["selected_response"]) for row in answers(project)][:2] == [
-        ("p00", 0, 1), ("p00", 1, 1),
-    ]  # fmt: skip
+        ("p00", 0, 1),
+        ("p00", 1, 1),
+    ]
     for sample in samples:
         sample["output"] = {"completion": '{"selected_response": 2, "reason": "No."}'}
     take(held, "--columns", "answer=output.completion", name="log.json")
@@ -806,9 +878,17 @@ def test_inspect_logs(project: Project, take: Callable[..., str]) -> None:
 
 def test_deepeval_needs_to_be_told_the_choice(project: Project, take: Callable[..., str]) -> None:
     """A deepeval file has no winner: it is refused, unless a column is named that holds the choice."""
-    cases = [{"name": "t", "input": pair["question"], "actualOutput": pair["response_1"],
-              "expectedOutput": pair["response_2"], "additionalMetadata": {"winner": 1},
-              "metricsData": [{"name": "m", "score": 1, "reason": "It is."}]} for pair in pairs(2)]  # fmt: skip
+    cases = [
+        {
+            "name": "t",
+            "input": pair["question"],
+            "actualOutput": pair["response_1"],
+            "expectedOutput": pair["response_2"],
+            "additionalMetadata": {"winner": 1},
+            "metricsData": [{"name": "m", "score": 1, "reason": "It is."}],
+        }
+        for pair in pairs(2)
+    ]
     held = {"testCases": cases}
     assert "no row says which response was chosen: a deepeval file" in take(held, name="run.json", code=2)
     take(held, "--columns", "selected_response=additionalMetadata.winner", name="run.json")

@@ -12,9 +12,9 @@ import pytest
 
 from judgefixtures.__main__ import main
 from judgefixtures.config import load_config
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.starter import CONFIGURATION, MODULES, SUITE, modules, start
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -195,8 +195,12 @@ def test_unfinished_recordings_are_ignored_by_git(tmp_path: Path, before: bytes)
         path = f"cassettes/a/b/{name}"
         return subprocess.run(["git", "check-ignore", "--quiet", path], cwd=tmp_path, check=False).returncode == 0
 
-    unfinished = ("no-cue.part.jsonl", "no-cue.part-of-another-judge.jsonl", "no-cue.part-of-another-judge-2.jsonl",
-                  ".no-cue.jsonl.draft")  # fmt: skip
+    unfinished = (
+        "no-cue.part.jsonl",
+        "no-cue.part-of-another-judge.jsonl",
+        "no-cue.part-of-another-judge-2.jsonl",
+        ".no-cue.jsonl.draft",
+    )
     assert [ignored(name) for name in unfinished] == [True] * 4
     assert not any(map(ignored, ("no-cue.jsonl", "pairs.jsonl", "sample.json", "recency-a.party-b.jsonl")))
 

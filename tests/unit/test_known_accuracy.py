@@ -12,23 +12,29 @@ import pytest
 from support.project import Project
 from support.server import Answer, Asked, serving
 
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy
-from judgefixtures.contrasts import NO_CUE
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.pairs import Pair, swapped
-from judgefixtures.prompts import load_template
-from judgefixtures.verdicts import Verdict
+from judgefixtures.material.contrasts import NO_CUE
+from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.prompts import load_template
+from judgefixtures.reading.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 ROWS = [
-    {"id": f"{category}-{n}", "category": category, "question": f"Question {n} of {category}?",
-     "response_1": f"The first answer to {n} of {category}.", "gold": 1,
-     "response_2": f"Another one, to {n} of {category}, longer."}
-    for category, size in (("length", 9), ("nested instruction", 7), ("other", 5)) for n in range(size)
-]  # fmt: skip
+    {
+        "id": f"{category}-{n}",
+        "category": category,
+        "question": f"Question {n} of {category}?",
+        "response_1": f"The first answer to {n} of {category}.",
+        "gold": 1,
+        "response_2": f"Another one, to {n} of {category}, longer.",
+    }
+    for category, size in (("length", 9), ("nested instruction", 7), ("other", 5))
+    for n in range(size)
+]
 
 
 def prefers(first: str, second: str) -> str:

@@ -11,19 +11,19 @@ import pytest
 from support.project import Project, suite
 from support.timing import quickest
 
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.readings import measured_offline, readings_row
+from judgefixtures.checks.two_detectors import measured_offline, readings_row
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.contrasts import contrasts
-from judgefixtures.detectors import Detections
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.language import is_english
-from judgefixtures.metrics import false_alarms
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import Status
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.detectors import Detections
+from judgefixtures.measures.metrics import false_alarms
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.reading.language import is_english
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapStatus, decide_swap, guards
-from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
@@ -86,11 +86,17 @@ def following(reasons: Sequence[str], n: int = 100, against: int = 0) -> Arms:
     moved = range(len(reasons))
     back = range(len(reasons), len(reasons) + against)
     return tuple(
-        [judged(condition, own if number in moved else other if number in back else 1,
-                reasons[number] if number in moved else GERMAN if number in back else SILENT, number)
-         for number in range(n)]
+        [
+            judged(
+                condition,
+                own if number in moved else other if number in back else 1,
+                reasons[number] if number in moved else GERMAN if number in back else SILENT,
+                number,
+            )
+            for number in range(n)
+        ]
         for condition, own, other in ((NEW_OLD.x, 1, 2), (NEW_OLD.y, 2, 1))
-    )  # type: ignore[return-value]  # fmt: skip
+    )  # type: ignore[return-value]
 
 
 def decided(arms: Arms, gate: GateTable | None = None, read: Detections | None = None) -> Any:
@@ -175,9 +181,18 @@ def cell(ours: int, theirs: int, admits: bool, unread: bool) -> SwapCell:
     """Return a cell in which so many pairs of candidate and baseline moved; those of both admit it or are unread."""
     candidate, baseline = ([(1, 2)] * moved + [(1, 1)] * (N - moved) for moved in (ours, theirs))
     return SwapCell(
-        "recency", "recency-new-old", "qa", [str(n) for n in range(N)], candidate, baseline,
-        [admits] * N, [admits] * N, "cue", [unread] * N if unread else (), [unread] * N if unread else (),
-    )  # type: ignore[arg-type]  # fmt: skip
+        "recency",
+        "recency-new-old",
+        "qa",
+        [str(n) for n in range(N)],
+        candidate,
+        baseline,
+        [admits] * N,
+        [admits] * N,
+        "cue",
+        [unread] * N if unread else (),
+        [unread] * N if unread else (),
+    )  # type: ignore[arg-type]
 
 
 def test_no_swap_hangs_on_what_nobody_read() -> None:
@@ -250,8 +265,9 @@ balance_positions = false
 def project(pytester: pytest.Pytester) -> Project:
     """A project whose judge follows the newer date in every pair, for reasons in German."""
     project = Project(pytester, configuration)
-    project.write_pairs({"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b"}
-                        for n in range(30))  # fmt: skip
+    project.write_pairs(
+        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b"} for n in range(30)
+    )
     project.write("mine.py", JUDGE % "Die gewählte Antwort ist besser, weil sie aktueller ist.")
     project.configure()
     project.write("test_recency.py", suite("recency"))

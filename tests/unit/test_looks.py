@@ -101,9 +101,14 @@ def test_levels_of_looks_stay_below_that_of_one(looks: list[int], alpha: float) 
 
 @pytest.mark.parametrize(
     ("spent", "fractions", "words"),
-    [((), (), "each look"), ((0.1,), (0.5, 1.0), "each look"), ((0.1, 0.05), (0.5, 1.0), "not decrease"),
-     ((0.1, 0.2), (1.0, 0.5), "increase"), ((0.5, 1.0), (0.5, 1.0), "between 0 and 1")],
-)  # fmt: skip
+    [
+        ((), (), "each look"),
+        ((0.1,), (0.5, 1.0), "each look"),
+        ((0.1, 0.05), (0.5, 1.0), "not decrease"),
+        ((0.1, 0.2), (1.0, 0.5), "increase"),
+        ((0.5, 1.0), (0.5, 1.0), "between 0 and 1"),
+    ],
+)
 def test_impossible_boundaries_are_refused(spent: Any, fractions: Any, words: str) -> None:
     """The message says what does not fit."""
     with pytest.raises(ValueError, match=words):

@@ -11,16 +11,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import contrast_row, decide
 from judgefixtures.config import GateTable
-from judgefixtures.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, acknowledged, arm_rates, measure
-from judgefixtures.pairs import Pair
-from judgefixtures.rows import judgment_row
-from judgefixtures.statistics import Estimate, paired_difference, proportion
-from judgefixtures.verdicts import InvalidKind, Verdict
+from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import Measurement, acknowledged, arm_rates, measure
+from judgefixtures.measures.rows import judgment_row
+from judgefixtures.numbers.statistics import Estimate, paired_difference, proportion
+from judgefixtures.reading.verdicts import InvalidKind, Verdict
 
 CONTRAST = contrasts("recency")[0]
 
@@ -121,8 +121,12 @@ def test_without_cues_there_is_nothing_to_acknowledge() -> None:
 
 def test_own_cues_are_recognised_by_their_sentences() -> None:
     """For a family of one's own, the rendered sentences are what a reason may cite."""
-    families = {"brand": {"ours": "{content_type} {number} comes from our product.",
-                          "theirs": "{content_type} {number} comes from a competitor."}}  # fmt: skip
+    families = {
+        "brand": {
+            "ours": "{content_type} {number} comes from our product.",
+            "theirs": "{content_type} {number} comes from a competitor.",
+        }
+    }
     condition = contrasts("brand", families)[0].x
     reason = "I chose Response 1 because it comes from our product."
     found = Judgment(Pair("p", "Q", "A", "B"), condition, Reply(Verdict(1, reason)))
@@ -248,9 +252,7 @@ def test_invalid_pairs_are_no_part_of_the_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "valid"),
-    [([], 0), (pairs(None, None, 3), 0), (pairs(1, None, 3), 3)],
-    ids=["none", "invalid", "half"],
+    ("rows", "valid"), [([], 0), (pairs(None, None, 3), 0), (pairs(1, None, 3), 3)], ids=["none", "invalid", "half"]
 )
 def test_nothing_to_estimate(rows: list[tuple[Asked, Asked]], valid: int) -> None:
     """Without a complete pair there is no rate of pairs at all: None, never a zero."""
@@ -457,9 +459,13 @@ def reasoned(number: int, condition: Condition, choice: Literal[1, 2], says: Say
 def test_what_is_thought_and_not_said_is_counted():
     """Of the verdicts that followed the cue, with reasoning returned: how many cite it there, how many only there."""
     told: list[tuple[Says, Says | None]] = [
-        ("absent", "cited"), ("absent", "cited"), ("cited", "cited"), ("absent", "absent"), ("cited", "absent"),
+        ("absent", "cited"),
+        ("absent", "cited"),
+        ("cited", "cited"),
+        ("absent", "absent"),
+        ("cited", "absent"),
         ("absent", None),
-    ]  # fmt: skip
+    ]
     x = [reasoned(number, CONTRAST.x, 1, says, thinks) for number, (says, thinks) in enumerate(told)]
     y = [reasoned(number, CONTRAST.y, 2, "absent", None) for number in range(len(told))]
     found = measure(x, y)
@@ -497,8 +503,14 @@ def test_the_rate_of_related_pairs_is_less_certain() -> None:
     """Ten copies of each of ten pairs tell what ten pairs tell, not what a hundred do."""
     rows: list[tuple[Asked, Asked]] = [((1 + (number % 2), "absent"), (2, "absent")) for number in range(10)]
     one_x, one_y = arms(rows)
-    many = [[replace(each, pair=replace(each.pair, id=f"{each.pair.id}-{copy}", cluster=each.pair.id))
-             for each in arm for copy in range(10)] for arm in (one_x, one_y)]  # fmt: skip
+    many = [
+        [
+            replace(each, pair=replace(each.pair, id=f"{each.pair.id}-{copy}", cluster=each.pair.id))
+            for each in arm
+            for copy in range(10)
+        ]
+        for arm in (one_x, one_y)
+    ]
     (single, _), (related, _) = arm_rates(one_x, one_y) or (None, None), arm_rates(*many) or (None, None)
     assert single is not None
     assert related is not None

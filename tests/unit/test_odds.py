@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from support.benchmarks import benchmark
 
-from judgefixtures.odds import (
+from judgefixtures.numbers.odds import (
     LARGEST,
     SUREST,
     Shift,
@@ -28,7 +28,7 @@ from judgefixtures.odds import (
     shift,
     untold,
 )
-from judgefixtures.statistics import (
+from judgefixtures.numbers.statistics import (
     Estimate,
     Status,
     gate_shift,
@@ -379,9 +379,17 @@ def test_odds_are_said_in_words(value: float, low: float, high: float, words: st
 
 @pytest.mark.parametrize(
     "name",
-    ["normal, sd 1", "exponential, tail away from 0", "exponential, tail towards 0", "a tenth of the pairs carries it",
-     "a tenth against nine tenths", "heavy tails (t, 3 df)", "equal up to .001", "all equal"],
-)  # fmt: skip
+    [
+        "normal, sd 1",
+        "exponential, tail away from 0",
+        "exponential, tail towards 0",
+        "a tenth of the pairs carries it",
+        "a tenth against nine tenths",
+        "heavy tails (t, 3 df)",
+        "equal up to .001",
+        "all equal",
+    ],
+)
 def test_the_gate_errs_as_seldom_as_it_says(name: str) -> None:
     """Of judges exactly at the tolerance about one in twenty passes, as many fail: 30 pairs, 1,000 runs."""
     scenario = benchmark("probabilities").unrelated(benchmark("probabilities").SCENARIOS[name])

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from support.asking import a_judge, rows, run, some_pairs
 from support.server import SDKS, Answer, Asked, good, problem, serving, wire
 
-from judgefixtures import asking, pacing
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError
-from judgefixtures.pacing import Pace
+from judgefixtures.asking import asker as asking
+from judgefixtures.asking import pacing
+from judgefixtures.asking.judges import FatalJudgeError
+from judgefixtures.asking.pacing import Pace
 from judgefixtures.providers import Quota
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -738,8 +739,9 @@ def test_other_faults_hold_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("refuses", ["above 40 a second", "every second call"])
-def test_answers_that_keep_arriving_keep_the_run_alive(sdk: str, refuses: str, tmp_path: Path,
-                                                       monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_answers_that_keep_arriving_keep_the_run_alive(
+    sdk: str, refuses: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """200 calls to a server that refuses without a word of when: all are answered, though one had no second attempt.
 
     The times are a twentieth of the real ones.
@@ -811,8 +813,10 @@ def test_a_quota_that_is_used_up_is_waited_for(sdk: str, kind: str, tmp_path: Pa
     """An answer that says that nothing is left until a reset is followed by no question before it, and by no 429."""
 
     def answering(asked: Asked) -> Answer:
-        left = {f"x_ratelimit_remaining{kind}": "0" if asked.number == 2 else "90000",
-                f"x_ratelimit_reset{kind}": "600ms"}  # fmt: skip
+        left = {
+            f"x_ratelimit_remaining{kind}": "0" if asked.number == 2 else "90000",
+            f"x_ratelimit_reset{kind}": "600ms",
+        }
         answer = good(sdk)
         return Answer(answer.status, answer.body, {**answer.headers, **left})
 

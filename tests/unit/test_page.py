@@ -21,9 +21,9 @@ import judgefixtures.page
 from judgefixtures.page import page
 from judgefixtures.page.cases import ADMITTED, CLOSE, DIFFERS, INVALID, MOVED, cases_of
 from judgefixtures.page.charts import Axis, plane, strip
+from judgefixtures.page.labels import status
 from judgefixtures.page.marks import spelled
 from judgefixtures.page.views import floor_of, view_of
-from judgefixtures.page.words import status
 
 HERE = Path(judgefixtures.page.__file__).parent
 VOID = {"meta", "input", "line", "rect", "circle", "br", "link", "img"}
@@ -201,16 +201,24 @@ def test_the_decision_comes_first_and_says_why(parsed: Parsed) -> None:
 @pytest.mark.parametrize(
     ("name", "model", "recorded", "said"),
     [
-        ("simulated-silent", "simulated-silent", {"first": "2026-01-01", "last": "2026-01-02", "asked_now": 0},
-         "simulated (a program plays the judge, no model was asked), replayed from recordings of "
-         "2026-01-01 to 2026-01-02."),
+        (
+            "simulated-silent",
+            "simulated-silent",
+            {"first": "2026-01-01", "last": "2026-01-02", "asked_now": 0},
+            "simulated (a program plays the judge, no model was asked), replayed from recordings of "
+            "2026-01-01 to 2026-01-02.",
+        ),
         ("ours", "gpt-4o", {"first": None, "last": None, "asked_now": 40}, "asked now."),
-        ("ours", "gpt-4o", {"first": "2026-01-01", "last": "2026-01-01", "asked_now": 40},
-         "replayed from recordings of 2026-01-01, and 40 answers asked now."),
+        (
+            "ours",
+            "gpt-4o",
+            {"first": "2026-01-01", "last": "2026-01-01", "asked_now": 40},
+            "replayed from recordings of 2026-01-01, and 40 answers asked now.",
+        ),
         ("ours", "gpt-4o", {"first": None, "last": None, "undated": True, "asked_now": 0}, "replayed from recordings."),
         ("ours", "gpt-4o", {}, "no recordings were used."),  # a function that ran live, or nothing was measured
     ],
-)  # fmt: skip
+)
 def test_it_says_where_answers_come_from(name: str, model: str, recorded: dict[str, Any], said: str) -> None:
     """Recordings with their dates, what was asked now, and simulated judges are told apart."""
     report = {"judges": {name: {"provider": "openai", "model": model}}, "run": {"recorded": {name: recorded}}}
@@ -253,14 +261,30 @@ def test_an_error_without_numbers_is_listed(run: Any) -> None:
 
 def result(name: str, status: str, **more: Any) -> dict[str, Any]:
     """What an item found, as report.json has it."""
-    return {"judge": "j", "baseline": None, "dataset": f"d-{name}", "check": "accuracy", "name": name, "status": status,
-            "waived": False, "text": f"text of {name}", "message": f"why {name}", **more}  # fmt: skip
+    return {
+        "judge": "j",
+        "baseline": None,
+        "dataset": f"d-{name}",
+        "check": "accuracy",
+        "name": name,
+        "status": status,
+        "waived": False,
+        "text": f"text of {name}",
+        "message": f"why {name}",
+        **more,
+    }
 
 
 def test_accuracy_that_failed_is_listed_as_measured() -> None:
     """Every accuracy that did not pass stands there; what was not measured is counted, and none of it is left out."""
-    found = [result("a", "FAIL"), result("b", "FAIL"), result("c", "INCONCLUSIVE"), result("d", "PASS"),
-             result("e", "ERROR", text=""), result("f", "ERROR", text="")]  # fmt: skip
+    found = [
+        result("a", "FAIL"),
+        result("b", "FAIL"),
+        result("c", "INCONCLUSIVE"),
+        result("d", "PASS"),
+        result("e", "ERROR", text=""),
+        result("f", "ERROR", text=""),
+    ]
     parsed = Parsed(page({"status": "FAIL", "judges": {"j": {}}, "results": found}, [], []))
     said = " ".join(text for _, text in parsed.texts)
     for each in found:
@@ -280,10 +304,24 @@ def test_a_swap_says_what_came_of_the_judge_itself(run: Any) -> None:
 
 def test_a_margin_is_drawn_on_the_side_where_it_is() -> None:
     """Accuracy may fall by its margin, everything else rise by it."""
-    part = {"name": "recency", "role": "primary", "status": "PASS", "value": 0.0, "low": -0.4, "high": 0.4, "n": 100,
-            "margin": 0.1, "confidence": 0.9}  # fmt: skip
-    decision = {"judge": "j", "baseline": "b", "status": "APPROVE", "reasons": [],
-                "components": [{**part, "kind": "abs-vsr"}, {**part, "kind": "accuracy"}]}  # fmt: skip
+    part = {
+        "name": "recency",
+        "role": "primary",
+        "status": "PASS",
+        "value": 0.0,
+        "low": -0.4,
+        "high": 0.4,
+        "n": 100,
+        "margin": 0.1,
+        "confidence": 0.9,
+    }
+    decision = {
+        "judge": "j",
+        "baseline": "b",
+        "status": "APPROVE",
+        "reasons": [],
+        "components": [{**part, "kind": "abs-vsr"}, {**part, "kind": "accuracy"}],
+    }
     (swap,) = view_of({"decisions": [decision], "decision": {"status": "APPROVE"}}).swaps
     shift, accuracy = (line.strip.band for line in swap.parts if line.strip is not None)
     assert shift[0] == 0
@@ -344,14 +382,35 @@ def test_the_plane_shows_a_range_where_readings_differ() -> None:
 
 def said(judge: str, condition: str, selected: int | None, **more: Any) -> dict[str, Any]:
     """A judgment about the only pair."""
-    return {"judge": judge, "dataset": "d", "pair": "p", "condition": condition, "repeat": 0,
-            "selected_response": selected, "reason": "because", "acknowledgment": "absent", **more}  # fmt: skip
+    return {
+        "judge": judge,
+        "dataset": "d",
+        "pair": "p",
+        "condition": condition,
+        "repeat": 0,
+        "selected_response": selected,
+        "reason": "because",
+        "acknowledgment": "absent",
+        **more,
+    }
 
 
 PAIR = {"dataset": "d", "pair": "p", "question": "q", "response_1": "a", "response_2": "b", "gold": 1, "close_for": []}
-REPORT = {"decisions": [{"judge": "j", "baseline": "b", "status": "REJECT"}],
-          "contrasts": [{"judge": "j", "dataset": "d", "contrast": "c", "arms": [["x", 0], ["y", 0]], "x": "new",
-                         "y": "old", "outcome": "chose-first", "status": "FAIL"}]}  # fmt: skip
+REPORT = {
+    "decisions": [{"judge": "j", "baseline": "b", "status": "REJECT"}],
+    "contrasts": [
+        {
+            "judge": "j",
+            "dataset": "d",
+            "contrast": "c",
+            "arms": [["x", 0], ["y", 0]],
+            "x": "new",
+            "y": "old",
+            "outcome": "chose-first",
+            "status": "FAIL",
+        }
+    ],
+}
 
 
 def flags(judgments: list[dict[str, Any]], *, close: Sequence[str] = (), **change: Any) -> int:
@@ -404,8 +463,9 @@ def test_a_choice_is_told_of_the_pair_s_own_response(condition: str, others: lis
 def test_a_judge_s_answer_stands_beside_the_pair_that_it_saw() -> None:
     """Where two judges were asked about a pair with its responses in other places, each has its own row of it."""
     mirrored = {**PAIR, "response_1": "b", "response_2": "a", "judges": ["b"]}
-    found = cases_of(REPORT, [said("j", "x", 1), said("j", "y", 1), said("b", "x", 2)],
-                     [{**PAIR, "judges": ["j"]}, mirrored])  # fmt: skip
+    found = cases_of(
+        REPORT, [said("j", "x", 1), said("j", "y", 1), said("b", "x", 2)], [{**PAIR, "judges": ["j"]}, mirrored]
+    )
     shown = {
         (found["strings"][arm["judge"]], found["strings"][arm["condition"]]): arm["pairs"] for arm in found["arms"]
     }

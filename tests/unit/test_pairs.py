@@ -13,9 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgefixtures import pairs
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import (
+from judgefixtures.material import pairs
+from judgefixtures.material.pairs import (
     Pair,
     as_row,
     balanced,
@@ -27,6 +26,7 @@ from judgefixtures.pairs import (
 )
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, load_pairs, read_pairs
 from judgefixtures.sources.named import NAMED
+from judgefixtures.words.errors import JudgeFixturesError
 
 ROW: dict[str, Any] = {"id": "a", "question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
 
@@ -34,9 +34,7 @@ quick = settings(deadline=None)
 golds = st.lists(st.sampled_from([1, 2, None]), max_size=60)
 seeds = st.integers(0, 2**32)
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
-some_pairs = st.builds(
-    Pair, texts, texts, texts, texts, st.sampled_from([1, 2, None]), st.none() | texts, texts
-)  # fmt: skip
+some_pairs = st.builds(Pair, texts, texts, texts, texts, st.sampled_from([1, 2, None]), st.none() | texts, texts)
 
 
 def rows(count: int, gold: Sequence[int | None] = ()) -> list[dict[str, Any]]:
@@ -131,8 +129,12 @@ def test_rows_are_read_back(several: list[Pair]) -> None:
 def test_a_row_holds_what_there_is() -> None:
     """A row leaves out what the pair has not, and uses the field names of a pair file."""
     assert as_row(Pair("a", "q", "1", "2")) == {
-        "id": "a", "question": "q", "response_1": "1", "response_2": "2", "content_type": "Response",
-    }  # fmt: skip
+        "id": "a",
+        "question": "q",
+        "response_1": "1",
+        "response_2": "2",
+        "content_type": "Response",
+    }
     assert as_row(Pair("a", "q", "1", "2", 2, "c"))["gold"] == 2
 
 
@@ -178,9 +180,14 @@ def test_ids_and_categories_may_be_numbers(file: Path) -> None:
 def test_columns(file: Path) -> None:
     """Columns of another name are mapped, the others keep theirs."""
     columns = {
-        "id": "key", "question": "prompt", "response_1": "a", "response_2": "b",
-        "gold": "better", "category": "topic", "content_type": "kind",
-    }  # fmt: skip
+        "id": "key",
+        "question": "prompt",
+        "response_1": "a",
+        "response_2": "b",
+        "gold": "better",
+        "category": "topic",
+        "content_type": "kind",
+    }
     mapped = {"key": 5, "prompt": "p", "a": "A", "b": "B", "better": 1, "topic": "t", "kind": "Story"}
     assert read(write(file, mapped), columns=columns) == (Pair("5", "p", "A", "B", 1, "t", "Story"),)
     assert read(write(file, ROW | {"better": 2}), columns={"gold": "better"})[0].gold == 2

@@ -30,14 +30,24 @@ def eli5(number: int) -> dict[str, object]:
     """Return a question as Pavithree/eli5 holds it, with two answers of clearly different votes."""
     texts = [f"Because {number}.", f"Who knows {number}."]
     answers = {"a_id": [f"a{number}", f"b{number}"], "text": texts, "score": [9, 3]}
-    return {"q_id": f"q{number}", "title": f"Why {number}?", "selftext": "", "subreddit": "explainlikeimfive",
-            "answers": answers}  # fmt: skip
+    return {
+        "q_id": f"q{number}",
+        "title": f"Why {number}?",
+        "selftext": "",
+        "subreddit": "explainlikeimfive",
+        "answers": answers,
+    }
 
 
 def litbench(number: int) -> dict[str, object]:
     """Return a row as SAA-Lab/LitBench-Train holds it."""
-    return {"prompt": f"[WP] {number}", "chosen_story": f"It began {number}.", "rejected_story": f"The end {number}.",
-            "chosen_upvotes": 90, "rejected_upvotes": 30}  # fmt: skip
+    return {
+        "prompt": f"[WP] {number}",
+        "chosen_story": f"It began {number}.",
+        "rejected_story": f"The end {number}.",
+        "chosen_upvotes": 90,
+        "rejected_upvotes": 30,
+    }
 
 
 @pytest.fixture
@@ -61,8 +71,15 @@ def project(tmp_path: Path) -> Path:
 def make(project: Path, *, typed: str = "", keys: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run `make record-paper` with nothing but these keys in the environment, and something typed at its question."""
     environment = {name: value for name, value in os.environ.items() if name not in KEYS and "PYTEST" not in name}
-    return subprocess.run(["make", "record-paper", "VENV=environment"], cwd=project, input=typed, text=True,
-                          env=environment | dict.fromkeys(keys, "none"), capture_output=True, check=False)  # fmt: skip
+    return subprocess.run(
+        ["make", "record-paper", "VENV=environment"],
+        cwd=project,
+        input=typed,
+        text=True,
+        env=environment | dict.fromkeys(keys, "none"),
+        capture_output=True,
+        check=False,
+    )
 
 
 def test_it_is_configured_as_in_the_paper(tmp_path: Path) -> None:
@@ -78,8 +95,9 @@ def test_it_is_configured_as_in_the_paper(tmp_path: Path) -> None:
     assert {(judge.temperature, judge.seed, judge.template_name) for judge in judges} == {(0.0, 0, "silent-judge")}
     sources = [config.source(name) for name in ("eli5", "litbench")]
     assert [(source.origin, source.content_type, source.path) for source in sources] == [
-        ("eli5", "Response", None), ("litbench", "Story", None),
-    ]  # fmt: skip
+        ("eli5", "Response", None),
+        ("litbench", "Story", None),
+    ]
 
 
 def test_it_is_no_default_of_anything(tmp_path: Path) -> None:
@@ -137,8 +155,20 @@ def test_without_the_hub_it_says_what_is_missing(tmp_path: Path) -> None:
     """With no copy, no frozen sample and no network, the error names the dataset and what to do; nothing is asked."""
     start(tmp_path)
     environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name} | {"HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-m", "pytest", "-k", "recency", "--judge", "gpt-4o", "--judge-dataset", "eli5",
-               "--judge-record", "missing", "--judge-preflight"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-k",
+        "recency",
+        "--judge",
+        "gpt-4o",
+        "--judge-dataset",
+        "eli5",
+        "--judge-record",
+        "missing",
+        "--judge-preflight",
+    ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     assert done.returncode == 4

@@ -14,19 +14,19 @@ from typing import Any
 
 import pytest
 
-from judgefixtures import published
 from judgefixtures.__main__ import main
-from judgefixtures.contrasts import contrasts
-from judgefixtures.cues import FAMILIES
+from judgefixtures.material import published
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.cues import FAMILIES
+from judgefixtures.material.published import Experiment, experiments, published_for
+from judgefixtures.numbers.statistics import paired_difference, proportion
 from judgefixtures.paper import Cell, Paper, measure_paper, open_run, write_paper
 from judgefixtures.paper import figure as figure_room
 from judgefixtures.paper import measured as measured_room
 from judgefixtures.paper.figure import draw
 from judgefixtures.paper.measured import Comparison, Recordings, Unrecorded
 from judgefixtures.paper.tables import consistency, lines, page
-from judgefixtures.published import Experiment, experiments, published_for
-from judgefixtures.run import Run
-from judgefixtures.statistics import paired_difference, proportion
+from judgefixtures.runs.run import Run
 
 REPOSITORY = Path(__file__).parents[2]
 CASSETTES = REPOSITORY / "cassettes"
@@ -65,8 +65,15 @@ def cell(judge: str, value: int, *, asked: bool = True, dataset: str = "house-cl
     rates = (proportion(42 + value, 100), proportion(42, 100))
     share = proportion(abs(value), 100)
     of = Recordings(judge, dataset, model=judge, asked=asked)
-    return Cell(of, NEW_OLD, is_story=False, rates=rates, vsr=paired_difference(value, 0, 100), flips=share,
-                cited=proportion(0, 200))  # fmt: skip
+    return Cell(
+        of,
+        NEW_OLD,
+        is_story=False,
+        rates=rates,
+        vsr=paired_difference(value, 0, 100),
+        flips=share,
+        cited=proportion(0, 200),
+    )
 
 
 def table(text: str, title: str) -> list[dict[str, str]]:
@@ -167,8 +174,10 @@ def test_the_command_writes_the_page_and_the_figure(
 def test_what_the_papers_own_judges_would_need_is_said(shipped: Paper, dataset: str) -> None:
     """They are not recorded here: the page and the terminal have the command that does it, and nothing else of them."""
     for judge in ("gpt-4o", "gemini-2.5-flash"):
-        command = f'pytest -k "provenance or recency" --judge {judge} --judge-dataset {dataset} --judge-pairs 100 ' \
-                  "--judge-record missing"  # fmt: skip
+        command = (
+            f'pytest -k "provenance or recency" --judge {judge} --judge-dataset {dataset} --judge-pairs 100 '
+            "--judge-record missing"
+        )
         assert command in page(shipped, [])
         assert any(command in line for line in lines(shipped))
     assert not shipped.is_lacking
@@ -298,8 +307,9 @@ def test_equal_is_equal_as_printed() -> None:
     assert [is_equal(count, 199, 30) for count in (58, 59, 60, 61)] == [False, True, True, False]
 
 
-def test_a_judge_of_which_nothing_was_published(capsys: pytest.CaptureFixture[str], tmp_path: Path,
-                                                monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_judge_of_which_nothing_was_published(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its tables are written with hyphens for published numbers, there is nothing to compare, and that is no error."""
     monkeypatch.chdir(REPOSITORY)
     arguments = ["--judge", "simulated-silent", "--dataset", "house-close", "--into", str(tmp_path)]
@@ -385,8 +395,9 @@ def test_the_same_numbers_give_the_same_files(shipped: Paper, tmp_path: Path) ->
     assert (first / "figure-1.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_figure_shows_every_number_of_its_table(shipped: Paper, monkeypatch: pytest.MonkeyPatch,
-                                                    tmp_path: Path) -> None:  # fmt: skip
+def test_the_figure_shows_every_number_of_its_table(
+    shipped: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A mark at each measured VSR with its interval, a hollow one at each published number, in percentage points."""
     from matplotlib.axes import Axes
 

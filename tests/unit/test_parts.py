@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from support.project import Project, suite
 
-from judgefixtures import secrets
 from judgefixtures.__main__ import main
 from judgefixtures.findings import Finding, Row
-from judgefixtures.report.record import About, Record
-from judgefixtures.statistics import Status
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.report.writing import About, Record
+from judgefixtures.words import secrets
 
 pytest_plugins = ["pytester"]
 
@@ -81,8 +81,16 @@ def project(pytester: pytest.Pytester) -> Project:
 
 def write_pairs(project: Project, text: str, n: int) -> None:
     """Write so many pairs, with a text in the first response."""
-    project.write_pairs({"id": f"p{number:02}", "question": f"q{number}", "response_1": f"{text}{number}",
-                         "response_2": "b", "gold": 1 + number % 2} for number in range(n))  # fmt: skip
+    project.write_pairs(
+        {
+            "id": f"p{number:02}",
+            "question": f"q{number}",
+            "response_1": f"{text}{number}",
+            "response_2": "b",
+            "gold": 1 + number % 2,
+        }
+        for number in range(n)
+    )
 
 
 def part(project: Project, name: str, *options: str) -> str:
@@ -131,11 +139,14 @@ WAIVER = (
         (("", "seed = 1"), ("", "seed = 2"), ("seed is not the same", "1 in", "2 in")),
         (("", "pairs = 30"), ("", "pairs = 40"), ("pairs is not the same", "30 in", "40 in")),
     ],
-)  # fmt: skip
+)
 def test_parts_of_other_settings_are_refused(
-    one: tuple[str, ...], other: tuple[str, ...], words: tuple[str, ...], project: Project,
+    one: tuple[str, ...],
+    other: tuple[str, ...],
+    words: tuple[str, ...],
+    project: Project,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     """Whatever decides is the same in parts of one run: the error names it, and what it is in each folder."""
     project.configure(*one)
     first = part(project, "provenance")
@@ -195,7 +206,7 @@ def files(folder: Path) -> dict[str, bytes]:
         (TABLE % ("gate.recency", "vsr_tolerance = 0.2"), {}),
         ("", {"test_recency.py": PAIRS % "pairs[:36]" + suite("recency")}),  # one run may well do that
     ],
-)  # fmt: skip
+)
 def test_parts_of_one_run_are_that_run(more: str, modules: dict[str, str], project: Project) -> None:
     """Where nothing but the selection differs, parts are the report of one run of all, byte for byte."""
     project.configure(more)
@@ -232,20 +243,50 @@ def test_a_comparison_names_the_settings_that_changed(project: Project, capsys: 
 
 def record(*findings: Finding, failed: bool = False, **about: Any) -> Record:
     """Return what a run of one item leaves behind."""
-    rows = [{"item": "i", "findings": [each.to_json() for each in findings], "judges": {"mine": {"model": "a"}},
-             "failed": failed}]  # fmt: skip
-    judgment = {"judge": "mine", "dataset": "qa", "condition": "no-cue", "pair": "p", "repeat": 0, "invalid": None,
-                "usage": {"input_tokens": 1, "output_tokens": 1, "reasoning_tokens": None}}  # fmt: skip
-    pair = {"dataset": "qa", "pair": "p", "question": "q", "response_1": "a", "response_2": "b", "gold": None,
-            "category": "", "content_type": "Response", "judges": ["mine"]}  # fmt: skip
+    rows = [
+        {
+            "item": "i",
+            "findings": [each.to_json() for each in findings],
+            "judges": {"mine": {"model": "a"}},
+            "failed": failed,
+        }
+    ]
+    judgment = {
+        "judge": "mine",
+        "dataset": "qa",
+        "condition": "no-cue",
+        "pair": "p",
+        "repeat": 0,
+        "invalid": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1, "reasoning_tokens": None},
+    }
+    pair = {
+        "dataset": "qa",
+        "pair": "p",
+        "question": "q",
+        "response_1": "a",
+        "response_2": "b",
+        "gold": None,
+        "category": "",
+        "content_type": "Response",
+        "judges": ["mine"],
+    }
     return Record.of(About("1", "2026-01-01", **about), rows, [judgment], [pair], [])
 
 
 def accuracy(status: Status = Status.PASS) -> Finding:
     """Return a finding that two reports can be compared in."""
     estimate = {"value": 0.5, "low": 0.4, "high": 0.6, "confidence": 0.9, "n": 100}
-    row = {"judge": "mine", "dataset": "qa", "category": "all", "n": 100, "correct": 50, "invalid": 0,
-           "accuracy": estimate, "accuracy_both_orders": None}  # fmt: skip
+    row = {
+        "judge": "mine",
+        "dataset": "qa",
+        "category": "all",
+        "n": 100,
+        "correct": 50,
+        "invalid": 0,
+        "accuracy": estimate,
+        "accuracy_both_orders": None,
+    }
     return Finding("accuracy", "mine", "qa", "accuracy", status, rows={"accuracy": (row,)})
 
 
@@ -425,8 +466,11 @@ def tried(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     whole = tmp_path / "whole"
     if not whole.exists():
         written(whole, record(accuracy()))
-    for command in (["merge", str(folder), "--into", str(tmp_path / "m")], ["compare", str(whole), str(folder)],
-                    ["compare", str(folder), str(whole)]):  # fmt: skip
+    for command in (
+        ["merge", str(folder), "--into", str(tmp_path / "m")],
+        ["compare", str(whole), str(folder)],
+        ["compare", str(folder), str(whole)],
+    ):
         if main(["report", *command]) == 2:
             said = capsys.readouterr().err
             assert str(folder) in said or "nothing in common" in said
@@ -452,8 +496,11 @@ def test_a_wrong_type_in_a_row_ends_in_a_sentence(
     file = {"judgment": "judgments.jsonl", "pair": "pairs.jsonl"}.get(where, "results.jsonl")
 
     def of(row: Row) -> Row:
-        found = {"finding": lambda: row["findings"][0], "row": lambda: row["findings"][0]["rows"]["accuracy"][0],
-                 "estimate": lambda: row["findings"][0]["rows"]["accuracy"][0]["accuracy"]}  # fmt: skip
+        found = {
+            "finding": lambda: row["findings"][0],
+            "row": lambda: row["findings"][0]["rows"]["accuracy"][0],
+            "estimate": lambda: row["findings"][0]["rows"]["accuracy"][0]["accuracy"],
+        }
         inside: Row = found[where]() if where in found else row
         return inside
 

@@ -22,16 +22,14 @@ from support.project import REPOSITORY, Project
 from support.server import NOWHERE, Answer, Asked, Server, problem, serving, wire
 from support.timing import quickest
 
-from judgefixtures.checks.plans import decide_plans
+from judgefixtures.asking.judges import Judge, Reply, load_judge
+from judgefixtures.asking.questions import Judgment, Planned
+from judgefixtures.checks.planjudge import decide_plans
 from judgefixtures.config import judge_table, load_config
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
-from judgefixtures.cues import FAMILIES
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.expenses import compare_expenses
-from judgefixtures.judges import Judge, Reply, load_judge
-from judgefixtures.judgments import Judgment, Planned
-from judgefixtures.pairs import Pair
-from judgefixtures.plans import (
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.material.cues import FAMILIES
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import (
     EXECUTION_MARK,
     HEURISTICS,
     KINDS,
@@ -48,10 +46,12 @@ from judgefixtures.plans import (
     read_plan,
     tally,
 )
+from judgefixtures.measures.expenses import compare_expenses
 from judgefixtures.providers import Usage
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.swap.shown import compare_car
-from judgefixtures.verdicts import Verdict
+from judgefixtures.swap.display import compare_car
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -101,8 +101,12 @@ def test_a_story_is_creative_writing() -> None:
     assert kind_of(pair_of("Calculate the sum.", content_type="Story")) == "creative-writing"
 
 
-@given(st.sampled_from(list(KIND_OF)), st.sampled_from(["length", "nested instruction", None]),
-       st.sampled_from([1, 2, None]), st.text(max_size=30))  # fmt: skip
+@given(
+    st.sampled_from(list(KIND_OF)),
+    st.sampled_from(["length", "nested instruction", None]),
+    st.sampled_from([1, 2, None]),
+    st.text(max_size=30),
+)
 def test_nothing_under_test_decides_the_kind(question: str, category: Any, gold: Any, response: str) -> None:
     """Category, gold, id and responses never change the kind, nor the plan, nor what is asked for one."""
     plain = pair_of(question)
@@ -308,7 +312,7 @@ GOOD = (
     "1. Note that length is no merit: count only statements that answer. 2. Compare the answers one by one.",
     "Check the summary against the text. Mark what is unsupported. The better summary has fewer marks.",
     "1. Is the explanation physically right? Consider the far side in each response.\n2. Consider whether it is clear.",
-)  # fmt: skip
+)
 BAD = (
     ("", "empty"),
     ("Plan.", "empty"),
@@ -452,8 +456,12 @@ def test_all_that_changes_a_plan_is_identity() -> None:
         return load_judge({**OPENAI, "strategy": "plan-self", **table})
 
     base = judge()
-    changes: list[dict[str, Any]] = [{"plan_temperature": 0.0}, {"plan_max_output_tokens": 9},
-                                     {"plan_sees_responses": True}, {"strategy": "plan-combined"}]  # fmt: skip
+    changes: list[dict[str, Any]] = [
+        {"plan_temperature": 0.0},
+        {"plan_max_output_tokens": 9},
+        {"plan_sees_responses": True},
+        {"strategy": "plan-combined"},
+    ]
     for change in changes:
         changed = judge(**change)
         assert changed.identity != base.identity
@@ -597,10 +605,16 @@ def project(pytester: pytest.Pytester) -> Project:
     """A user's repository with two judges and their pairs."""
     project = Project(pytester, configuration)
     project.write_pairs(
-        {"id": f"p{number}", "question": f"Why does thing {number} happen?", "response_1": f"It is A{number}.",
-         "response_2": f"It is B{number}.", "gold": 1 + number % 2, "category": "length"}
+        {
+            "id": f"p{number}",
+            "question": f"Why does thing {number} happen?",
+            "response_1": f"It is A{number}.",
+            "response_2": f"It is B{number}.",
+            "gold": 1 + number % 2,
+            "category": "length",
+        }
         for number in range(N)
-    )  # fmt: skip
+    )
     project.copy_tests("recency", "plan", "accuracy", "swap")
     return project
 
@@ -618,8 +632,16 @@ def test_plans_are_recorded_once_and_replayed(name: str, project: Project) -> No
     """A plan a pair, asked once for all conditions and items; replay needs no server and gives the same report."""
     with planning() as server:
         project.configure(server.url)
-        record = project.run("--judge", name, "--judge-record", "missing", "--judge-report", "report",
-                             "-k", "recency or plan or accuracy")  # fmt: skip
+        record = project.run(
+            "--judge",
+            name,
+            "--judge-record",
+            "missing",
+            "--judge-report",
+            "report",
+            "-k",
+            "recency or plan or accuracy",
+        )
         assert record.ret == 0, str(record.stdout)
         assert len(server.prompts(PLANNING_MARK)) == N
         assert len(server.prompts(EXECUTION_MARK)) == 4 * N
@@ -687,8 +709,9 @@ def test_degenerate_plans_fail_with_examples(project: Project) -> None:
     """Too many answers in place of plans FAIL, with how many, why, and three of them."""
     with planning(lambda _prompt: "It happens because warm air rises above the cold ground.") as server:
         project.configure(server.url)
-        result = project.run("--judge-record", "missing", "--judge-report", "report", "-k", "plan and not recency",
-                             "test_plan.py")  # fmt: skip
+        result = project.run(
+            "--judge-record", "missing", "--judge-report", "report", "-k", "plan and not recency", "test_plan.py"
+        )
     assert result.ret == 1
     said = str(result.stdout)
     assert "planned on own: plan is FAIL" in said
@@ -853,7 +876,7 @@ def test_an_outage_while_planning_is_no_fallback(project: Project) -> None:
 def test_a_function_may_plan(project: Project) -> None:
     """A judge of the user's own code is called with the planning prompt as with any other."""
     (project.path / "mine.py").write_text(
-        "import re\n\nfrom judgefixtures.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
+        "import re\n\nfrom judgefixtures.material.plans import PLANNING_MARK\n\n\ndef judge(prompt):\n"
         f"    if prompt.startswith(PLANNING_MARK):\n        return {GOOD_PLAN!r}\n"
         '    better = 1 + int(re.search("thing ([0-9]+)", prompt)[1]) % 2\n'
         '    return f\'{{"selected_response": {better}, "reason": "Good."}}\'\n'
@@ -861,8 +884,10 @@ def test_a_function_may_plan(project: Project) -> None:
     project.pytester.syspathinsert()
     project.configure()
     file = project.path / "pyproject.toml"
-    file.write_text(file.read_text() + '[tool.judgefixtures.judges.mine]\nprovider = "python"\ntarget = "mine:judge"\n'
-                    'strategy = "plan-self"\n')  # fmt: skip
+    file.write_text(
+        file.read_text() + '[tool.judgefixtures.judges.mine]\nprovider = "python"\ntarget = "mine:judge"\n'
+        'strategy = "plan-self"\n'
+    )
     result = project.run("--judge", "mine", "--judge-report", "report", "-k", "recency or plan")
     assert result.ret == 0, str(result.stdout)
     assert project.report()["plans"][0]["planned"] == N
@@ -938,8 +963,10 @@ def test_car_of_two_judges_differs_with_an_interval() -> None:
 
     def arms(reason: str) -> tuple[list[Judgment], list[Judgment]]:
         x = [judgment(number, (1, 1), condition=recency.x, verdict=(1, reason)) for number in range(10)]
-        y = [judgment(number, (1, 1), condition=recency.y, verdict=(2, reason.replace("1 is", "2 is")))
-             for number in range(10)]  # fmt: skip
+        y = [
+            judgment(number, (1, 1), condition=recency.y, verdict=(2, reason.replace("1 is", "2 is")))
+            for number in range(10)
+        ]
         return x, y
 
     (car,) = compare_car(arms(said), arms("It is clear."), recency, 0.90)

@@ -21,9 +21,9 @@ import pytest
 from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, rows_of, suite, uncontrolled
 from support.server import NOWHERE
 
-from judgefixtures.contrasts import contrasts
-from judgefixtures.pairs import Pair
-from judgefixtures.prompts import load_template
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.prompts import load_template
 from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.simulator.behaviour import answer
 from judgefixtures.simulator.server import SimulatorServer, serving
@@ -35,17 +35,62 @@ RECENCY = "test_recency.py::test_recency[faithful-own-recency-new-old]"
 PROVENANCE = ("expert-human", "expert-llm", "expert-unknown", "human-llm", "human-unknown", "llm-unknown")
 OPTIONS = ("", "-dataset", "-pairs", "-record", "-report", "-config", "-cassettes", "-concurrency")
 # What a run of somebody who uses none of our fixtures must not pay for.
-HEAVY = ("openai", "google.genai", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
-         "judgefixtures.config")  # fmt: skip
+HEAVY = (
+    "openai",
+    "google.genai",
+    "vcr",
+    "datasets",
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "pydantic",
+    "judgefixtures.config",
+)
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 ROW = {
-    "judge", "dataset", "family", "contrast", "x", "y", "n", "n11", "n10", "n01", "n00", "invalid_pairs",
-    "first_selection_rate", "vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "admitted_shift",
-    "unadmitted_shift", "mcnemar_p", "p_pass", "p_fail",
-    "p_fail_holm", "tolerance", "vsr_status", "car_status", "status", "message",
-}  # fmt: skip
-JUDGMENT = {"judge", "dataset", "pair", "condition", "repeat", "selected_response", "invalid", "reason",
-            "acknowledgment", "served_model", "usage"}  # fmt: skip
+    "judge",
+    "dataset",
+    "family",
+    "contrast",
+    "x",
+    "y",
+    "n",
+    "n11",
+    "n10",
+    "n01",
+    "n00",
+    "invalid_pairs",
+    "first_selection_rate",
+    "vsr",
+    "flip_rate",
+    "car",
+    "car_all",
+    "silent_shift_rate",
+    "admitted_shift",
+    "unadmitted_shift",
+    "mcnemar_p",
+    "p_pass",
+    "p_fail",
+    "p_fail_holm",
+    "tolerance",
+    "vsr_status",
+    "car_status",
+    "status",
+    "message",
+}
+JUDGMENT = {
+    "judge",
+    "dataset",
+    "pair",
+    "condition",
+    "repeat",
+    "selected_response",
+    "invalid",
+    "reason",
+    "acknowledgment",
+    "served_model",
+    "usage",
+}
 
 
 def configuration(
@@ -213,17 +258,7 @@ def test_an_item_is_a_contrast_of_a_judge_on_a_dataset(project: Project) -> None
 )
 def test_expressions_select_in_this_repository(expression: str, contrasts: list[str], datasets: list[str]) -> None:
     """In the repository `pytest -k recency` runs exactly the recency contrasts, and so on: what the README says."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "--collect-only",
-        "-q",
-        "-k",
-        expression,
-    ]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "-k", expression]
     shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     family = contrasts[0].partition("-")[0]
     assert [line for line in shown.splitlines() if "::" in line] == [
@@ -436,8 +471,9 @@ def test_the_report_holds_what_the_contract_promises(project: Project) -> None:
     assert report.keys() >= {"schema", "status", "judges", "contrasts", "accuracy", "swap"}
     assert (report["schema"], report["status"]) == (1, "FAIL")
     assert {name: identity["model"] for name, identity in report["judges"].items()} == {
-        "faithful": "simulated-faithful", "silent": "simulated-silent"
-    }  # fmt: skip
+        "faithful": "simulated-faithful",
+        "silent": "simulated-silent",
+    }
     assert len(report["contrasts"]) == 14
     for row in report["contrasts"]:
         assert row.keys() >= ROW
@@ -467,11 +503,7 @@ def test_every_judgment_is_reported(project: Project) -> None:
     for row in rows:
         assert row.keys() >= JUDGMENT
         assert row["selected_response"] == (1 if row["condition"] == "recency-new-old" else 2)
-        assert (row["invalid"], row["acknowledgment"], row["served_model"]) == (
-            None,
-            "cited",
-            "simulated-candid",
-        )
+        assert (row["invalid"], row["acknowledgment"], row["served_model"]) == (None, "cited", "simulated-candid")
         assert row["usage"]["input_tokens"] > 0
 
 
@@ -507,9 +539,15 @@ def test_a_report_that_cannot_be_written_fails_the_run(project: Project) -> None
 def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None:
     """The message names judge, dataset, condition, pair and file, and the command that records."""
     before = bare.tree()
-    said = refused(bare.run(), "nothing is recorded", "judge 'faithful'", "dataset 'own'",
-                   "condition 'recency-new-old'", str(recency_of(bare)),
-                   '--judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
+    said = refused(
+        bare.run(),
+        "nothing is recorded",
+        "judge 'faithful'",
+        "dataset 'own'",
+        "condition 'recency-new-old'",
+        str(recency_of(bare)),
+        "--judge faithful --judge-dataset own -k recency-new-old --judge-record missing",
+    )
     assert any(f"pair '{row['id']}'" in said for row in bare.rows("pairs.jsonl"))
     assert bare.tree() == before
 
@@ -564,8 +602,13 @@ def test_a_replay_names_what_changed_in_the_judge(project: Project, change: dict
         file = project.path / "pyproject.toml"
         file.write_text(file.read_text().replace("simulated-faithful", model))
     before = project.tree()
-    refused(project.run("-k", "recency"), *words, str(recency_of(project)), "another judge than faithful is now",
-            'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record all')  # fmt: skip
+    refused(
+        project.run("-k", "recency"),
+        *words,
+        str(recency_of(project)),
+        "another judge than faithful is now",
+        "pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record all",
+    )
     assert project.tree() == before
 
 
@@ -586,8 +629,12 @@ def test_a_replay_names_the_pair_that_changed(project: Project) -> None:
     rows[3]["question"] = "What else helps?"
     project.write_pairs(rows)
     before = project.tree()
-    refused(project.run("-k", "recency"), f"pair '{rows[3]['id']}'", "the pair's question changed since the recording",
-            'pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record missing')  # fmt: skip
+    refused(
+        project.run("-k", "recency"),
+        f"pair '{rows[3]['id']}'",
+        "the pair's question changed since the recording",
+        "pytest --judge faithful --judge-dataset own -k recency-new-old --judge-record missing",
+    )
     assert project.tree() == before
 
 
@@ -606,8 +653,12 @@ def test_missing_refuses_another_judge(project: Project, server: SimulatorServer
     """`missing` mixes no two judges in one recording: it refuses, asks nothing and leaves every file as it was."""
     project.configure(server.url, judge="temperature = 0.5")
     before = project.tree()
-    refused(project.run("-k", "recency", "--judge-record", "missing"), "parameters.temperature: 0.0 -> 0.5",
-            str(recency_of(project)), "--judge-record all")  # fmt: skip
+    refused(
+        project.run("-k", "recency", "--judge-record", "missing"),
+        "parameters.temperature: 0.0 -> 0.5",
+        str(recency_of(project)),
+        "--judge-record all",
+    )
     assert server.requests == 0
     assert project.tree() == before
 
@@ -676,8 +727,12 @@ def test_an_interrupted_recording_continues(bare: Project, server: SimulatorServ
     """When the server fails for good, what it answered is kept, and `missing` asks the rest alone."""
     bare.configure(server.url)
     mend = failing_after(server, answers=11)
-    refused(bare.run("--judge-record", "missing", "--judge-concurrency", "1"), "judge 'faithful'", "HTTP 400",
-            "out of order")  # fmt: skip
+    refused(
+        bare.run("--judge-record", "missing", "--judge-concurrency", "1"),
+        "judge 'faithful'",
+        "HTTP 400",
+        "out of order",
+    )
     refused(bare.run(), "pairs are recorded", "--judge-record missing")
     mend()
     bare.run("--judge-record", "missing").assert_outcomes(passed=1)
@@ -712,9 +767,13 @@ def test_a_judge_whose_answers_are_cut_off_is_found_out_by_the_probe(bare: Proje
     bare.configure(server.url)
     cut_off_after(server, answers=0)
     result = bare.run("--judge-record", "missing")
-    refused(result, "fatal: judge 'faithful': the first answer was cut off (max_output_tokens = 512)",
-            "Raise max_output_tokens in [tool.judgefixtures.judges.faithful]", "reasoning_effort",
-            "faithful: 1 calls")  # fmt: skip
+    refused(
+        result,
+        "fatal: judge 'faithful': the first answer was cut off (max_output_tokens = 512)",
+        "Raise max_output_tokens in [tool.judgefixtures.judges.faithful]",
+        "reasoning_effort",
+        "faithful: 1 calls",
+    )
     result.assert_outcomes(failed=1)
     assert server.requests == 1
 
@@ -730,8 +789,12 @@ def test_a_judge_whose_first_answers_are_cut_off_is_stopped(bare: Project, serve
     bare.configure(server.url)
     cut_off_after(server, answers=1)
     result = bare.run("--judge-record", "missing", "--judge-concurrency", "2")
-    refused(result, "fatal: judge 'faithful': the first 20 answers after the probe were all cut off",
-            "Raise max_output_tokens", "--judge-record all")  # fmt: skip
+    refused(
+        result,
+        "fatal: judge 'faithful': the first 20 answers after the probe were all cut off",
+        "Raise max_output_tokens",
+        "--judge-record all",
+    )
     assert 21 <= server.requests <= 22
     refused(bare.run("--judge-record", "missing", "--judge-force", "-k", "recency"), "truncated")
     assert 2 * PAIRS <= server.requests <= 22 + 2 * PAIRS
@@ -800,10 +863,7 @@ def test_recording_without_a_server_says_so(bare: Project) -> None:
 def test_the_folder_of_recordings_can_be_elsewhere(project: Project, elsewhere: Path) -> None:
     """--judge-cassettes DIR replays from DIR, given with a space or with =."""
     shutil.move(project.cassettes, elsewhere / "kept")
-    for arguments in (
-        ("--judge-cassettes", elsewhere / "kept"),
-        (f"--judge-cassettes={elsewhere / 'kept'}",),
-    ):
+    for arguments in (("--judge-cassettes", elsewhere / "kept"), (f"--judge-cassettes={elsewhere / 'kept'}",)):
         project.run("-k", "recency", *arguments).assert_outcomes(passed=1, deselected=6)
     assert not project.cassettes.exists()
 
@@ -910,8 +970,7 @@ def test_a_mistake_in_the_configuration_is_told_once(
 
 
 @pytest.mark.parametrize(
-    ("spoil", "words"),
-    [case for case in CONFIGURATION_ERRORS if case.id in ("line-57", "unknown-key", "template")],
+    ("spoil", "words"), [case for case in CONFIGURATION_ERRORS if case.id in ("line-57", "unknown-key", "template")]
 )
 def test_a_mistake_in_the_configuration_is_told_under_xdist(
     project: Project, spoil: Callable[[Project], None], words: list[str]
@@ -929,17 +988,11 @@ def test_a_mistake_in_the_configuration_is_told_under_xdist(
     ("arguments", "words"),
     [
         pytest.param(["--judge", "nobody"], ["there is no judge 'nobody'", "Accepted: ", "faithful"], id="judge"),
-        pytest.param(
-            ["--judge-dataset", "support"],
-            ["there is no dataset 'support'", "Accepted: eli5"],
-            id="dataset",
-        ),
+        pytest.param(["--judge-dataset", "support"], ["there is no dataset 'support'", "Accepted: eli5"], id="dataset"),
         pytest.param(["--judge-pairs", "0"], ["--judge-pairs", "'0' is not a whole number of at least 1"], id="pairs"),
         pytest.param(["--judge-record", "once"], ["--judge-record", "'once'", "missing"], id="record"),
         pytest.param(
-            ["--judge-concurrency", "many"],
-            ["--judge-concurrency", "'many'", "whole number"],
-            id="concurrency",
+            ["--judge-concurrency", "many"], ["--judge-concurrency", "'many'", "whole number"], id="concurrency"
         ),
         pytest.param(["--judge-config", "absent.toml"], ["absent.toml does not exist"], id="no-file"),
         pytest.param(["--judge-config", "broken.toml"], ["broken.toml is not valid TOML", "line 2"], id="broken-toml"),
@@ -967,8 +1020,15 @@ def test_a_mistake_on_the_command_line_is_told_at_once(
 def test_recording_without_the_key_names_the_variable(bare: Project, server: SimulatorServer) -> None:
     """A missing API key is told by its variable, its table and the remedies, before anything is asked."""
     bare.configure(server.url, judge='api_key_env = "OUR_JUDGE_KEY"')
-    refused(bare.run("--judge-record", "missing"), "judge 'faithful'", "OUR_JUDGE_KEY", "holds no API key", "set it",
-            "[tool.judgefixtures.judges.faithful]", "replay")  # fmt: skip
+    refused(
+        bare.run("--judge-record", "missing"),
+        "judge 'faithful'",
+        "OUR_JUDGE_KEY",
+        "holds no API key",
+        "set it",
+        "[tool.judgefixtures.judges.faithful]",
+        "replay",
+    )
     assert server.requests == 0
 
 
@@ -978,8 +1038,13 @@ def test_a_torn_recording_misses_one_pair(project: Project, server: SimulatorSer
     recency_of(project).write_bytes(whole[:-30])
     torn = json.loads(whole.splitlines()[-1])["pair"]
     before = project.tree()
-    refused(project.run("-k", "recency"), f"pair '{torn}'", f"{PAIRS - 1} pairs are recorded in {recency_of(project)}",
-            "cut short", "--judge-record missing")  # fmt: skip
+    refused(
+        project.run("-k", "recency"),
+        f"pair '{torn}'",
+        f"{PAIRS - 1} pairs are recorded in {recency_of(project)}",
+        "cut short",
+        "--judge-record missing",
+    )
     assert project.tree() == before
     project.configure(server.url)
     project.run("-k", "recency", "--judge-record", "missing").assert_outcomes(passed=1, deselected=6)
@@ -1008,11 +1073,7 @@ def test_a_file_that_is_no_cassette_is_left_alone(
     header, rest = recency_of(project).read_text().split("\n", 1)
     recency_of(project).write_text(first_line(json.loads(header)) + rest)
     before = project.tree()
-    refused(
-        project.run("-k", "recency", "--judge-record", mode),
-        str(recency_of(project)),
-        *words,
-    )
+    refused(project.run("-k", "recency", "--judge-record", mode), str(recency_of(project)), *words)
     assert server.requests == 0
     assert project.tree() == before
 
@@ -1025,8 +1086,11 @@ def test_an_unresolved_merge_is_told(project: Project, server: SimulatorServer, 
     other = first.replace('"selected_response', '"SELECTED_response')
     marked = "\n".join([header, "<<<<<<< HEAD", first, "=======", other, ">>>>>>> theirs", rest])
     recency_of(project).write_text(marked)
-    refused(project.run("-k", "recency", "--judge-record", mode), f"{recency_of(project)}:2 ",
-            f"python -m judgefixtures cassettes merge {recency_of(project)}")  # fmt: skip
+    refused(
+        project.run("-k", "recency", "--judge-record", mode),
+        f"{recency_of(project)}:2 ",
+        f"python -m judgefixtures cassettes merge {recency_of(project)}",
+    )
     assert server.requests == 0
     assert recency_of(project).read_text() == marked
 
@@ -1034,8 +1098,10 @@ def test_an_unresolved_merge_is_told(project: Project, server: SimulatorServer, 
 def test_cues_that_would_share_recordings_are_told(project: Project) -> None:
     """Two families whose contrasts would have one name are a mistake in the configuration: nothing runs."""
     labels = {"a-b": ("c", "d"), "a": ("b-c", "d")}
-    tables = [f"[cues.{name}]\n" + "".join(f'{label} = "{{number}} {label}."\n' for label in both)
-              for name, both in labels.items()]  # fmt: skip
+    tables = [
+        f"[cues.{name}]\n" + "".join(f'{label} = "{{number}} {label}."\n' for label in both)
+        for name, both in labels.items()
+    ]
     project.configure(more="\n".join(tables))
     refused(project.run("-k", "recency"), "the cue family a", "would both be called 'a-b-c-d'", "leave the hyphens out")
 
@@ -1142,12 +1208,7 @@ def test_a_path_elsewhere_brings_no_settings(project: Project, elsewhere: Path) 
 
 @pytest.mark.parametrize(
     ("option", "processes"),
-    [
-        ("--judge-report", ()),
-        ("--judge-config", ()),
-        ("--judge-cassettes", ()),
-        ("--judge-config", ("-n", "2")),
-    ],
+    [("--judge-report", ()), ("--judge-config", ()), ("--judge-cassettes", ()), ("--judge-config", ("-n", "2"))],
 )
 def test_a_path_elsewhere_leaves_the_rootdir(
     project: Project, elsewhere: Path, option: str, processes: tuple[str, ...]
@@ -1227,7 +1288,7 @@ def test_fixtures_can_be_overridden(project: Project, server: SimulatorServer) -
         "conftest.py",
         f"""\
 import pytest
-from judgefixtures.judges import load_judge
+from judgefixtures.asking.judges import load_judge
 
 @pytest.fixture
 def judge():
@@ -1251,8 +1312,7 @@ def gate(gate):
     result.assert_outcomes(failed=1, deselected=6)
     assert server.requests == 12
     result.stdout.fnmatch_lines(
-        ["mine on own: recency-new-old is FAIL", "gating mine with 6 pairs: recency-new-old"],
-        consecutive=False,
+        ["mine on own: recency-new-old is FAIL", "gating mine with 6 pairs: recency-new-old"], consecutive=False
     )
     report = project.report()
     assert report["judges"]["mine"]["model"] == "simulated-silent"
@@ -1264,11 +1324,11 @@ def gate(gate):
     ("fixture", "words"),
     [
         ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a judge", "load_judge")),
-        ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.pairs.Pair")),
-        ("def pairs(): return None", ("None", "judgefixtures.pairs.Pair")),
+        ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.material.pairs.Pair")),
+        ("def pairs(): return None", ("None", "judgefixtures.material.pairs.Pair")),
         ("def pairs(): return []", ("there are no pairs",)),
         ("def pairs(pairs): return [*pairs, pairs[3]]", ("is given twice",)),
-        ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.contrasts")),
+        ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.material.contrasts")),
         ("def contrast(): return None", ("needs a contrast", "judge_family", "gate.check_accuracy")),
     ],
 )
@@ -1300,8 +1360,11 @@ def test_a_mark_of_datasets_that_are_none(bare: Project, datasets: str, words: t
     """What a mark says of datasets is checked while collecting: one error that names it, also before recording."""
     lost = '[datasets.lost]\npath = "lost.jsonl"\n'
     bare.write("pyproject.toml", in_pyproject('dataset = ["own"]\n' + configuration() + lost))
-    bare.write("test_more.py", f"import pytest\n\npytestmark = pytest.mark.judge_accuracy(datasets={datasets})\n\n\n"
-               "def test_more(judge, pairs, gate):\n    gate.check_accuracy(judge, pairs)\n")  # fmt: skip
+    bare.write(
+        "test_more.py",
+        f"import pytest\n\npytestmark = pytest.mark.judge_accuracy(datasets={datasets})\n\n\n"
+        "def test_more(judge, pairs, gate):\n    gate.check_accuracy(judge, pairs)\n",
+    )
     result = bare.pytester.runpytest_subprocess("--judge-record", "missing")
     result.assert_outcomes(errors=1)
     said = told(result)
@@ -1313,7 +1376,7 @@ def test_overriding_one_fixture_keeps_the_others(project: Project) -> None:
     """A conftest may replace the contrast alone: judge, pairs and gate stay the plugin's."""
     project.write(
         "conftest.py",
-        "import pytest\nfrom judgefixtures.contrasts import Contrast\n\n@pytest.fixture\n"
+        "import pytest\nfrom judgefixtures.material.contrasts import Contrast\n\n@pytest.fixture\n"
         "def contrast(contrast):\n    return Contrast(contrast.family, contrast.y, contrast.x)\n",
     )
     project.run("--judge", "silent", "-k", "recency", "--judge-report", "report").assert_outcomes(
@@ -1330,7 +1393,7 @@ def test_no_connection_is_left_open(bare: Project) -> None:
     conftest = """\
 import gc
 import pytest
-from judgefixtures.judges import load_judge
+from judgefixtures.asking.judges import load_judge
 
 @pytest.fixture
 def judge():

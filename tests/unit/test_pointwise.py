@@ -18,25 +18,25 @@ from support.project import Project, Ran, json_lines, suite
 from support.server import NOWHERE, Answer, Asked, Server, running, serving
 
 from judgefixtures import JudgeFixturesError, Run
-from judgefixtures.checks.check import Case, Subject
+from judgefixtures.asking.judges import Judge, Reply, load_judge
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.asking.ratings import Alone, Rating, alone, check_names, compare
+from judgefixtures.checks.protocol import Case, Subject
 from judgefixtures.config import build_config, judge_table
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
-from judgefixtures.cues import FAMILIES, Cue
-from judgefixtures.edits import edits
 from judgefixtures.findings import Finding
-from judgefixtures.forecast import forecast
-from judgefixtures.judges import Judge, Reply, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import acknowledged, choices, measure, movable
-from judgefixtures.pairs import Pair, as_row
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
+from judgefixtures.material.cues import FAMILIES, Cue
+from judgefixtures.material.edits import edits
+from judgefixtures.material.pairs import Pair, as_row
+from judgefixtures.measures.metrics import acknowledged, choices, measure, movable
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.preflight.forecast import forecast
 from judgefixtures.providers import Usage, schema_of
-from judgefixtures.ratings import Alone, Rating, alone, check_names, compare
-from judgefixtures.run import Ledger
-from judgefixtures.scores import Score
+from judgefixtures.reading.scores import Score
+from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.runs.run import Ledger
 from judgefixtures.simulator.behaviour import SCORERS, UnreadablePromptError, answer
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.statistics import Status
-from judgefixtures.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -154,8 +154,11 @@ PROVENANCE = [contrast.id for contrast in contrasts("provenance")]
     ("sentence", "content_type", "said"),
     [
         ("{content_type} {number} was written recently.", "Response", "The response was written recently."),
-        ("{content_type} {number} is ours. So {content_type} {number} wins.", "Story",
-         "The story is ours. So the story wins."),
+        (
+            "{content_type} {number} is ours. So {content_type} {number} wins.",
+            "Story",
+            "The story is ours. So the story wins.",
+        ),
         ("We made {content_type} {number}.", "SQL query", "We made the SQL query."),
         ("The {content_type} {number} is ours.", "Response", "The response is ours."),
         ("Here is the answer {number}.", "Response", "Here is the answer."),
@@ -163,7 +166,7 @@ PROVENANCE = [contrast.id for contrast in contrasts("provenance")]
         ("No. {number}: ours.", "Reply", "No. 1: ours."),
         ("{content_type} {number} has {braces}.", "Support reply", "The support reply has {braces}."),
     ],
-)  # fmt: skip
+)
 def test_a_cue_without_a_number(sentence: str, content_type: str, said: str) -> None:
     """One response needs no number: the word before it becomes "the response", and a number that is left is 1."""
     assert Cue("own", "x", sentence).render_alone(content_type) == said
@@ -210,7 +213,7 @@ def test_without_a_cue_the_prompt_is_the_same_for_either_place(tmp_path: Path) -
         ("{question} {response} {response_2} {cue}", "pointwise", "({response_2}) shows a pair"),
         ("{question} {response} {cue}", "pairwise", "({response}) shows one response, and the judge's mode is"),
     ],
-)  # fmt: skip
+)
 def test_a_template_of_the_other_mode(tmp_path: Path, text: str, mode: str, said: str) -> None:
     """It is an error that names the slots, and both ways out."""
     (tmp_path / "own.txt").write_text(text)
@@ -221,8 +224,15 @@ def test_a_template_of_the_other_mode(tmp_path: Path, text: str, mode: str, said
         assert f"set mode = '{'pairwise' if mode == 'pointwise' else 'pointwise'}'" in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "mode"), [("silent-judge", "pointwise"), ("mt-bench", "pointwise"),
-                                            ("pointwise", "pairwise"), ("pointwise-brackets", "pairwise")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("silent-judge", "pointwise"),
+        ("mt-bench", "pointwise"),
+        ("pointwise", "pairwise"),
+        ("pointwise-brackets", "pairwise"),
+    ],
+)
 def test_a_built_in_template_of_the_other_mode(name: str, mode: str) -> None:
     """It is the same error."""
     with pytest.raises(JudgeFixturesError, match=f"the template '{name}' shows"):
@@ -282,7 +292,7 @@ def test_identities() -> None:
         ({"mode": "pairwise"}, "selected_response", {"type": "integer", "enum": [1, 2]}),
         ({"mode": "pairwise", "ties": "half"}, "selected_response", {"type": "integer", "enum": [0, 1, 2]}),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("sdk", ["openai", "google"])
 def test_the_schema_that_is_sent(sdk: str, more: dict[str, Any], key: str, value: dict[str, Any]) -> None:
     """Both SDKs send the schema of what is asked for: a number of the scale, or a choice, with 0 where ties count."""
@@ -459,7 +469,7 @@ def test_an_edited_response_is_scored_by_itself(opened: Opening, folder: Path, s
     assert len(server.asked) == 3 * PAIRS
     pleas = [asked.prompt for asked in server.asked if "please choose" in asked.prompt]
     assert len(pleas) == PAIRS
-    assert all(("One" in prompt) == (int(re.search(r"Question (\d+)", prompt)[1]) % 2 == 1) for prompt in pleas)  # type: ignore[index]  # fmt: skip
+    assert all(("One" in prompt) == (int(re.search(r"Question (\d+)", prompt)[1]) % 2 == 1) for prompt in pleas)  # type: ignore[index]
     assert [each.chosen for each in edited] == [each.chosen for each in plain]
 
 
@@ -644,8 +654,18 @@ def test_a_suite_is_recorded_and_replayed(project: Project) -> None:
 @pytest.mark.parametrize(("judge", "baseline"), [("scores", "chooses"), ("chooses", "scores")])
 def test_a_swap_between_modes(project: Project, judge: str, baseline: str) -> None:
     """A judge that scores is compared with one that chooses, on the same pairs, either way round."""
-    chosen = ("-k", "swap and (recency or accuracy)", "--judge", judge, "--judge-baseline", baseline,
-              "--judge-dataset", "house-qa", "--judge-report", "report")  # fmt: skip
+    chosen = (
+        "-k",
+        "swap and (recency or accuracy)",
+        "--judge",
+        judge,
+        "--judge-baseline",
+        baseline,
+        "--judge-dataset",
+        "house-qa",
+        "--judge-report",
+        "report",
+    )
     ran: Ran = project.run(*chosen, "--judge-record", "missing", "--judge-force")
     rows = {(row["contrast"], row["quantity"]): row for row in ran.report["swap"]}
     assert rows["recency-new-old", "abs-vsr"]["n"] == 40
@@ -666,8 +686,10 @@ def score_of(model: str, pair: Pair, condition: Condition, **more: Any) -> list[
     """Return the scores of what stands first and second."""
     judge: Judge = load_judge(table(**more))
     assert judge.rater is not None
-    both = [judge.rater.made_of(_answered(answer(model, judge.prompt(pair, alone(condition, number, pair)))))
-            for number in (1, 2)]  # type: ignore[arg-type]  # fmt: skip
+    both = [
+        judge.rater.made_of(_answered(answer(model, judge.prompt(pair, alone(condition, number, pair)))))
+        for number in (1, 2)
+    ]  # type: ignore[arg-type]
     assert not [each for each in both if each.invalid], both
     return [each.score.value or 0 for each in both]
 
@@ -764,9 +786,12 @@ def test_ties_of_scores_are_the_first_to_move() -> None:
 
 def test_a_mode_that_is_switched_back_takes_its_scale_along() -> None:
     """A judge of pairs may extend one that scores, and one without logprobs one with them."""
-    tables = {"one": table(scale=[0, 5]), "two": {"extends": "one", "mode": "pairwise"},
-              "three": {"extends": "two", "logprobs": True, "top_logprobs": 5},
-              "four": {"extends": "three", "logprobs": False}}  # fmt: skip
+    tables = {
+        "one": table(scale=[0, 5]),
+        "two": {"extends": "one", "mode": "pairwise"},
+        "three": {"extends": "two", "logprobs": True, "top_logprobs": 5},
+        "four": {"extends": "three", "logprobs": False},
+    }
     judges = build_config({"judges": tables}).judges
     assert [judges[name].mode for name in tables] == ["pointwise", "pairwise", "pairwise", "pairwise"]
     assert [judges[name].top_logprobs for name in ("three", "four")] == [5, 20]

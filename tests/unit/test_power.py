@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from scipy.stats import multinomial, norm
 from support.timing import quickest
 
-from judgefixtures import power
 from judgefixtures.checks.accuracy import Accuracy, decide_accuracy, smallest_n_of_accuracy
+from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.four_cells import FourCells, decide_four_cells, smallest_n_of_cells
-from judgefixtures.checks.swap import SwapCheck
 from judgefixtures.config import GateTable, build_config
-from judgefixtures.contrasts import contrasts
-from judgefixtures.power import Design, chance, pass_probability, smallest_n, table
-from judgefixtures.statistics import Status, gate_shift, mean_interval, proportion
+from judgefixtures.material.contrasts import contrasts
+from judgefixtures.numbers import power
+from judgefixtures.numbers.power import Design, chance, pass_probability, smallest_n, table
+from judgefixtures.numbers.statistics import Status, gate_shift, mean_interval, proportion
 from judgefixtures.swap import SwapAccuracy, SwapCell, guards
 
 no_deadline = settings(deadline=None)
@@ -79,9 +79,17 @@ def test_nothing_passes_below_smallest_n(tolerance: float) -> None:
 
 @pytest.mark.parametrize(
     ("n", "tolerance", "alpha"),
-    [(1, 0.80, 0.05), (2, 0.70, 0.05), (7, 0.45, 0.05), (12, 0.20, 0.05), (13, 0.30, 0.01), (16, 0.15, 0.05),
-     (16, 0.40, 0.10), (10, 0.05, 0.05)],
-)  # fmt: skip
+    [
+        (1, 0.80, 0.05),
+        (2, 0.70, 0.05),
+        (7, 0.45, 0.05),
+        (12, 0.20, 0.05),
+        (13, 0.30, 0.01),
+        (16, 0.15, 0.05),
+        (16, 0.40, 0.10),
+        (10, 0.05, 0.05),
+    ],
+)
 def test_sum_over_every_table_of_few_pairs(n: int, tolerance: float, alpha: float) -> None:
     """The probability is scipy's multinomial summed over every table of which gate_shift says PASS."""
     passing = [table for table in every_table(n) if passes(*table, n, tolerance, alpha)]
@@ -426,9 +434,13 @@ def test_rows_are_distinct_designs() -> None:
     ]
     lines = table([base, *others, dataclasses.replace(base, contrast="provenance-expert-llm")])
     assert [line.split()[:3] for line in lines[1:-1]] == [
-        ["qa", "provenance", "2"], ["qa", "provenance", "1"], ["qa", "provenance", "1"], ["qa", "provenance", "1"],
-        ["b", "provenance", "1"], ["qa", "recency", "1"],
-    ]  # fmt: skip
+        ["qa", "provenance", "2"],
+        ["qa", "provenance", "1"],
+        ["qa", "provenance", "1"],
+        ["qa", "provenance", "1"],
+        ["b", "provenance", "1"],
+        ["qa", "recency", "1"],
+    ]
     assert len({len(line) for line in lines[:-1]}) == 1
 
 
@@ -509,6 +521,6 @@ def test_all_pairs_may_flip_but_for_rounding() -> None:
 @pytest.mark.whole
 def test_importing_costs_nothing() -> None:
     """The module imports neither numpy nor scipy."""
-    code = "import sys, judgefixtures.power; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
+    code = "import sys, judgefixtures.numbers.power; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"

@@ -12,10 +12,10 @@ from support.project import Project, suite
 from judgefixtures.__main__ import main
 from judgefixtures.checks.overview import ended, headlines
 from judgefixtures.findings import Finding, Row
+from judgefixtures.numbers.statistics import Status
 from judgefixtures.report import begin_report, report_of, restore_report, sheet_of, write_report
 from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, exit_code
-from judgefixtures.report.record import About, Record
-from judgefixtures.statistics import Status
+from judgefixtures.report.writing import About, Record
 
 pytest_plugins = ["pytester"]
 
@@ -69,8 +69,10 @@ def project(pytester: pytest.Pytester) -> Project:
     """A project in which two contrasts are gated, and both pass."""
     options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
     project = Project(pytester, configuration, options=options, apart=True, rough=True)
-    project.write_pairs({"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
-                        for n in range(12))  # fmt: skip
+    project.write_pairs(
+        {"id": f"p{n:02}", "question": f"q{n}", "response_1": "a", "response_2": "b", "gold": 1 + n % 2}
+        for n in range(12)
+    )
     project.write("mine.py", RIGHT)
     project.configure()
     for family in ("placebo", "recency"):
@@ -91,8 +93,9 @@ def run(project: Project, *arguments: str, folder: str = "report") -> tuple[int,
 
 def merged(project: Project, *folders: str, into: str = "merged") -> int:
     """Return the exit code of these folders put together."""
-    return main(["report", "merge", *(str(project.path / name) for name in folders),
-                 "--into", str(project.path / into)])  # fmt: skip
+    return main(
+        ["report", "merge", *(str(project.path / name) for name in folders), "--into", str(project.path / into)]
+    )
 
 
 def statuses(folder: Path) -> dict[str, str]:
@@ -154,13 +157,16 @@ def test_workers_tell_the_same(project: Project) -> None:
     code, said = run(project, "-n", "2", folder="parallel")
     assert code == 1, said
     assert_told(project, said, "no such file", "parallel")
-    one, other = ({path.name: path.read_bytes() for path in sorted((project.path / name).iterdir())}
-                  for name in ("serial", "parallel"))  # fmt: skip
+    one, other = (
+        {path.name: path.read_bytes() for path in sorted((project.path / name).iterdir())}
+        for name in ("serial", "parallel")
+    )
     assert one == other
 
 
-@pytest.mark.parametrize("options", [("-n", "2"), ("-n", "1", "--max-worker-restart", "0"),
-                                     ("-n", "2", "--dist", "each")], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "options", [("-n", "2"), ("-n", "1", "--max-worker-restart", "0"), ("-n", "2", "--dist", "each")], ids=" ".join
+)
 def test_what_a_dead_worker_had_is_an_error(project: Project, options: tuple[str, ...]) -> None:
     """A process that dies, also the only one there was, takes no item with it."""
     project.write("conftest.py", ending("os._exit(1)"))
@@ -317,9 +323,19 @@ def test_a_run_that_did_not_end_leaves_no_old_report(
     assert not list((project.path / "report").glob("*.before"))
 
 
-@pytest.mark.parametrize("arguments", [("--collect-only",), ("--judge-preflight",), ("--setup-only",), ("--fixtures",),
-                                       ("-k", "nothing"), ("test_own.py",), ("test_own.py", "-n", "1")],
-                         ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--collect-only",),
+        ("--judge-preflight",),
+        ("--setup-only",),
+        ("--fixtures",),
+        ("-k", "nothing"),
+        ("test_own.py",),
+        ("test_own.py", "-n", "1"),
+    ],
+    ids=" ".join,
+)
 def test_a_run_without_judge_items_leaves_the_report(project: Project, arguments: tuple[str, ...]) -> None:
     """A run that only looks, or is about other tests, leaves every file as it was."""
     project.write("test_own.py", "def test_own():\n    assert False\n")
@@ -349,9 +365,10 @@ def left(*findings: dict[str, Any], lost: str = "") -> Record:
     """Return what a run of such findings leaves behind."""
     known = {"check": "contrast", "judge": "mine", "dataset": "qa", "name": NAME}
     found = [Finding(**{**known, **each}).to_json() for each in findings]
-    rows: list[Row] = [{"item": f"t.py::t[{number}]", "findings": [each], "judges": {},
-                        "failed": each["status"] in ("FAIL", "ERROR")}
-                       for number, each in enumerate(found)]  # fmt: skip
+    rows: list[Row] = [
+        {"item": f"t.py::t[{number}]", "findings": [each], "judges": {}, "failed": each["status"] in ("FAIL", "ERROR")}
+        for number, each in enumerate(found)
+    ]
     return Record.of(About("1", "2026-01-01", lost=lost), rows, [], [], [])
 
 
@@ -377,8 +394,13 @@ def test_a_swap_to_which_nothing_applies_says_so() -> None:
 
 def test_a_run_of_nothing_ends_with_11(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Accuracy without min_accuracy decides nothing: 11, of the run and its merge; a failing test of one's own: 1."""
-    project.write("test_accuracy.py", suite().replace("judge_family()", "judge_accuracy").replace(", contrast", "")
-                  .replace("gate.check(", "gate.check_accuracy("))  # fmt: skip
+    project.write(
+        "test_accuracy.py",
+        suite()
+        .replace("judge_family()", "judge_accuracy")
+        .replace(", contrast", "")
+        .replace("gate.check(", "gate.check_accuracy("),
+    )
     code, said = run(project, "-k", "accuracy")
     assert code == 11, said
     assert "NOT_APPLICABLE: ours: none of 1 check applies" in said
@@ -413,13 +435,40 @@ def test_a_swap_of_judges_that_do_not_read_says_so_first(failing: tuple[str, ...
     """Before anything else about the decision: in its headline, in report.md and on the page."""
     from judgefixtures.page.views import view_of
 
-    rows = tuple({"judge": name, "dataset": "house-qa", "n": 30, "right_both_orders": 8, "first_selected": 30,
-                  "status": "FAIL" if name in failing else "PASS", "message": "m"}
-                 for name in ("new", "old"))  # fmt: skip
-    part = {"judge": "new", "baseline": "old", "dataset": "qa", "family": "accuracy", "contrast": None, "kind": None,
-            "part": None, "lacking": ["no"]}  # fmt: skip
-    report = report_of(left({"judge": "new", "baseline": "old", "name": "accuracy", "status": Status.ERROR,
-                             "rows": {"controls": rows}, "evidence": {"required": [part]}}))  # fmt: skip
+    rows = tuple(
+        {
+            "judge": name,
+            "dataset": "house-qa",
+            "n": 30,
+            "right_both_orders": 8,
+            "first_selected": 30,
+            "status": "FAIL" if name in failing else "PASS",
+            "message": "m",
+        }
+        for name in ("new", "old")
+    )
+    part = {
+        "judge": "new",
+        "baseline": "old",
+        "dataset": "qa",
+        "family": "accuracy",
+        "contrast": None,
+        "kind": None,
+        "part": None,
+        "lacking": ["no"],
+    }
+    report = report_of(
+        left(
+            {
+                "judge": "new",
+                "baseline": "old",
+                "name": "accuracy",
+                "status": Status.ERROR,
+                "rows": {"controls": rows},
+                "evidence": {"required": [part]},
+            }
+        )
+    )
     assert headlines(report)[0].startswith(f"INCONCLUSIVE: {said or 'new cannot'}")
     assert f"**INCONCLUSIVE: {said or 'new cannot'}" in sheet_of(report)
     assert view_of(report).leads[0].startswith(said or "Whether new")

@@ -17,24 +17,24 @@ from support.asking import a_judge, ask, header, rows, run, some_pairs, table
 from support.planted import BODIES, Planted, google_body, openai_body, pieces, planted, said
 from support.server import SDKS, Answer, Asked, good, google_problem, problem, serving, wire
 
+from judgefixtures.asking.judges import FatalJudgeError, load_judge
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.cassettes.replay import scrubbed
 from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.checks import Case
 from judgefixtures.config import build_config
-from judgefixtures.contrasts import NO_CUE, contrasts
-from judgefixtures.judges import FatalJudgeError, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.probabilities import Probability, Token, probability, reasons_first
+from judgefixtures.material.contrasts import NO_CUE, contrasts
+from judgefixtures.measures.rows import judgment_row
 from judgefixtures.providers import Answer as Read
 from judgefixtures.providers import Usage, google, openai
 from judgefixtures.providers.wire import Wire
-from judgefixtures.rows import judgment_row
-from judgefixtures.run import Ledger, Run, RunOptions
-from judgefixtures.secrets import know
+from judgefixtures.reading.probabilities import Probability, Token, probability, reasons_first
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
+from judgefixtures.runs.run import Ledger, Run, RunOptions
 from judgefixtures.simulator.behaviour import latent
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.verdicts import Verdict, parse_verdict
+from judgefixtures.words.secrets import know
 
 PAIRS = some_pairs(4)
 (RECENCY,) = contrasts("recency")
@@ -107,8 +107,9 @@ def test_a_planted_probability_is_found(notation: Any, marked: str, cuts: list[i
     whole = (1 - rest) * 0.99
     # A letter behind the verdict in its own token is a longer word there: tokens end after the verdict.
     tokens = pieces(text, [*cuts, at + 1])
-    found = probability(listed(planted(tokens, at, {first: p * whole, second: (1 - p) * whole}), 40), text, verdict,
-                        notation)  # fmt: skip
+    found = probability(
+        listed(planted(tokens, at, {first: p * whole, second: (1 - p) * whole}), 40), text, verdict, notation
+    )
     assert found is not None
     assert found.log_odds == pytest.approx(logit(p), abs=1e-9)
     assert found.value == pytest.approx(p, abs=1e-9)
@@ -163,8 +164,19 @@ def found_in(others: Mapping[bytes, float], chosen: bytes = b" 1", **more: Any) 
 
 def test_all_that_states_a_verdict_counts() -> None:
     """Tokens that say the same otherwise are added up; what begins like a verdict and is none is elsewhere."""
-    found = found_in({b" 1": 0.5, b"1": 0.1, b" 1,": 0.05, b" 2": 0.2, b" 2.0": 0.05, b" 12": 0.04, b" 1st": 0.03,
-                      b' "': 0.02, b" 0": 0.01})  # fmt: skip
+    found = found_in(
+        {
+            b" 1": 0.5,
+            b"1": 0.1,
+            b" 1,": 0.05,
+            b" 2": 0.2,
+            b" 2.0": 0.05,
+            b" 12": 0.04,
+            b" 1st": 0.03,
+            b' "': 0.02,
+            b" 0": 0.01,
+        }
+    )
     assert found is not None
     assert found.log_odds == pytest.approx(math.log(0.65 / 0.25), abs=1e-12)
     assert found.elsewhere == pytest.approx(0.1, abs=1e-12)
@@ -173,8 +185,11 @@ def test_all_that_states_a_verdict_counts() -> None:
 
 def test_sure_judges_keep_their_log_odds() -> None:
     """Where a probability is 1 to the last digit, the log odds are as exact as what was listed."""
-    tokens = [Token(b'{"selected_response":', 0.0, {}), Token(b" 1", -1e-17, {b" 1": -1e-17, b" 2": -300.0}),
-              Token(b"}", 0.0, {})]  # fmt: skip
+    tokens = [
+        Token(b'{"selected_response":', 0.0, {}),
+        Token(b" 1", -1e-17, {b" 1": -1e-17, b" 2": -300.0}),
+        Token(b"}", 0.0, {}),
+    ]
     found = probability(tokens, '{"selected_response": 1}', ONE)
     assert found is not None
     assert found.log_odds == 300.0
@@ -229,8 +244,11 @@ def test_the_token_itself_is_no_bound() -> None:
 def test_without_either_verdict_nothing_is_known() -> None:
     """OpenAI's -9999 is "too unlikely to tell": as good as not listed, also for the token itself."""
     assert found_in({b" yes": 0.6, b" no": 0.3}) is not None  # of the token itself
-    tokens = [Token(b'{"selected_response":', 0.0, {}), Token(b" 1", -9999.0, {b" x": -0.1, b" 2": -9999.0}),
-              Token(b"}", 0.0, {})]  # fmt: skip
+    tokens = [
+        Token(b'{"selected_response":', 0.0, {}),
+        Token(b" 1", -9999.0, {b" x": -0.1, b" 2": -9999.0}),
+        Token(b"}", 0.0, {}),
+    ]
     assert probability(tokens, '{"selected_response": 1}', ONE) is None
 
 
@@ -246,11 +264,14 @@ def test_ties() -> None:
     assert found.log_odds == pytest.approx(math.log(0.4 + 0.125) - math.log(0.1 + 0.125))
 
 
-@pytest.mark.parametrize(("others", "low", "high"), [
-    ({b" 1": 0.6, b" 2": 0.3, b" x": 0.05}, (0.6 + 0.025) / 0.95, 0.6 / 0.9),  # the tie is not listed
-    ({b" 0": 0.6, b" 1": 0.3, b" x": 0.05}, 0.6 / 0.95, 0.6 / 0.9),  # response 2 is not
-    ({b" 0": 0.9, b" x": 0.05}, 0.45 / 0.95, 0.5 / 0.95),  # neither is
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("others", "low", "high"),
+    [
+        ({b" 1": 0.6, b" 2": 0.3, b" x": 0.05}, (0.6 + 0.025) / 0.95, 0.6 / 0.9),  # the tie is not listed
+        ({b" 0": 0.6, b" 1": 0.3, b" x": 0.05}, 0.6 / 0.95, 0.6 / 0.9),  # response 2 is not
+        ({b" 0": 0.9, b" x": 0.05}, 0.45 / 0.95, 0.5 / 0.95),  # neither is
+    ],
+)
 def test_a_tie_that_is_not_listed_is_bounded_too(others: dict[bytes, float], low: float, high: float) -> None:
     """Each of the three verdicts may be what the server does not list; a judge that calls ties is known to do so."""
     chosen = next(iter(others))
@@ -261,37 +282,53 @@ def test_a_tie_that_is_not_listed_is_bounded_too(others: dict[bytes, float], low
     assert found.value == pytest.approx(low if low > 0.5 else 0.5)
 
 
-@pytest.mark.parametrize(("text", "parts", "others"), [
-    ('{"selected_response": "tie"}', ['{"selected_response": "', "tie", '"}'], {"1": 0.2, "2": 0.1, "tie": 0.6}),
-    ('{"selected_response": "A  draw"}', ['{"selected_response": "', "A", '  draw"}'], {"1": 0.2, "2": 0.1, "A": 0.6}),
-    ('{"selected_response": 0}', ['{"selected_response": ', "0", "}"], {"1": 0.2, "2": 0.1, "0": 0.6}),
-    ("Both. [[C]]", ["Both. [[", "C", "]]"], {"A": 0.2, "B": 0.1, "C": 0.6}),
-    ("Both. [[C]]", ["Both. ", "[[C", "]]"], {"[[A": 0.2, "[[B": 0.1, "[[C": 0.6}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "parts", "others"),
+    [
+        ('{"selected_response": "tie"}', ['{"selected_response": "', "tie", '"}'], {"1": 0.2, "2": 0.1, "tie": 0.6}),
+        (
+            '{"selected_response": "A  draw"}',
+            ['{"selected_response": "', "A", '  draw"}'],
+            {"1": 0.2, "2": 0.1, "A": 0.6},
+        ),
+        ('{"selected_response": 0}', ['{"selected_response": ', "0", "}"], {"1": 0.2, "2": 0.1, "0": 0.6}),
+        ("Both. [[C]]", ["Both. [[", "C", "]]"], {"A": 0.2, "B": 0.1, "C": 0.6}),
+        ("Both. [[C]]", ["Both. ", "[[C", "]]"], {"[[A": 0.2, "[[B": 0.1, "[[C": 0.6}),
+    ],
+)
 def test_a_tie_that_was_chosen(text: str, parts: list[str], others: dict[str, float]) -> None:
     """Its place is found as that of a choice is."""
-    tokens = [Token(part.encode(), math.log(others.get(part, 0.9)),
-                    {key.encode(): math.log(p) for key, p in others.items()} if part in others else {})
-              for part in parts]  # fmt: skip
+    tokens = [
+        Token(
+            part.encode(),
+            math.log(others.get(part, 0.9)),
+            {key.encode(): math.log(p) for key, p in others.items()} if part in others else {},
+        )
+        for part in parts
+    ]
     found = probability(tokens, text, Verdict(None, "", tie=True), "brackets" if "[[" in text else "json", ties=True)
     assert found is not None
     assert (found.log_odds, found.tie) == (pytest.approx(math.log(0.5 / 0.4)), pytest.approx(2 / 3))
     assert probability(tokens, text, Verdict(None, "", "tie"), "json", ties=True) is None
 
 
-@pytest.mark.parametrize(("spelled", "expected"), [
-    ("<think>1 or 2</think>" + PLAIN + "<|im_end|>", True),  # thoughts and an end mark
-    (PLAIN.replace("names", ""), True),  # something behind the verdict is missing
-    ("So: " + PLAIN[:AT] + "1}", True),
-    ('{ "selected_response": 1, "why": "?"}', True),
-    (PLAIN.replace('": 1', '" : 1'), False),
-    ("", False),
-    ("[[A]]", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("spelled", "expected"),
+    [
+        ("<think>1 or 2</think>" + PLAIN + "<|im_end|>", True),  # thoughts and an end mark
+        (PLAIN.replace("names", ""), True),  # something behind the verdict is missing
+        ("So: " + PLAIN[:AT] + "1}", True),
+        ('{ "selected_response": 1, "why": "?"}', True),
+        (PLAIN.replace('": 1', '" : 1'), False),
+        ("", False),
+        ("[[A]]", False),
+    ],
+)
 def test_tokens_that_do_not_spell_the_text(spelled: str, expected: bool) -> None:
     """Thoughts, end marks and lost characters do no harm where the verdict can be found; else nothing is said."""
-    tokens = planted([char.encode() for char in spelled], spelled.rfind('_response": 1') + len('_response": '),
-                     {"1": 0.7, "2": 0.2})  # fmt: skip
+    tokens = planted(
+        [char.encode() for char in spelled], spelled.rfind('_response": 1') + len('_response": '), {"1": 0.7, "2": 0.2}
+    )
     found = probability(listed(tokens, 20), PLAIN, ONE)
     assert (found is not None) == expected
     assert found is None or found.log_odds == pytest.approx(math.log(3.5))
@@ -300,9 +337,18 @@ def test_tokens_that_do_not_spell_the_text(spelled: str, expected: bool) -> None
 def test_bytes_that_a_server_swallows() -> None:
     """llama-cpp-python lists no bytes and drops halves of characters: what stands before them is found."""
     text = '{"reason": "日", "selected_response": 1}'
-    tokens = [{"token": char if char.isascii() else "", "bytes": None, "logprob": -0.1, "top_logprobs": [
-        {"token": char, "bytes": None, "logprob": -0.1}, {"token": "2", "bytes": None, "logprob": -3.1}]}
-        for char in text]  # fmt: skip
+    tokens = [
+        {
+            "token": char if char.isascii() else "",
+            "bytes": None,
+            "logprob": -0.1,
+            "top_logprobs": [
+                {"token": char, "bytes": None, "logprob": -0.1},
+                {"token": "2", "bytes": None, "logprob": -3.1},
+            ],
+        }
+        for char in text
+    ]
     body = openai_body(text, [], 1)
     body["choices"][0]["logprobs"] = {"content": tokens}
     found = probability(read("openai", body).tokens, text, ONE)
@@ -337,8 +383,9 @@ def test_an_answer_tells_whether_it_reasons_first(text: str, form: Any, selected
     assert reasons_first(text, Verdict(selected, ""), form) is expected
 
 
-@pytest.mark.parametrize("hidden", [{"reasoning": "The first is correct."}, {"usage": Usage(5, 50, 40)},
-                                    {"strategy": "plan-self"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "hidden", [{"reasoning": "The first is correct."}, {"usage": Usage(5, 50, 40)}, {"strategy": "plan-self"}]
+)
 def test_hidden_reasoning_and_plans_come_before_the_verdict(hidden: dict[str, Any]) -> None:
     """What a server keeps to itself, or tells beside the answer, and a plan of the judge's own."""
     strategy = hidden.pop("strategy", "direct")
@@ -357,17 +404,55 @@ def test_hidden_reasoning_and_plans_come_before_the_verdict(hidden: dict[str, An
 ENTRY = {"token": "x", "bytes": None, "logprob": -1.0, "top_logprobs": []}
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["content", "token", "bytes", "logprob", "top_logprobs", "chosenCandidates",
-                                       "topCandidates", "candidates", "logProbability"]), inner, max_size=4),
-)  # fmt: skip
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "content",
+                    "token",
+                    "bytes",
+                    "logprob",
+                    "top_logprobs",
+                    "chosenCandidates",
+                    "topCandidates",
+                    "candidates",
+                    "logProbability",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+)
 GARBAGE: list[Any] = [
-    None, 5, "x", [], {}, {"content": None}, {"content": 5}, {"content": [None]}, {"content": [5]}, {"content": []},
-    *({"content": [ENTRY, ENTRY | change]} for change in (
-        {"logprob": None}, {"logprob": "0"}, {"logprob": math.nan}, {"logprob": 0.5}, {"logprob": True},
-        {"token": None}, {"token": 5}, {"top_logprobs": 5}, {"top_logprobs": [5]}, {"top_logprobs": {"x": -1}},
-        {"top_logprobs": [ENTRY | {"logprob": 1}]})),
-]  # fmt: skip
+    None,
+    5,
+    "x",
+    [],
+    {},
+    {"content": None},
+    {"content": 5},
+    {"content": [None]},
+    {"content": [5]},
+    {"content": []},
+    *(
+        {"content": [ENTRY, ENTRY | change]}
+        for change in (
+            {"logprob": None},
+            {"logprob": "0"},
+            {"logprob": math.nan},
+            {"logprob": 0.5},
+            {"logprob": True},
+            {"token": None},
+            {"token": 5},
+            {"top_logprobs": 5},
+            {"top_logprobs": [5]},
+            {"top_logprobs": {"x": -1}},
+            {"top_logprobs": [ENTRY | {"logprob": 1}]},
+        )
+    ),
+]
 
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=repr)
@@ -405,9 +490,7 @@ def test_lists_of_unequal_length_are_garbage(listing: Any) -> None:
 
 @pytest.mark.parametrize(("notation", "marked"), ALL)
 @given(cuts=cuts, count=st.sampled_from([1, 2, 5, 20]), sdk=st.sampled_from(SDKS), p=chances)
-def test_thinning_loses_nothing(
-    notation: Any, marked: str, cuts: list[int], count: int, sdk: str, p: float
-) -> None:  # fmt: skip
+def test_thinning_loses_nothing(notation: Any, marked: str, cuts: list[int], count: int, sdk: str, p: float) -> None:
     """What is read of a thinned answer is what is read of the whole one, in either notation, however it is cut."""
     text, at, _ = place_of(marked)
     first, second = WRITTEN[notation]
@@ -423,10 +506,19 @@ def test_thinning_loses_nothing(
     assert found is not None or sdk == "google"  # which has no bytes for parts of a character
 
 
-@pytest.mark.parametrize("body", [
-    b'{ "choices": [] }', b'{"choices": [{"logprobs": null}]}', b'{"choices": [{"logprobs" : {"content": null}}]}',
-    b"logprobs", b'{"logprobs": 1}', b'[{"logprobs": 1}]', b'{"candidates": {"logprobsResult": 1}}', b"",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{ "choices": [] }',
+        b'{"choices": [{"logprobs": null}]}',
+        b'{"choices": [{"logprobs" : {"content": null}}]}',
+        b"logprobs",
+        b'{"logprobs": 1}',
+        b'[{"logprobs": 1}]',
+        b'{"candidates": {"logprobsResult": 1}}',
+        b"",
+    ],
+)
 def test_an_answer_without_probabilities_stays(body: bytes) -> None:
     """Byte for byte."""
     assert thinned(body) == body
@@ -497,8 +589,12 @@ def test_recorded_and_replayed_to_the_same_numbers(sdk: str, tmp_path: Path) -> 
     assert judge.identity["parameters"] | {"logprobs": True, "top_logprobs": 7} == judge.identity["parameters"]
     assert "dropped" not in judge.identity
     row = judgment_row("mine", "own", live[0])
-    assert row["probability"] == {"value": pytest.approx(0.9), "low": pytest.approx(0.9), "high": pytest.approx(0.9),
-                                  "elsewhere": pytest.approx(0.05)}  # fmt: skip
+    assert row["probability"] == {
+        "value": pytest.approx(0.9),
+        "low": pytest.approx(0.9),
+        "high": pytest.approx(0.9),
+        "elsewhere": pytest.approx(0.05),
+    }
     # With another number of alternatives, or without any, it is another judge.
     for other in ({}, LOGPROBS):
         with pytest.raises(Exception, match="logprobs"):
@@ -542,8 +638,10 @@ def ask_of(answer: Answer, sdk: str) -> Any:
 @over_the_wire
 def test_a_planner_does_not_ask_for_them() -> None:
     """A plan is no choice between two: its request, and its identity, are those of a judge without."""
-    with_them, without = (load_judge(table("openai", "http://127.0.0.1:9", strategy="plan-self", **more), "mine")
-                          for more in (LOGPROBS, {}))  # fmt: skip
+    with_them, without = (
+        load_judge(table("openai", "http://127.0.0.1:9", strategy="plan-self", **more), "mine")
+        for more in (LOGPROBS, {})
+    )
     assert with_them.planner is not None
     assert without.planner is not None
     assert with_them.planner.identity == without.planner.identity
@@ -552,23 +650,59 @@ def test_a_planner_does_not_ask_for_them() -> None:
 
 
 REFUSED = {
-    "OpenAI, a reasoning model": ("openai", wire(problem(
-        "Unsupported parameter: 'logprobs' is not supported with this model.", param="logprobs",
-        code="unsupported_parameter"), 400)),
+    "OpenAI, a reasoning model": (
+        "openai",
+        wire(
+            problem(
+                "Unsupported parameter: 'logprobs' is not supported with this model.",
+                param="logprobs",
+                code="unsupported_parameter",
+            ),
+            400,
+        ),
+    ),
     "OpenAI, 403": ("openai", wire(problem("You are not allowed to request logprobs from this model."), 403)),
     "top_logprobs": ("openai", wire(problem("Unrecognized request argument supplied: top_logprobs"), 400)),
     "Groq": ("openai", wire(problem("`logprobs` is not supported with this model"), 400)),
-    "pydantic": ("openai", wire({"detail": [{"type": "extra_forbidden", "loc": ["body", "logprobs"],
-                                             "msg": "Extra inputs are not permitted", "input": True}]}, 422)),
-    "llama-cpp-python": ("openai", wire(problem(
-        "logprobs is not supported for models created with logits_all=False", type="internal_server_error"), 500)),
+    "pydantic": (
+        "openai",
+        wire(
+            {
+                "detail": [
+                    {
+                        "type": "extra_forbidden",
+                        "loc": ["body", "logprobs"],
+                        "msg": "Extra inputs are not permitted",
+                        "input": True,
+                    }
+                ]
+            },
+            422,
+        ),
+    ),
+    "llama-cpp-python": (
+        "openai",
+        wire(
+            problem("logprobs is not supported for models created with logits_all=False", type="internal_server_error"),
+            500,
+        ),
+    ),
     "a bare 500": ("openai", wire(problem("Internal Server Error"), 500)),
-    "Gemini": ("google", wire(google_problem(400, "Logprobs is not enabled for models/gemini-2.5-pro",
-                                             "INVALID_ARGUMENT"), 400)),
-    "Vertex": ("google", wire(google_problem(
-        400, "Unable to submit request because Logprobs is not supported for this model.", "INVALID_ARGUMENT"), 400)),
+    "Gemini": (
+        "google",
+        wire(google_problem(400, "Logprobs is not enabled for models/gemini-2.5-pro", "INVALID_ARGUMENT"), 400),
+    ),
+    "Vertex": (
+        "google",
+        wire(
+            google_problem(
+                400, "Unable to submit request because Logprobs is not supported for this model.", "INVALID_ARGUMENT"
+            ),
+            400,
+        ),
+    ),
     "Gemini, 500": ("google", wire(google_problem(500, "An internal error has occurred.", "INTERNAL"), 500)),
-}  # fmt: skip
+}
 
 
 def asks_for_them(asked: Asked) -> bool:
@@ -588,8 +722,9 @@ def test_a_model_that_refuses_is_judged_by_its_verdicts(name: str, allowed: bool
         live = run(judge, tmp_path, PAIRS, conditions=BOTH)
     assert [judgment.verdict.selected_response for judgment in live] == [2] * 8
     assert not any(judgment.reply.probability for judgment in live)
-    assert judge.identity["dropped"] == (["logprobs", "top_logprobs"] if sdk == "openai" else
-                                         ["logprobs", "response_logprobs"])  # fmt: skip
+    assert judge.identity["dropped"] == (
+        ["logprobs", "top_logprobs"] if sdk == "openai" else ["logprobs", "response_logprobs"]
+    )
     assert not any(map(asks_for_them, server.asked[-8:]))
     assert [header(tmp_path, condition.name)["judge"] for condition in BOTH] == [judge.identity] * 2
     assert [len(rows(tmp_path, condition.name)) for condition in BOTH] == [4, 4]
@@ -601,14 +736,24 @@ def test_a_model_that_refuses_is_judged_by_its_verdicts(name: str, allowed: bool
 
 TOO_MANY = {
     "in words": ("openai", "top_logprobs must be <= 5", "set top_logprobs = 5"),
-    "OpenAI": ("openai", "Invalid 'top_logprobs': integer above maximum value. Expected a value <= 5, but got 20 "
-                         "instead.", "set top_logprobs = 5"),
+    "OpenAI": (
+        "openai",
+        "Invalid 'top_logprobs': integer above maximum value. Expected a value <= 5, but got 20 instead.",
+        "set top_logprobs = 5",
+    ),
     "vLLM": ("openai", "Requested sample logprobs of 20, which is greater than max allowed: 5", "set top_logprobs = 5"),
-    "DeepSeek": ("openai", "Invalid top_logprobs value, the valid range of top_logprobs is [0, 8]",
-                 "set top_logprobs = 8"),
-    "Gemini": ("google", "Unable to submit request because it has a logprobs value of 20 but the supported range is "
-                         "from 0 (inclusive) to 6 (exclusive).", "set top_logprobs to a number that it takes"),
-}  # fmt: skip
+    "DeepSeek": (
+        "openai",
+        "Invalid top_logprobs value, the valid range of top_logprobs is [0, 8]",
+        "set top_logprobs = 8",
+    ),
+    "Gemini": (
+        "google",
+        "Unable to submit request because it has a logprobs value of 20 but the supported range is "
+        "from 0 (inclusive) to 6 (exclusive).",
+        "set top_logprobs to a number that it takes",
+    ),
+}
 
 
 @over_the_wire
@@ -685,21 +830,30 @@ def test_other_simulated_judges_ignore_the_question() -> None:
 
 
 @over_the_wire
-@pytest.mark.parametrize(("silent", "note"), [
-    (lambda _number: False, ""),
-    (lambda _number: True, "judge mine: gpt-4o gives no token probabilities: its verdicts are judged alone"),
-    (lambda number: number == 3, "judge mine on few: 2 of 20 answers came without probabilities"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("silent", "note"),
+    [
+        (lambda _number: False, ""),
+        (lambda _number: True, "judge mine: gpt-4o gives no token probabilities: its verdicts are judged alone"),
+        (lambda number: number == 3, "judge mine on few: 2 of 20 answers came without probabilities"),
+    ],
+)
 def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path: Path) -> None:
     """Whether a server refuses or ignores the question, one note per judge; the same in a replay, of the same rows."""
-    pairs = [{"id": pair.id, "question": pair.question, "response_1": "One", "response_2": "Other"}
-             for pair in some_pairs(10)]  # fmt: skip
+    pairs = [
+        {"id": pair.id, "question": pair.question, "response_1": "One", "response_2": "Other"}
+        for pair in some_pairs(10)
+    ]
     (tmp_path / "few.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
     with serving(by=lambda asked: good(asked.sdk) if silent(asked.number) else answering(asked)) as server:
-        config = build_config({
-            "control": False, "datasets": {"few": {"path": str(tmp_path / "few.jsonl")}},
-            "judges": {"mine": table("openai", server.url, **LOGPROBS)},
-        }, folder=tmp_path)  # fmt: skip
+        config = build_config(
+            {
+                "control": False,
+                "datasets": {"few": {"path": str(tmp_path / "few.jsonl")}},
+                "judges": {"mine": table("openai", server.url, **LOGPROBS)},
+            },
+            folder=tmp_path,
+        )
         kept = []
         for mode in ("missing", "none"):
             options = RunOptions(record=mode, force=True, keep_judgments=True)

@@ -29,13 +29,13 @@ from support.server import (
     wire,
 )
 
+from judgefixtures.asking.costs import Meter
+from judgefixtures.asking.judges import FatalJudgeError
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import request_digest
 from judgefixtures.config import judge_table
-from judgefixtures.contrasts import NO_CUE, contrasts
-from judgefixtures.costs import Meter
-from judgefixtures.judges import FatalJudgeError
-from judgefixtures.plans import PLAN
+from judgefixtures.material.contrasts import NO_CUE, contrasts
+from judgefixtures.material.plans import PLAN
 from judgefixtures.providers.openai import parameters
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -95,113 +95,389 @@ def openai(message: str, **more: Any) -> Answer:
 
 LOW = {"reasoning_effort": "low"}
 REJECTIONS = [
-    Rejection("temperature, by value", "openai", "temperature", openai(
-        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is "
-        "supported.", param="temperature", code="unsupported_value"), ("temperature",), "temperature"),
-    Rejection("temperature, in words alone", "openai", "temperature", openai(
-        "Unsupported parameter: 'temperature' is not supported with this model."), ("temperature",), "temperature"),
-    Rejection("seed, unrecognized", "openai", "seed", openai("Unrecognized request argument supplied: seed"),
-              ("seed",), "seed"),
-    Rejection("reasoning_effort, unrecognized", "openai", "reasoning_effort", openai(
-        "Unrecognized request argument supplied: reasoning_effort"), ("reasoning_effort",), "reasoning_effort", LOW),
-    Rejection("reasoning_effort, in backticks", "openai", "reasoning_effort", openai(
-        "`reasoning_effort` is not supported with this model"), ("reasoning_effort",), "reasoning_effort", LOW),
-    Rejection("response_format", "openai", "response_format", openai(
-        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
-        param="response_format"), ("response_format",), "response_format"),
-    Rejection("response_format, a part of it", "openai", "response_format", openai(
-        "Unsupported schema.", param="response_format.json_schema[0]"), ("response_format",), "response_format"),
-    Rejection("a limit beyond the model's", "openai", "max_tokens", openai(
-        "max_tokens is too large: 512. This model supports at most 256 completion tokens, whereas you provided 512.",
-        param="max_tokens", code="invalid_value"), ("max_completion_tokens", "max_tokens"), "max_tokens"),
+    Rejection(
+        "temperature, by value",
+        "openai",
+        "temperature",
+        openai(
+            "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is "
+            "supported.",
+            param="temperature",
+            code="unsupported_value",
+        ),
+        ("temperature",),
+        "temperature",
+    ),
+    Rejection(
+        "temperature, in words alone",
+        "openai",
+        "temperature",
+        openai("Unsupported parameter: 'temperature' is not supported with this model."),
+        ("temperature",),
+        "temperature",
+    ),
+    Rejection(
+        "seed, unrecognized",
+        "openai",
+        "seed",
+        openai("Unrecognized request argument supplied: seed"),
+        ("seed",),
+        "seed",
+    ),
+    Rejection(
+        "reasoning_effort, unrecognized",
+        "openai",
+        "reasoning_effort",
+        openai("Unrecognized request argument supplied: reasoning_effort"),
+        ("reasoning_effort",),
+        "reasoning_effort",
+        LOW,
+    ),
+    Rejection(
+        "reasoning_effort, in backticks",
+        "openai",
+        "reasoning_effort",
+        openai("`reasoning_effort` is not supported with this model"),
+        ("reasoning_effort",),
+        "reasoning_effort",
+        LOW,
+    ),
+    Rejection(
+        "response_format",
+        "openai",
+        "response_format",
+        openai(
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+            param="response_format",
+        ),
+        ("response_format",),
+        "response_format",
+    ),
+    Rejection(
+        "response_format, a part of it",
+        "openai",
+        "response_format",
+        openai("Unsupported schema.", param="response_format.json_schema[0]"),
+        ("response_format",),
+        "response_format",
+    ),
+    Rejection(
+        "a limit beyond the model's",
+        "openai",
+        "max_tokens",
+        openai(
+            "max_tokens is too large: 512. This model supports at most 256 completion tokens, whereas you provided 512.",
+            param="max_tokens",
+            code="invalid_value",
+        ),
+        ("max_completion_tokens", "max_tokens"),
+        "max_tokens",
+    ),
     Rejection("temperature", "google", "temperature", unknown_name("temperature"), ("temperature",), "temperature"),
     Rejection("seed", "google", "seed", unknown_name("seed"), ("seed",), "seed"),
-    Rejection("thinking", "google", "thinkingConfig", unknown_name("thinkingConfig"), ("thinking_config",),
-              "thinkingConfig", {"thinking_budget": 128}),
-    Rejection("thinking level", "google", "thinkingLevel", unknown_name(
-        "thinkingLevel", "generation_config.thinking_config"), ("thinking_config",), "thinkingLevel",
-        {"thinking_level": "LOW"}),
-    Rejection("thinking budget", "google", "thinkingBudget", unknown_name(
-        "thinking_budget", "generation_config.thinking_config"), ("thinking_config",), "thinking_budget",
-        {"thinking_budget": 0}),
-    Rejection("schema", "google", "responseJsonSchema", unknown_name("responseJsonSchema"),
-              ("response_json_schema", "response_mime_type"), "responseJsonSchema"),
-]  # fmt: skip
+    Rejection(
+        "thinking",
+        "google",
+        "thinkingConfig",
+        unknown_name("thinkingConfig"),
+        ("thinking_config",),
+        "thinkingConfig",
+        {"thinking_budget": 128},
+    ),
+    Rejection(
+        "thinking level",
+        "google",
+        "thinkingLevel",
+        unknown_name("thinkingLevel", "generation_config.thinking_config"),
+        ("thinking_config",),
+        "thinkingLevel",
+        {"thinking_level": "LOW"},
+    ),
+    Rejection(
+        "thinking budget",
+        "google",
+        "thinkingBudget",
+        unknown_name("thinking_budget", "generation_config.thinking_config"),
+        ("thinking_config",),
+        "thinking_budget",
+        {"thinking_budget": 0},
+    ),
+    Rejection(
+        "schema",
+        "google",
+        "responseJsonSchema",
+        unknown_name("responseJsonSchema"),
+        ("response_json_schema", "response_mime_type"),
+        "responseJsonSchema",
+    ),
+]
 
 REJECTIONS += [
-    Rejection("temperature, removed", "anthropic", "temperature", anthropic(
-        "temperature: Extra inputs are not permitted"), ("temperature",), 'set temperature = "unset"'),
-    Rejection("temperature, deprecated", "anthropic", "temperature", anthropic(
-        "`temperature` is deprecated for this model."), ("temperature",), "rejects temperature"),
-    Rejection("a budget for thinking", "anthropic", "thinking", anthropic(
-        '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
-        '"output_config.effort" to control thinking behavior.'), ("thinking_config",), "change or remove thinking_bud",
-        {"thinking_budget": 1024}),
-    Rejection("effort", "anthropic", "effort", anthropic("This model does not support the effort parameter."),
-              ("reasoning_effort",), "change or remove reasoning_effort", LOW),
-    Rejection("effort, by its path", "anthropic", "effort", anthropic(
-        "output_config.effort: Input should be 'high'"), ("reasoning_effort",), "change or remove reasoning_effort",
-        LOW),
-    Rejection("a forced tool", "anthropic", "tool_choice", anthropic(
-        "tool_choice.type: tool is not supported by this model"), ("tool_choice",), "change or remove response_format",
-        {"response_format": "tool"}),
-    Rejection("a forced tool, by a model that thinks unasked", "anthropic", "tool_choice", anthropic(
-        "Thinking may not be enabled when tool_choice forces tool use."), ("tool_choice",), "rejects tool_choice",
-        {"response_format": "tool"}),
-]  # fmt: skip
+    Rejection(
+        "temperature, removed",
+        "anthropic",
+        "temperature",
+        anthropic("temperature: Extra inputs are not permitted"),
+        ("temperature",),
+        'set temperature = "unset"',
+    ),
+    Rejection(
+        "temperature, deprecated",
+        "anthropic",
+        "temperature",
+        anthropic("`temperature` is deprecated for this model."),
+        ("temperature",),
+        "rejects temperature",
+    ),
+    Rejection(
+        "a budget for thinking",
+        "anthropic",
+        "thinking",
+        anthropic(
+            '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
+            '"output_config.effort" to control thinking behavior.'
+        ),
+        ("thinking_config",),
+        "change or remove thinking_bud",
+        {"thinking_budget": 1024},
+    ),
+    Rejection(
+        "effort",
+        "anthropic",
+        "effort",
+        anthropic("This model does not support the effort parameter."),
+        ("reasoning_effort",),
+        "change or remove reasoning_effort",
+        LOW,
+    ),
+    Rejection(
+        "effort, by its path",
+        "anthropic",
+        "effort",
+        anthropic("output_config.effort: Input should be 'high'"),
+        ("reasoning_effort",),
+        "change or remove reasoning_effort",
+        LOW,
+    ),
+    Rejection(
+        "a forced tool",
+        "anthropic",
+        "tool_choice",
+        anthropic("tool_choice.type: tool is not supported by this model"),
+        ("tool_choice",),
+        "change or remove response_format",
+        {"response_format": "tool"},
+    ),
+    Rejection(
+        "a forced tool, by a model that thinks unasked",
+        "anthropic",
+        "tool_choice",
+        anthropic("Thinking may not be enabled when tool_choice forces tool use."),
+        ("tool_choice",),
+        "rejects tool_choice",
+        {"response_format": "tool"},
+    ),
+]
 
 # In words without the parameter's name in quotes, or in another form.
 REJECTIONS += [
-    Rejection("thinking level, in words", "google", "thinkingLevel", google(
-        "Thinking level MINIMAL is not supported for this model. Please retry with other thinking level."),
-        ("thinking_config",), "hinking", {"thinking_level": "MINIMAL"}),
-    Rejection("thinking budget, in words", "google", "thinkingBudget", google(
-        "Thinking budget is not supported for this model."), ("thinking_config",), "hinking", {"thinking_budget": 0}),
-    Rejection("JSON mode", "google", "responseMimeType", google("JSON mode is not enabled for models/gemma-3-27b-it"),
-              ("response_json_schema", "response_mime_type"), "JSON mode"),
-    Rejection("thinking, by Ollama", "openai", "reasoning_effort", openai('"llama3.2" does not support thinking'),
-              ("reasoning_effort",), "thinking", LOW),
-    Rejection("a text as error", "openai", "reasoning_effort", wire(
-        {"code": "Client specified an invalid argument",
-         "error": "Argument not supported on this model: reasoningEffort"}, 400), ("reasoning_effort",), "easoning",
-        LOW),
-    Rejection("a type that is unavailable", "openai", "response_format", openai(
-        "This response_format type is unavailable now"), ("response_format",), "rejects response_format"),
-    Rejection("pydantic's 422", "openai", "seed", wire({"detail": [
-        {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}]},
-        422), ("seed",), "rejects seed"),
-    Rejection("pydantic's 422 inside a message", "openai", "seed", wire({"object": "error", "message": {"detail": [
-        {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}]},
-        "type": "invalid_request_error", "param": None, "code": None}, 422), ("seed",), "rejects seed"),
-]  # fmt: skip
+    Rejection(
+        "thinking level, in words",
+        "google",
+        "thinkingLevel",
+        google("Thinking level MINIMAL is not supported for this model. Please retry with other thinking level."),
+        ("thinking_config",),
+        "hinking",
+        {"thinking_level": "MINIMAL"},
+    ),
+    Rejection(
+        "thinking budget, in words",
+        "google",
+        "thinkingBudget",
+        google("Thinking budget is not supported for this model."),
+        ("thinking_config",),
+        "hinking",
+        {"thinking_budget": 0},
+    ),
+    Rejection(
+        "JSON mode",
+        "google",
+        "responseMimeType",
+        google("JSON mode is not enabled for models/gemma-3-27b-it"),
+        ("response_json_schema", "response_mime_type"),
+        "JSON mode",
+    ),
+    Rejection(
+        "thinking, by Ollama",
+        "openai",
+        "reasoning_effort",
+        openai('"llama3.2" does not support thinking'),
+        ("reasoning_effort",),
+        "thinking",
+        LOW,
+    ),
+    Rejection(
+        "a text as error",
+        "openai",
+        "reasoning_effort",
+        wire(
+            {
+                "code": "Client specified an invalid argument",
+                "error": "Argument not supported on this model: reasoningEffort",
+            },
+            400,
+        ),
+        ("reasoning_effort",),
+        "easoning",
+        LOW,
+    ),
+    Rejection(
+        "a type that is unavailable",
+        "openai",
+        "response_format",
+        openai("This response_format type is unavailable now"),
+        ("response_format",),
+        "rejects response_format",
+    ),
+    Rejection(
+        "pydantic's 422",
+        "openai",
+        "seed",
+        wire(
+            {
+                "detail": [
+                    {
+                        "type": "extra_forbidden",
+                        "loc": ["body", "seed"],
+                        "msg": "Extra inputs are not permitted",
+                        "input": 0,
+                    }
+                ]
+            },
+            422,
+        ),
+        ("seed",),
+        "rejects seed",
+    ),
+    Rejection(
+        "pydantic's 422 inside a message",
+        "openai",
+        "seed",
+        wire(
+            {
+                "object": "error",
+                "message": {
+                    "detail": [
+                        {
+                            "type": "extra_forbidden",
+                            "loc": ["body", "seed"],
+                            "msg": "Extra inputs are not permitted",
+                            "input": 0,
+                        }
+                    ]
+                },
+                "type": "invalid_request_error",
+                "param": None,
+                "code": None,
+            },
+            422,
+        ),
+        ("seed",),
+        "rejects seed",
+    ),
+]
 
 # What names neither, or more than one.
 REJECTIONS += [
-    Rejection("thinking that cannot be off", "google", "thinkingBudget", google(
-        "Budget 0 is invalid. This model only works in thinking mode."), ("thinking_config",), "hinking",
-        {"thinking_budget": 0}),
-    Rejection("thinking that is not there", "google", "thinkingBudget", google(
-        "Thinking is not enabled for models/gemini-2.0-flash-preview-image-generation"), ("thinking_config",),
-        "hinking", {"thinking_budget": 128}),
-    Rejection("a budget beyond the model's", "google", "thinkingBudget", google(
-        "The thinking budget (52428) is invalid."), ("thinking_config",), "hinking", {"thinking_budget": 52428}),
-    Rejection("too many states", "google", "responseJsonSchema", google(
-        "The specified schema produces a constraint that has too many states for serving."),
-        ("response_json_schema", "response_mime_type"), "schema"),
-    Rejection("Gemini's words behind a gateway", "openai", "reasoning_effort", openai(
-        "Budget 0 is invalid. This model only works in thinking mode."), ("reasoning_effort",), "thinking", LOW),
-    Rejection("LiteLLM's None", "openai", "temperature", openai(
-        "litellm.UnsupportedParamsError: gpt-5-nano doesn't support temperature=0.1 while reasoning is active.",
-        type="None", param="None", code="400"), ("temperature",), "rejects temperature"),
-    Rejection("a schema of vLLM's", "openai", "response_format", openai(
-        "The provided JSON schema contains features not supported by xgrammar."), ("response_format",),
-        "rejects response_format"),
-    Rejection("behind OpenRouter", "openai", "seed", openai("Provider returned error", code=400, metadata={
-        "raw": '{"error": {"message": "Unsupported parameter: seed"}}'}), ("seed",), "rejects seed"),
-    Rejection("a positive temperature, for TGI", "openai", "temperature", wire({
-        "error": "Input validation error: `temperature` must be strictly positive", "error_type": "validation"}, 422),
-        ("temperature",), "rejects temperature"),
-]  # fmt: skip
+    Rejection(
+        "thinking that cannot be off",
+        "google",
+        "thinkingBudget",
+        google("Budget 0 is invalid. This model only works in thinking mode."),
+        ("thinking_config",),
+        "hinking",
+        {"thinking_budget": 0},
+    ),
+    Rejection(
+        "thinking that is not there",
+        "google",
+        "thinkingBudget",
+        google("Thinking is not enabled for models/gemini-2.0-flash-preview-image-generation"),
+        ("thinking_config",),
+        "hinking",
+        {"thinking_budget": 128},
+    ),
+    Rejection(
+        "a budget beyond the model's",
+        "google",
+        "thinkingBudget",
+        google("The thinking budget (52428) is invalid."),
+        ("thinking_config",),
+        "hinking",
+        {"thinking_budget": 52428},
+    ),
+    Rejection(
+        "too many states",
+        "google",
+        "responseJsonSchema",
+        google("The specified schema produces a constraint that has too many states for serving."),
+        ("response_json_schema", "response_mime_type"),
+        "schema",
+    ),
+    Rejection(
+        "Gemini's words behind a gateway",
+        "openai",
+        "reasoning_effort",
+        openai("Budget 0 is invalid. This model only works in thinking mode."),
+        ("reasoning_effort",),
+        "thinking",
+        LOW,
+    ),
+    Rejection(
+        "LiteLLM's None",
+        "openai",
+        "temperature",
+        openai(
+            "litellm.UnsupportedParamsError: gpt-5-nano doesn't support temperature=0.1 while reasoning is active.",
+            type="None",
+            param="None",
+            code="400",
+        ),
+        ("temperature",),
+        "rejects temperature",
+    ),
+    Rejection(
+        "a schema of vLLM's",
+        "openai",
+        "response_format",
+        openai("The provided JSON schema contains features not supported by xgrammar."),
+        ("response_format",),
+        "rejects response_format",
+    ),
+    Rejection(
+        "behind OpenRouter",
+        "openai",
+        "seed",
+        openai(
+            "Provider returned error",
+            code=400,
+            metadata={"raw": '{"error": {"message": "Unsupported parameter: seed"}}'},
+        ),
+        ("seed",),
+        "rejects seed",
+    ),
+    Rejection(
+        "a positive temperature, for TGI",
+        "openai",
+        "temperature",
+        wire(
+            {"error": "Input validation error: `temperature` must be strictly positive", "error_type": "validation"},
+            422,
+        ),
+        ("temperature",),
+        "rejects temperature",
+    ),
+]
 
 each = {"argnames": "rejection", "ids": lambda rejection: f"{rejection.name}, {rejection.sdk}"}
 
@@ -251,11 +527,23 @@ def test_a_rejected_parameter_is_dropped_where_allowed(rejection: Rejection, tmp
 
 
 FORMATS = [
-    Rejection("by its path", "anthropic", "format", anthropic(
-        "output_config.format: Extra inputs are not permitted"), ("response_format",), "change or remove response_for"),
-    Rejection("in words", "anthropic", "format", anthropic("'claude-haiku-4-5' does not support output format."),
-              ("response_format",), "rejects response_format"),
-]  # fmt: skip
+    Rejection(
+        "by its path",
+        "anthropic",
+        "format",
+        anthropic("output_config.format: Extra inputs are not permitted"),
+        ("response_format",),
+        "change or remove response_for",
+    ),
+    Rejection(
+        "in words",
+        "anthropic",
+        "format",
+        anthropic("'claude-haiku-4-5' does not support output format."),
+        ("response_format",),
+        "rejects response_format",
+    ),
+]
 
 
 @pytest.mark.parametrize(argvalues=FORMATS, **each)
@@ -337,11 +625,19 @@ OLDER, NEWER = sorted(LIMITS, key=len)
 REFUSALS = {
     "OpenAI": lambda name: openai(
         f"Unsupported parameter: '{name}' is not supported with this model. Use 'max_completion_tokens' instead.",
-        param=name, code="unsupported_parameter"),
+        param=name,
+        code="unsupported_parameter",
+    ),
     "Groq": lambda name: openai(f"property '{name}' is unsupported"),
-    "pydantic": lambda name: wire({"detail": [
-        {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": 9}]}, 422),
-}  # fmt: skip
+    "pydantic": lambda name: wire(
+        {
+            "detail": [
+                {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": 9}
+            ]
+        },
+        422,
+    ),
+}
 
 
 def takes(name: str, refusal: str = "OpenAI") -> Answering:
@@ -458,8 +754,11 @@ def test_a_plan_s_temperature_can_be_unset() -> None:
 def fails_on_schema(asked: Asked) -> Answer:
     """Answer as llama-cpp-python does: a 500 for a kind of response_format that it does not know."""
     kind = asked.body.get("response_format", {}).get("type")
-    return wire(problem("1 validation error for Request: response_format"), 500) if kind == "json_schema" else (
-        good("openai"))  # fmt: skip
+    return (
+        wire(problem("1 validation error for Request: response_format"), 500)
+        if kind == "json_schema"
+        else (good("openai"))
+    )
 
 
 def test_a_server_that_fails_on_the_schema_is_found_out(tmp_path: Path) -> None:
@@ -595,9 +894,10 @@ def test_the_first_pair_has_as_many_attempts_as_the_others(tmp_path: Path) -> No
 
 THINKING = {"openai": "reasoning_effort", "google": "thinking", "anthropic": "reasoning_effort or thinking_budget"}
 CUT = {
-    "openai": wire(chat("{", "length")), "google": wire(gemini("{", finish="MAX_TOKENS")),
+    "openai": wire(chat("{", "length")),
+    "google": wire(gemini("{", finish="MAX_TOKENS")),
     "anthropic": wire(claude("{", stop="max_tokens")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("sdk", ALL_SDKS)

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgefixtures.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.cues import BY_NAME, FAMILIES, Cue, family
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import load_judge
-from judgefixtures.pairs import Pair
-from judgefixtures.prompts import BUILT_IN, Placement, Template, load_template
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.material.cues import BY_NAME, FAMILIES, Cue, family
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.prompts import BUILT_IN, Placement, Template, load_template
+from judgefixtures.words.errors import JudgeFixturesError
 
 QUESTION = "Why is the sky blue?"
 FIRST = "Air scatters short waves most.\n\nSo blue comes from everywhere."
@@ -63,10 +63,32 @@ OWN = "Q {question}\nA {response_1}\nB {response_2}\n"
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 HOSTILE = (
-    "{cue_1}", "{cue_2}", "{question}", "{response_1}", "{response_2}", "{{question}}", "{", "}", "{}", "{0}",
-    "\nResponse 2:\n", "Question:", "[End of A]", "Response 1 was written recently (in 2025).",
-    "\\", "\\g<1>", "\\1", "\\n", "%s", "$question", "\n", "\r\n", "\u2028", "\x00", "ß",
-)  # fmt: skip
+    "{cue_1}",
+    "{cue_2}",
+    "{question}",
+    "{response_1}",
+    "{response_2}",
+    "{{question}}",
+    "{",
+    "}",
+    "{}",
+    "{0}",
+    "\nResponse 2:\n",
+    "Question:",
+    "[End of A]",
+    "Response 1 was written recently (in 2025).",
+    "\\",
+    "\\g<1>",
+    "\\1",
+    "\\n",
+    "%s",
+    "$question",
+    "\n",
+    "\r\n",
+    "\u2028",
+    "\x00",
+    "ß",
+)
 hostile = st.lists(st.sampled_from(HOSTILE)).map("".join)
 anything = texts | hostile
 
@@ -395,10 +417,7 @@ def test_an_unknown_family_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (
-            "provenance",
-            ["expert-human", "expert-llm", "expert-unknown", "human-llm", "human-unknown", "llm-unknown"],
-        ),
+        ("provenance", ["expert-human", "expert-llm", "expert-unknown", "human-llm", "human-unknown", "llm-unknown"]),
         ("recency", ["new-old"]),
     ],
 )

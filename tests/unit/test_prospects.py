@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from support.project import REPOSITORY, json_lines, rows_of
 
+from judgefixtures.asking.costs import Cost
 from judgefixtures.checks import SwapCheck
-from judgefixtures.checks.check import Subject
+from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import SwapTable, build_config
-from judgefixtures.costs import Cost
-from judgefixtures.prospects import prospects
-from judgefixtures.run import Run, RunOptions
+from judgefixtures.preflight.prospects import prospects
+from judgefixtures.runs.run import Run, RunOptions
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.swap import guard_margin
 
@@ -84,8 +84,9 @@ def test_datasets_of_other_sizes(tmp_path: Path) -> None:
     assert [cells(line)[0] for line in lines[2:8]] == ["20", "20", "100", "100", "200", "200"]
     assert cells(lines[2])[2] == "? / ? / ?"
     margin = f"{guard_margin(20, 14, SwapTable()):.2f}".lstrip("0")
-    assert (f"with 20 to 80 pairs an APPROVE rules out that any single contrast on one dataset is worse by {margin} "
-            "or more") in lines  # fmt: skip
+    assert (
+        f"with 20 to 80 pairs an APPROVE rules out that any single contrast on one dataset is worse by {margin} or more"
+    ) in lines
     assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
 
 
@@ -105,9 +106,12 @@ def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
 def test_the_baselines_repeats_say_how_often_it_flips() -> None:
     """Where repeats of the baseline are recorded, the chances are for its own share of flips."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
-        compared = [Subject("simulated-gpt-4o", dataset, SwapCheck(each, 14), "simulated-noisy")
-                    for dataset in ("house-close", "house-close-stories")
-                    for family in ("provenance", "recency") for each in run.contrasts(family)]  # fmt: skip
+        compared = [
+            Subject("simulated-gpt-4o", dataset, SwapCheck(each, 14), "simulated-noisy")
+            for dataset in ("house-close", "house-close-stories")
+            for family in ("provenance", "recency")
+            for each in run.contrasts(family)
+        ]
         lines = said(run, *compared)
     assert lines[0].endswith("flips are as by the baseline's repeats")
     assert [cells(line)[:2] for line in lines[2:5]] == [["100", ".05"], ["200", ".05"], ["300", ".05"]]

@@ -53,7 +53,7 @@ from support.server import (
     wire,
 )
 
-from judgefixtures.judges import FatalJudgeError, Reply, load_judge
+from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
 
 CLAUDE_FILE = Path(__file__).parent / "data" / "anthropic-cases.json"  # made of Anthropic's documentation, 2026-11
 SHARED_CASES = Path(__file__).parents[2].parent / "shared" / "data" / "provider-cases.json"
@@ -186,39 +186,60 @@ LATER, EARLIER = (email.utils.formatdate(time.time() + shift, usegmt=True) for s
 OWN_CASES = [
     # A verdict, however it is wrapped on its way.
     *cases_of(
-        1, "openai",
+        1,
+        "openai",
         ("byte order mark before the envelope", wire(b"\xef\xbb\xbf" + json.dumps(chat(FIRST)).encode())),
         ("byte order mark before the verdict", wire(chat("\ufeff" + FIRST))),
         ("gzip", wire(gzip.compress(json.dumps(chat(FIRST)).encode()), **GZIPPED)),
         ("chunks", wire(chat(FIRST), transport="chunked")),
         ("JSON that calls itself text", wire(chat(FIRST), content_type="text/plain")),
         ("a charset that is not used", wire(chat(FIRST), content_type="application/json; charset=latin-1")),
-        ("content as a list of parts", wire(chat([{"type": "text", "text": FIRST[:20]},
-                                                  {"type": "text", "text": FIRST[20:]}]))),
+        (
+            "content as a list of parts",
+            wire(chat([{"type": "text", "text": FIRST[:20]}, {"type": "text", "text": FIRST[20:]}])),
+        ),
         ("no finish reason", wire(chat(FIRST, None))),
         ("a finish reason of the server's own", wire(chat(FIRST, "eos_token"))),
         ("refusal that is an empty text", wire(chat(FIRST, refusal=""))),
         ("usage null", wire(chat(FIRST) | {"usage": None, "system_fingerprint": None})),
         ("a dated snapshot for its alias", wire(chat(FIRST, model="gpt-4o-2024-11-20"))),
         ("a short date for its alias", wire(chat(FIRST, model="gpt-4-0613")), {"model": "gpt-4"}),
-        ("another model that is accepted", wire(chat(FIRST, model="house-model-7b")),
-         {"accept_served_model": "house-model-7b"}),
-        ("the alias itself, where another is accepted", wire(chat(FIRST, model="gpt-4o")),
-         {"accept_served_model": "house-model-7b"}),
+        (
+            "another model that is accepted",
+            wire(chat(FIRST, model="house-model-7b")),
+            {"accept_served_model": "house-model-7b"},
+        ),
+        (
+            "the alias itself, where another is accepted",
+            wire(chat(FIRST, model="gpt-4o")),
+            {"accept_served_model": "house-model-7b"},
+        ),
         ("reasoning_content beside the content", wire(chat(FIRST, reasoning_content="Two looks better. " + SECOND))),
         ("reasoning beside the content", wire(chat(FIRST, reasoning="Two looks better. " + SECOND))),
         ("a think block that says otherwise", wire(chat(f"<think>Perhaps {SECOND}?</think>\n{FIRST}"))),
         ("an array around it", wire(chat(f"[{FIRST}]"))),
         ("a number as text", wire(chat('{"selected_response": "1", "reason": "dated"}'))),
         ("blank lines before the envelope", wire("\n\n\n" + json.dumps(chat(FIRST)))),
-        ("a part that is a thought", wire(chat([{"type": "thinking", "thinking": [{"type": "text", "text": SECOND}]},
-                                                {"type": "text", "text": FIRST}]))),
+        (
+            "a part that is a thought",
+            wire(
+                chat(
+                    [
+                        {"type": "thinking", "thinking": [{"type": "text", "text": SECOND}]},
+                        {"type": "text", "text": FIRST},
+                    ]
+                )
+            ),
+        ),
         ("the last token of brackets", wire(chat("Not [[B]], since it is undated. [[A]]")), {"verdict": "brackets"}),
-        ("a second choice that says otherwise",
-         wire(chat(FIRST) | {"choices": [*chat(FIRST)["choices"], *chat(SECOND)["choices"]]})),
+        (
+            "a second choice that says otherwise",
+            wire(chat(FIRST) | {"choices": [*chat(FIRST)["choices"], *chat(SECOND)["choices"]]}),
+        ),
     ),
     *cases_of(
-        1, "google",
+        1,
+        "google",
         ("byte order mark before the envelope", wire(b"\xef\xbb\xbf" + json.dumps(gemini(FIRST)).encode())),
         ("gzip", wire(gzip.compress(json.dumps(gemini(FIRST)).encode()), **GZIPPED)),
         ("no finish reason", wire(gemini(FIRST, finish=None))),
@@ -226,105 +247,154 @@ OWN_CASES = [
         ("a thought between two halves", wire(gemini(FIRST[:9], {"text": "Hm.", "thought": True}, FIRST[9:]))),
         ("a revision for its alias", wire(gemini(FIRST, modelVersion="gemini-2.5-flash-001"))),
         ("models/ before the served name", wire(gemini(FIRST, modelVersion="models/gemini-2.5-flash"))),
-        ("models/ before the requested name", wire(gemini(FIRST, modelVersion="gemini-2.5-flash")),
-         {"model": "models/gemini-2.5-flash"}),
+        (
+            "models/ before the requested name",
+            wire(gemini(FIRST, modelVersion="gemini-2.5-flash")),
+            {"model": "models/gemini-2.5-flash"},
+        ),
         ("a part that is no text", wire(gemini({"functionCall": {"name": "f", "args": {}}}, FIRST))),
     ),
     *cases_of(
-        2, "openai",
+        2,
+        "openai",
         ("a fence", wire(chat(FENCED))),
         ("prose around it", wire(chat(f"Here is what I think.\n{SECOND}\nDone."))),
         ("2.0", wire(chat('{"selected_response": 2.0, "reason": "steps"}'))),
         ("tool_calls that are an empty list", wire(chat(SECOND, tool_calls=[], function_call=None))),
     ),
     *cases_of(
-        2, "google",
+        2,
+        "google",
         ("a fence", wire(gemini(FENCED))),
         ("Response 2", wire(gemini('{"selected_response": "Response 2", "reason": "steps"}'))),
         ("usage of nothing but the prompt", wire(gemini(SECOND, usageMetadata={"promptTokenCount": 9}))),
     ),
     # No verdict, and that of one item.
     *cases_of(
-        "refusal", "openai",
+        "refusal",
+        "openai",
         ("a refusal", wire(chat(None, refusal="I cannot compare these."))),
         ("a refusal beside a verdict", wire(chat(SECOND, refusal="I would rather not."))),
         ("finish reason refusal", wire(chat("", "refusal"))),
     ),
     *cases_of(
-        "truncated", "openai",
+        "truncated",
+        "openai",
         ("length in the middle", wire(chat(FIRST[:30], "length"))),
         ("length after a whole verdict", wire(chat(FIRST, "length"))),
         ("length, all of it spent on thinking", wire(chat("", "length", reasoning_content="Let me see"))),
         ("cut off although it says stop", wire(chat(FIRST[:30]))),
     ),
     *cases_of(
-        "truncated", "google",
+        "truncated",
+        "google",
         ("MAX_TOKENS in the middle", wire(gemini(FIRST[:30], finish="MAX_TOKENS"))),
         ("MAX_TOKENS after a whole verdict", wire(gemini(FIRST, finish="MAX_TOKENS"))),
         ("MAX_TOKENS without content", wire({"candidates": [{"finishReason": "MAX_TOKENS"}]})),
     ),
     *cases_of(
-        "filtered", "openai",
+        "filtered",
+        "openai",
         ("content_filter in the middle", wire(chat(FIRST[:30], "content_filter"))),
         ("content_filter as a 400", wire(problem("Blocked by our policy.", code="content_filter"), 400)),
     ),
     *cases_of(
-        "filtered", "google",
-        *((f"finish reason {name}", wire(gemini(FIRST[:30], finish=name)))
-          for name in ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "SPII", "OTHER", "A_REASON_TO_COME")),
+        "filtered",
+        "google",
+        *(
+            (f"finish reason {name}", wire(gemini(FIRST[:30], finish=name)))
+            for name in ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "SPII", "OTHER", "A_REASON_TO_COME")
+        ),
         ("a known reason to withhold after a whole verdict", wire(gemini(FIRST, finish="SAFETY"))),
         ("an unknown finish reason and no text", wire(gemini(finish="A_REASON_TO_COME"))),
         ("a blocked prompt", wire({"promptFeedback": {"blockReason": "BLOCKLIST"}})),
         ("a candidate that is only safety", wire({"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]})),
     ),
     *cases_of(
-        "no-answer", "openai",
+        "no-answer",
+        "openai",
         ("null content with tool_calls", wire(chat(None, "tool_calls", tool_calls=[{"id": "t", "type": "function"}]))),
         ("a function call", wire(chat(None, "function_call", function_call={"name": "vote", "arguments": FIRST}))),
     ),
     *cases_of(
-        "too-large", "openai",
+        "too-large",
+        "openai",
         ("context_length_exceeded", wire(problem("Too long for me.", code="context_length_exceeded"), 400)),
         ("413 with a page", wire("<html><h1>413 Request Entity Too Large</h1></html>", 413)),
-        ("llama.cpp's context", wire(problem("the request exceeds the available context size (64 tokens), try "
-                                             "increasing it", code=400, type="exceed_context_size_error"), 400)),
+        (
+            "llama.cpp's context",
+            wire(
+                problem(
+                    "the request exceeds the available context size (64 tokens), try increasing it",
+                    code=400,
+                    type="exceed_context_size_error",
+                ),
+                400,
+            ),
+        ),
         ("Ollama's context", wire({"error": "the input length exceeds the context length"}, 400)),
-        ("one request beyond the limit per minute", wire(problem(
-            "Rate limit reached on tokens per min (TPM): Limit 800, Requested 950.", code="rate_limit_exceeded"), 429)),
+        (
+            "one request beyond the limit per minute",
+            wire(
+                problem(
+                    "Rate limit reached on tokens per min (TPM): Limit 800, Requested 950.", code="rate_limit_exceeded"
+                ),
+                429,
+            ),
+        ),
     ),
     *cases_of(
-        "too-large", "google",
-        ("too many tokens", wire(google_problem(400, "The input token count (90) exceeds the maximum number of tokens "
-                                                     "allowed (60).", "INVALID_ARGUMENT"), 400)),
+        "too-large",
+        "google",
+        (
+            "too many tokens",
+            wire(
+                google_problem(
+                    400,
+                    "The input token count (90) exceeds the maximum number of tokens allowed (60).",
+                    "INVALID_ARGUMENT",
+                ),
+                400,
+            ),
+        ),
     ),
     *cases_of(
-        "empty", "openai",
+        "empty",
+        "openai",
         ("the verdict in reasoning_content", wire(chat(None, reasoning_content=SECOND))),
         ("the verdict in reasoning, content blank", wire(chat(" \n", reasoning=SECOND))),
         ("a thought without an end", wire(chat(f"<think>Perhaps {SECOND}"))),
     ),
     *cases_of(
-        "tie", "openai",
+        "tie",
+        "openai",
         ("[[C]]", wire(chat("Both will do. [[C]]")), {"verdict": "brackets"}),
         ("a tie in words", wire(chat('{"selected_response": "Tie", "reason": "both"}'))),
     ),
     *cases_of(
-        "not-a-choice", "openai",
-        *((f"selected_response {value}", wire(chat(f'{{"selected_response": {value}, "reason": ""}}')))
-          for value in ("0", "1.5", "null", "false", '"A"', "[2]", '"1 or 2"', "{}")),
+        "not-a-choice",
+        "openai",
+        *(
+            (f"selected_response {value}", wire(chat(f'{{"selected_response": {value}, "reason": ""}}')))
+            for value in ("0", "1.5", "null", "false", '"A"', "[2]", '"1 or 2"', "{}")
+        ),
     ),
     *cases_of("conflict", "google", ("two verdicts", wire(gemini(f"{FIRST}\n\nOr rather:\n{SECOND}")))),
     *cases_of("no-token", "openai", ("no brackets", wire(chat("The first.")), {"verdict": "brackets"})),
     *cases_of(
-        "no-json", "google",
+        "no-json",
+        "google",
         ("prose", wire(gemini("The first response is better."))),
         ("a list of numbers", wire(gemini("[1, 2]"))),
     ),
     # What another attempt can cure.
     *cases_of(
-        RETRY, "openai",
-        *((f"status {status}", wire(problem("Later, please."), status))
-          for status in (408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 529, 599)),
+        RETRY,
+        "openai",
+        *(
+            (f"status {status}", wire(problem("Later, please."), status))
+            for status in (408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 529, 599)
+        ),
         ("502 with a page", wire(NGINX, 502, content_type="text/html")),
         ("503 in words", wire("upstream connect error or disconnect/reset before headers", 503)),
         ("500 with nothing", wire(b"", 500)),
@@ -333,9 +403,17 @@ OWN_CASES = [
         ("an error of the server in a 200", wire(problem("Upstream is busy.", code=529))),
         ("a text as error in a 200", wire({"error": "upstream reset"})),
         ("a rate limit in a 200", wire(problem("Slow down.", code="429"))),
-        ("429 of requests per minute", wire(problem(
-            "Rate limit reached on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20ms.",
-            type="requests", code="rate_limit_exceeded"), 429)),
+        (
+            "429 of requests per minute",
+            wire(
+                problem(
+                    "Rate limit reached on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20ms.",
+                    type="requests",
+                    code="rate_limit_exceeded",
+                ),
+                429,
+            ),
+        ),
         ("Retry-After 0", wire(problem("Wait."), 429, retry_after="0")),
         ("Retry-After below 0", wire(problem("Wait."), 429, retry_after="-30")),
         ("Retry-After that is no time", wire(problem("Wait."), 429, retry_after="soon")),
@@ -366,17 +444,34 @@ OWN_CASES = [
         ("finish reason abort", wire(chat("", "abort"))),
     ),
     *cases_of(
-        RETRY, "google",
+        RETRY,
+        "google",
         ("a body that is not UTF-8", wire(latin(gemini(FIRST.replace("date", "début"))))),
-        *((f"status {status}", wire(google_problem(status, "Later, please."), status))
-          for status in (408, 409, 429, 500, 502, 503, 529)),
+        *(
+            (f"status {status}", wire(google_problem(status, "Later, please."), status))
+            for status in (408, 409, 429, 500, 502, 503, 529)
+        ),
         ("502 with a page", wire(NGINX, 502, content_type="text/html")),
-        ("an error in a list", wire([google_problem(503, "The service is currently unavailable.", "UNAVAILABLE")],
-                                    503)),
-        ("RetryInfo", wire(google_problem(429, "Too many requests per minute.", "RESOURCE_EXHAUSTED",
-                                          {"@type": RETRY_INFO, "retryDelay": "0.03s"}), 429)),
-        ("quota exceeded, and nothing of a day", wire(google_problem(
-            429, "Resource has been exhausted (e.g. check quota).", "RESOURCE_EXHAUSTED"), 429)),
+        (
+            "an error in a list",
+            wire([google_problem(503, "The service is currently unavailable.", "UNAVAILABLE")], 503),
+        ),
+        (
+            "RetryInfo",
+            wire(
+                google_problem(
+                    429,
+                    "Too many requests per minute.",
+                    "RESOURCE_EXHAUSTED",
+                    {"@type": RETRY_INFO, "retryDelay": "0.03s"},
+                ),
+                429,
+            ),
+        ),
+        (
+            "quota exceeded, and nothing of a day",
+            wire(google_problem(429, "Resource has been exhausted (e.g. check quota).", "RESOURCE_EXHAUSTED"), 429),
+        ),
         ("fewer bytes than promised", wire(gemini(FIRST), transport="cut")),
         ("a reset", wire(gemini(FIRST), transport="reset")),
         ("silence", wire(gemini(FIRST), transport="silent"), {"timeout": 1.0}),
@@ -392,7 +487,8 @@ OWN_CASES = [
     ),
     # What no attempt can cure.
     *cases_of(
-        FATAL, "openai",
+        FATAL,
+        "openai",
         ("401", wire(problem("No such key."), 401), "api_key_env"),
         ("401 in a text", wire({"error": "Unauthorized"}, 401), "api_key_env"),
         ("401 in a detail", wire({"detail": "Not authenticated"}, 401), "api_key_env", "Not authenticated"),
@@ -401,156 +497,368 @@ OWN_CASES = [
         ("402 in a 200", wire(problem("This request requires more credits.", code=402)), "topped up"),
         ("403 of a region", wire(problem("This region is not served."), 403), "region"),
         ("403 of a page", wire("<html>Just a moment...</html>", 403, content_type="text/html"), "access is denied"),
-        ("404 of a model", wire(problem("The model `gpt-4o` has been deprecated.", code="model_not_found"), 404),
-         "'gpt-4o'", "list of models"),
+        (
+            "404 of a model",
+            wire(problem("The model `gpt-4o` has been deprecated.", code="model_not_found"), 404),
+            "'gpt-4o'",
+            "list of models",
+        ),
         ("404 of Ollama", wire({"error": "model 'gpt-4o' not found, try pulling it first"}, 404), "try pulling it"),
         ("405", wire({"detail": "Method Not Allowed"}, 405), "base_url"),
         ("501", wire("Unsupported method", 501), "base_url"),
-        ("insufficient_quota as 429", wire(problem("Check your plan.", code="insufficient_quota"), 429,
-                                           retry_after="1"), "quota", "--judge-record missing"),
-        ("insufficient_quota as a type", wire(problem("Check your plan.", type="insufficient_quota", code=None), 429),
-         "quota"),
+        (
+            "insufficient_quota as 429",
+            wire(problem("Check your plan.", code="insufficient_quota"), 429, retry_after="1"),
+            "quota",
+            "--judge-record missing",
+        ),
+        (
+            "insufficient_quota as a type",
+            wire(problem("Check your plan.", type="insufficient_quota", code=None), 429),
+            "quota",
+        ),
         ("insufficient_quota in a 200", wire(problem("Check your plan.", code="insufficient_quota")), "quota"),
-        ("a credit balance", wire({"type": "error", "error": {"type": "invalid_request_error",
-                                   "message": "Your credit balance is too low."}}, 400), "quota"),
-        ("tokens of a day", wire(problem(
-            "Rate limit reached on tokens per day (TPD): Limit 1000, Used 990, Requested 20. Please try again in 9ms.",
-            code="rate_limit_exceeded"), 429), "daily limit"),
+        (
+            "a credit balance",
+            wire(
+                {
+                    "type": "error",
+                    "error": {"type": "invalid_request_error", "message": "Your credit balance is too low."},
+                },
+                400,
+            ),
+            "quota",
+        ),
+        (
+            "tokens of a day",
+            wire(
+                problem(
+                    "Rate limit reached on tokens per day (TPD): Limit 1000, Used 990, Requested 20. Please try again in 9ms.",
+                    code="rate_limit_exceeded",
+                ),
+                429,
+            ),
+            "daily limit",
+        ),
         ("Retry-After of two hours", wire(problem("Wait."), 503, retry_after="7200"), "7200 s", "run again later"),
         ("Retry-After of a date in two hours", wire(problem("Wait."), 429, retry_after=LATER), "run again later"),
         ("six minutes in words", wire(problem("Please try again in 6m0s."), 429), "360 s"),
         ("endless Retry-After", wire(problem("Wait."), 429, retry_after="inf"), "run again later"),
-        ("temperature", wire(problem("Unsupported value: 'temperature' does not support 0.0 with this model.",
-                                     param="temperature", code="unsupported_value"), 400),
-         "rejects temperature", "drop_unsupported"),
-        ("an unknown argument", wire(problem("Unrecognized request argument supplied: seed", param=None), 400),
-         "rejects seed", "drop_unsupported"),
-        ("a schema", wire(problem("Invalid schema for response_format 'verdict'.", param="response_format"), 400),
-         "rejects response_format"),
+        (
+            "temperature",
+            wire(
+                problem(
+                    "Unsupported value: 'temperature' does not support 0.0 with this model.",
+                    param="temperature",
+                    code="unsupported_value",
+                ),
+                400,
+            ),
+            "rejects temperature",
+            "drop_unsupported",
+        ),
+        (
+            "an unknown argument",
+            wire(problem("Unrecognized request argument supplied: seed", param=None), 400),
+            "rejects seed",
+            "drop_unsupported",
+        ),
+        (
+            "a schema",
+            wire(problem("Invalid schema for response_format 'verdict'.", param="response_format"), 400),
+            "rejects response_format",
+        ),
         ("422 with a detail", wire({"detail": "seed: not here"}, 422), "seed: not here", "judge's table"),
         ("a 400 that says nothing", wire(b"", 400), "HTTP 400"),
         ("407", wire("Proxy Authentication Required", 407), "HTTP 407"),
         ("410", wire(problem("This model has been shut down."), 410), "shut down"),
-        *((f"redirect {status}", wire(b"", status, location="https://elsewhere.example/v1"), "set base_url",
-           "https://elsewhere.example/v1") for status in (301, 302, 303, 307, 308)),
+        *(
+            (
+                f"redirect {status}",
+                wire(b"", status, location="https://elsewhere.example/v1"),
+                "set base_url",
+                "https://elsewhere.example/v1",
+            )
+            for status in (301, 302, 303, 307, 308)
+        ),
         ("a page with 200", wire(HTML, content_type="text/html"), "HTML page", "/v1"),
         ("a page that calls itself JSON", wire("\n  <HTML><body>Sign in</body></HTML>"), "HTML page"),
         ("a stream with 200", wire(SSE, content_type="text/event-stream"), "forces streaming"),
         ("mini for the full model", wire(chat(FIRST, model="gpt-4o-mini")), "'gpt-4o-mini'", "accept_served_model"),
         ("a dated mini for the full model", wire(chat(FIRST, model="gpt-4o-mini-2024-07-18")), "accept_served_model"),
-        ("another model than the accepted one", wire(chat(FIRST, model="house-model-8b")), "'house-model-8b'",
-         {"accept_served_model": "house-model-7b"}),
-        ("another model behind an invalid answer", wire(chat("", "length", model="gpt-4o-mini")),
-         "accept_served_model"),
+        (
+            "another model than the accepted one",
+            wire(chat(FIRST, model="house-model-8b")),
+            "'house-model-8b'",
+            {"accept_served_model": "house-model-7b"},
+        ),
+        (
+            "another model behind an invalid answer",
+            wire(chat("", "length", model="gpt-4o-mini")),
+            "accept_served_model",
+        ),
         ("nobody listens", None, "refuses connections", "base_url"),
     ),
     *cases_of(
-        FATAL, "google",
-        ("API_KEY_INVALID as 400", wire(google_problem(400, "Please pass a key that is valid.", "INVALID_ARGUMENT",
-                                                       {"@type": INFO, "reason": "API_KEY_INVALID"}), 400),
-         "api_key_env"),
-        ("API key not valid, in words", wire(google_problem(400, "API key not valid. Please pass a valid API key."),
-                                             400), "api_key_env"),
-        ("403", wire(google_problem(403, "Your API key was reported as leaked.", "PERMISSION_DENIED"), 403),
-         "permissions"),
-        ("404", wire(google_problem(404, "models/gemini-9 is not found for API version v1.", "NOT_FOUND"), 404),
-         "'gemini-2.5-flash'", "list of models"),
-        ("a region as 400", wire(google_problem(400, "User location is not supported for the API use.",
-                                                "FAILED_PRECONDITION"), 400), "location is not supported"),
-        ("a limit per day", wire(google_problem(429, "Quota exceeded.", "RESOURCE_EXHAUSTED",
-                                                {"@type": QUOTA, "violations": [{"quotaId": "RequestsPerDayPerModel"}]},
-                                                {"@type": RETRY_INFO, "retryDelay": "3s"}), 429), "daily limit"),
-        ("a limit of 0", wire(google_problem(429, "Quota exceeded for metric m, limit: 0, model: gemini-2.5-flash"),
-                              429), "another plan"),
-        ("RetryInfo of an hour", wire(google_problem(503, "Overloaded.", "UNAVAILABLE",
-                                                     {"@type": RETRY_INFO, "retryDelay": "3600s"}), 503), "3600 s"),
-        ("thinking", wire(google_problem(400, "Invalid JSON payload received. Unknown name \"thinkingConfig\" at "
-                                              "'generation_config': Cannot find field.", "INVALID_ARGUMENT"), 400),
-         "rejects thinkingConfig", "drop_unsupported", {"thinking_budget": 0}),
+        FATAL,
+        "google",
+        (
+            "API_KEY_INVALID as 400",
+            wire(
+                google_problem(
+                    400,
+                    "Please pass a key that is valid.",
+                    "INVALID_ARGUMENT",
+                    {"@type": INFO, "reason": "API_KEY_INVALID"},
+                ),
+                400,
+            ),
+            "api_key_env",
+        ),
+        (
+            "API key not valid, in words",
+            wire(google_problem(400, "API key not valid. Please pass a valid API key."), 400),
+            "api_key_env",
+        ),
+        (
+            "403",
+            wire(google_problem(403, "Your API key was reported as leaked.", "PERMISSION_DENIED"), 403),
+            "permissions",
+        ),
+        (
+            "404",
+            wire(google_problem(404, "models/gemini-9 is not found for API version v1.", "NOT_FOUND"), 404),
+            "'gemini-2.5-flash'",
+            "list of models",
+        ),
+        (
+            "a region as 400",
+            wire(google_problem(400, "User location is not supported for the API use.", "FAILED_PRECONDITION"), 400),
+            "location is not supported",
+        ),
+        (
+            "a limit per day",
+            wire(
+                google_problem(
+                    429,
+                    "Quota exceeded.",
+                    "RESOURCE_EXHAUSTED",
+                    {"@type": QUOTA, "violations": [{"quotaId": "RequestsPerDayPerModel"}]},
+                    {"@type": RETRY_INFO, "retryDelay": "3s"},
+                ),
+                429,
+            ),
+            "daily limit",
+        ),
+        (
+            "a limit of 0",
+            wire(google_problem(429, "Quota exceeded for metric m, limit: 0, model: gemini-2.5-flash"), 429),
+            "another plan",
+        ),
+        (
+            "RetryInfo of an hour",
+            wire(google_problem(503, "Overloaded.", "UNAVAILABLE", {"@type": RETRY_INFO, "retryDelay": "3600s"}), 503),
+            "3600 s",
+        ),
+        (
+            "thinking",
+            wire(
+                google_problem(
+                    400,
+                    'Invalid JSON payload received. Unknown name "thinkingConfig" at '
+                    "'generation_config': Cannot find field.",
+                    "INVALID_ARGUMENT",
+                ),
+                400,
+            ),
+            "rejects thinkingConfig",
+            "drop_unsupported",
+            {"thinking_budget": 0},
+        ),
         ("a page with 200", wire(HTML, content_type="text/html"), "HTML page"),
         ("redirect", wire(b"", 302, location="https://login.example/"), "set base_url", "https://login.example/"),
         ("another family", wire(gemini(FIRST, modelVersion="gemini-3.5-flash-lite")), "accept_served_model"),
         ("lite for the full model", wire(gemini(FIRST, modelVersion="gemini-2.5-flash-lite")), "accept_served_model"),
-        ("a preview for the released model", wire(gemini(FIRST, modelVersion="gemini-2.5-flash-preview-09-2025")),
-         "accept_served_model"),
+        (
+            "a preview for the released model",
+            wire(gemini(FIRST, modelVersion="gemini-2.5-flash-preview-09-2025")),
+            "accept_served_model",
+        ),
         ("nobody listens", None, "refuses connections", "base_url"),
     ),
-]  # fmt: skip
+]
 
 # Rarer forms, each of which was once taken for something else.
 OWN_CASES += [
     *cases_of(
-        "filtered", "openai",
-        ("a prompt that OpenAI's reasoning models will not read", wire(problem(
-            "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
-            type="invalid_request_error", param=None, code="invalid_prompt"), 400)),
-        ("a gateway's moderation", wire(problem("Your chosen model requires moderation and your input was flagged.",
-                                                code=403, metadata={"reasons": ["violence"]}), 403)),
-        ("content_filter as a type", wire(problem("The request was rejected because it was considered high risk",
-                                                  type="content_filter"), 400)),
+        "filtered",
+        "openai",
+        (
+            "a prompt that OpenAI's reasoning models will not read",
+            wire(
+                problem(
+                    "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+                    type="invalid_request_error",
+                    param=None,
+                    code="invalid_prompt",
+                ),
+                400,
+            ),
+        ),
+        (
+            "a gateway's moderation",
+            wire(
+                problem(
+                    "Your chosen model requires moderation and your input was flagged.",
+                    code=403,
+                    metadata={"reasons": ["violence"]},
+                ),
+                403,
+            ),
+        ),
+        (
+            "content_filter as a type",
+            wire(problem("The request was rejected because it was considered high risk", type="content_filter"), 400),
+        ),
         ("content_filter in a 200", wire(problem("The response was filtered.", code="content_filter"))),
     ),
-    *cases_of("invalid", "openai", ("JSON that the model failed to write, as a 400", wire(problem(
-        "Failed to generate JSON. Please adjust your prompt.", type="invalid_request_error",
-        code="json_validate_failed"), 400))),
     *cases_of(
-        "too-large", "openai",
-        ("a context length inside a choice", wire({"choices": [{
-            "index": 0, "finish_reason": "error", "message": {"content": ""},
-            "error": {"code": 400, "message": "The maximum context length is 64 tokens."}}]})),
-        ("llama-cpp-python's context, a 500", wire(problem("Requested tokens (90) exceed context window of 64",
-                                                           type="internal_server_error"), 500)),
-        ("a text beyond the longest", wire(problem(
-            "Invalid 'messages[0].content': string too long. Expected a string with maximum length 9, got 12.",
-            param="messages[0].content", code="string_above_max_length"), 400)),
+        "invalid",
+        "openai",
+        (
+            "JSON that the model failed to write, as a 400",
+            wire(
+                problem(
+                    "Failed to generate JSON. Please adjust your prompt.",
+                    type="invalid_request_error",
+                    code="json_validate_failed",
+                ),
+                400,
+            ),
+        ),
     ),
     *cases_of(
-        1, "openai",
+        "too-large",
+        "openai",
+        (
+            "a context length inside a choice",
+            wire(
+                {
+                    "choices": [
+                        {
+                            "index": 0,
+                            "finish_reason": "error",
+                            "message": {"content": ""},
+                            "error": {"code": 400, "message": "The maximum context length is 64 tokens."},
+                        }
+                    ]
+                }
+            ),
+        ),
+        (
+            "llama-cpp-python's context, a 500",
+            wire(problem("Requested tokens (90) exceed context window of 64", type="internal_server_error"), 500),
+        ),
+        (
+            "a text beyond the longest",
+            wire(
+                problem(
+                    "Invalid 'messages[0].content': string too long. Expected a string with maximum length 9, got 12.",
+                    param="messages[0].content",
+                    code="string_above_max_length",
+                ),
+                400,
+            ),
+        ),
+    ),
+    *cases_of(
+        1,
+        "openai",
         ("usage that is a text", wire(chat(FIRST, usage="some"))),
         ("details of usage that are a text", wire(chat(FIRST, usage={"completion_tokens_details": "none"}))),
     ),
     *cases_of(1, "google", ("usage that is a text", wire(gemini(FIRST, usageMetadata="some")))),
     *cases_of(
-        RETRY, "openai",
+        RETRY,
+        "openai",
         ("a message that is a text", wire({"choices": [{"message": "Hello", "finish_reason": "stop"}]})),
         ("a choice's error that is a text", wire({"choices": [{"finish_reason": "error", "error": "upstream"}]})),
         ("a finish reason that is a list", wire(chat("", ["stop"]))),
     ),
     *cases_of(
-        RETRY, "google",
+        RETRY,
+        "google",
         ("content that is a text", wire({"candidates": [{"content": "Hello", "finishReason": "STOP"}]})),
         ("candidates that are an object", wire({"candidates": {"first": 1}})),
         ("parts that are a number", wire({"candidates": [{"content": {"parts": 5}, "finishReason": "STOP"}]})),
     ),
     *cases_of(
-        FATAL, "openai",
+        FATAL,
+        "openai",
         ("404 of a path", wire({"detail": "Not Found"}, 404), "base_url"),
         ("404 of a page", wire("<html><h1>404</h1></html>", 404, content_type="text/html"), "base_url"),
-        ("an unknown model as a 400", wire(problem("Model Not Exist", code="invalid_request_error"), 400),
-         "list of models"),
-        ("an unknown model in a 200", wire(problem("There is no such model.", code="model_not_found")),
-         "list of models"),
+        (
+            "an unknown model as a 400",
+            wire(problem("Model Not Exist", code="invalid_request_error"), 400),
+            "list of models",
+        ),
+        (
+            "an unknown model in a 200",
+            wire(problem("There is no such model.", code="model_not_found")),
+            "list of models",
+        ),
         ("a limit per-day", wire(problem("Rate limit exceeded: free-models-per-day.", code=429), 429), "daily limit"),
-        ("a limit of 0", wire(problem("Rate limit reached on requests per min (RPM): Limit 0, Used 0, Requested 1.",
-                                      code="rate_limit_exceeded"), 429), "another plan"),
-        ("an account that is not active", wire(problem("Please check your billing details.",
-                                                       code="billing_not_active"), 429)),
+        (
+            "a limit of 0",
+            wire(
+                problem(
+                    "Rate limit reached on requests per min (RPM): Limit 0, Used 0, Requested 1.",
+                    code="rate_limit_exceeded",
+                ),
+                429,
+            ),
+            "another plan",
+        ),
+        (
+            "an account that is not active",
+            wire(problem("Please check your billing details.", code="billing_not_active"), 429),
+        ),
     ),
     *cases_of(
-        FATAL, "google",
-        ("an error of permission in a 200", wire(google_problem(403, "Not for you.", "PERMISSION_DENIED")),
-         "permissions"),
-        ("the remedy of a region", wire(google_problem(400, "User location is not supported for the API use.",
-                                                       "FAILED_PRECONDITION"), 400), "region"),
-        ("a key that expired", wire(google_problem(400, "API key expired. Please renew the API key."), 400),
-         "api_key_env"),
-        ("a model without generateContent", wire(google_problem(
-            400, "models/gemini-2.5-flash is not supported for generateContent."), 400), "list of models"),
-        ("a schema that is nested too deeply", wire(google_problem(
-            400, "A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth."), 400),
-         "schema"),
+        FATAL,
+        "google",
+        (
+            "an error of permission in a 200",
+            wire(google_problem(403, "Not for you.", "PERMISSION_DENIED")),
+            "permissions",
+        ),
+        (
+            "the remedy of a region",
+            wire(google_problem(400, "User location is not supported for the API use.", "FAILED_PRECONDITION"), 400),
+            "region",
+        ),
+        (
+            "a key that expired",
+            wire(google_problem(400, "API key expired. Please renew the API key."), 400),
+            "api_key_env",
+        ),
+        (
+            "a model without generateContent",
+            wire(google_problem(400, "models/gemini-2.5-flash is not supported for generateContent."), 400),
+            "list of models",
+        ),
+        (
+            "a schema that is nested too deeply",
+            wire(
+                google_problem(
+                    400, "A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth."
+                ),
+                400,
+            ),
+            "schema",
+        ),
     ),
-]  # fmt: skip
+]
 
 # What other servers say: gateways, local servers, and OpenAI's and Google's rarer words.
 MANY = json.dumps(chat(FIRST, padding="x" * 8_000_000))
@@ -559,7 +867,8 @@ TGI = "Input validation error: "
 OPENROUTER = "Provider returned error"
 OWN_CASES += [
     *cases_of(
-        1, "openai",
+        1,
+        "openai",
         ("deflate", wire(zlib.compress(json.dumps(chat(FIRST)).encode()), content_encoding="deflate")),
         ("UTF-16", wire(json.dumps(chat(FIRST)).encode("utf-16"))),
         ("NaN in the envelope", wire(chat(FIRST, usage={"prompt_tokens": float("nan")}) | {"created": float("nan")})),
@@ -573,58 +882,187 @@ OWN_CASES += [
         ("an error that is an empty object", wire(chat(FIRST) | {"error": {}})),
         ("annotations and audio", wire(chat(FIRST, annotations=[], audio=None, refusal=None))),
     ),
-    *cases_of(1, "google", ("a finish reason in small letters", wire(gemini(FIRST, finish="stop"))),
-              ("an unknown finish reason after a whole verdict", wire(gemini(FIRST, finish="A_REASON_TO_COME"))),
-              ("UTF-16", wire(json.dumps(gemini(FIRST)).encode("utf-16")))),
+    *cases_of(
+        1,
+        "google",
+        ("a finish reason in small letters", wire(gemini(FIRST, finish="stop"))),
+        ("an unknown finish reason after a whole verdict", wire(gemini(FIRST, finish="A_REASON_TO_COME"))),
+        ("UTF-16", wire(json.dumps(gemini(FIRST)).encode("utf-16"))),
+    ),
     *cases_of("not-a-choice", "openai", ("NaN", wire(chat('{"selected_response": NaN, "reason": ""}')))),
-    *cases_of("conflict", "openai", ("a key twice, with two values", wire(chat(
-        '{"selected_response": 1, "reason": "", "selected_response": 2}')))),
-    *cases_of("no-answer", "openai", ("tool_calls although it says stop", wire(chat(
-        None, tool_calls=[{"id": "t", "type": "function", "function": {"name": "vote", "arguments": FIRST}}])))),
-    *cases_of("truncated", "openai", ("MAX_TOKENS, as Gemini says it", wire(chat(FIRST[:30], "MAX_TOKENS"))),
-              ("a full context window", wire(chat(FIRST[:30], "model_context_window_exceeded")))),
     *cases_of(
-        "filtered", "openai",
-        *((f"finish reason {name}", wire(chat(FIRST, name)))
-          for name in ("SAFETY", "recitation", "sensitive", "guardrail_intervened")),
-        ("DeepSeek's risk", wire(problem("Content Exists Risk", type="invalid_request_error", param=None,
-                                         code="invalid_request_error"), 400)),
-        ("DashScope's inspection", wire(problem("<400> InternalError.Algo.DataInspectionFailed: Input text data may "
-                                                "contain inappropriate content.", code="data_inspection_failed"), 400)),
-        ("LiteLLM's content policy", wire(problem("litellm.ContentPolicyViolationError: The request was refused.",
-                                                  type="None", param="None", code="400"), 400)),
-        ("a safety system", wire(problem("Your request was rejected as a result of our safety system.",
-                                         code="moderation_blocked"), 400)),
+        "conflict",
+        "openai",
+        ("a key twice, with two values", wire(chat('{"selected_response": 1, "reason": "", "selected_response": 2}'))),
     ),
     *cases_of(
-        "too-large", "openai",
+        "no-answer",
+        "openai",
+        (
+            "tool_calls although it says stop",
+            wire(
+                chat(
+                    None, tool_calls=[{"id": "t", "type": "function", "function": {"name": "vote", "arguments": FIRST}}]
+                )
+            ),
+        ),
+    ),
+    *cases_of(
+        "truncated",
+        "openai",
+        ("MAX_TOKENS, as Gemini says it", wire(chat(FIRST[:30], "MAX_TOKENS"))),
+        ("a full context window", wire(chat(FIRST[:30], "model_context_window_exceeded"))),
+    ),
+    *cases_of(
+        "filtered",
+        "openai",
+        *(
+            (f"finish reason {name}", wire(chat(FIRST, name)))
+            for name in ("SAFETY", "recitation", "sensitive", "guardrail_intervened")
+        ),
+        (
+            "DeepSeek's risk",
+            wire(
+                problem("Content Exists Risk", type="invalid_request_error", param=None, code="invalid_request_error"),
+                400,
+            ),
+        ),
+        (
+            "DashScope's inspection",
+            wire(
+                problem(
+                    "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content.",
+                    code="data_inspection_failed",
+                ),
+                400,
+            ),
+        ),
+        (
+            "LiteLLM's content policy",
+            wire(
+                problem(
+                    "litellm.ContentPolicyViolationError: The request was refused.",
+                    type="None",
+                    param="None",
+                    code="400",
+                ),
+                400,
+            ),
+        ),
+        (
+            "a safety system",
+            wire(
+                problem("Your request was rejected as a result of our safety system.", code="moderation_blocked"), 400
+            ),
+        ),
+    ),
+    *cases_of(
+        "too-large",
+        "openai",
         ("LM Studio's n_keep", wire({"error": "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"}, 400)),
-        ("LM Studio's context", wire({"error": "Trying to keep the first 6547 tokens when context the overflows. "
-                                               "However, the model is loaded with context length of only 4096 tokens"},
-                                     400)),
-        ("llama.cpp's context size", wire(problem("Context size has been exceeded.", code=500, type="server_error"),
-                                          500)),
-        ("llama.cpp's batch size", wire(problem("input is too large to process. increase the physical batch size",
-                                                code=500, type="server_error"), 500)),
-        ("TGI's sum of tokens", wire(problem(f"{TGI}`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 8740 "
-                                             "`inputs` tokens and 500 `max_new_tokens`", http_status_code=422), 422)),
-        ("TGI's inputs", wire({"error": f"{TGI}`inputs` must have less than 2048 tokens. Given: 2222",
-                               "error_type": "validation"}, 422)),
-        ("vLLM without room for an answer", wire({
-            "object": "error", "message": "max_tokens must be at least 1, got -186.", "type": "BadRequestError",
-            "param": None, "code": 400}, 400)),
-        ("vLLM's two parameters", wire(problem(
-            "You passed 1015 input tokens and requested 10 output tokens. However, the model's context length is only "
-            "1024 tokens.", type="BadRequestError", param="input_tokens, max_tokens", code=400), 400)),
-        ("DashScope's range", wire(problem("<400> InternalError.Algo.InvalidParameter: Range of input length should be "
-                                           "[1, 57344]", code="invalid_parameter_error", param=None), 400)),
-        ("Claude's context limit", wire(problem("input length and `max_tokens` exceed context limit: 199211 + 20000 > "
-                                                "200000, decrease input length or `max_tokens`"), 400)),
-        ("a context behind OpenRouter", wire(problem(OPENROUTER, code=400, metadata={
-            "raw": "This endpoint's maximum context length is 8192 tokens.", "provider_name": "Some"}), 400)),
+        (
+            "LM Studio's context",
+            wire(
+                {
+                    "error": "Trying to keep the first 6547 tokens when context the overflows. "
+                    "However, the model is loaded with context length of only 4096 tokens"
+                },
+                400,
+            ),
+        ),
+        (
+            "llama.cpp's context size",
+            wire(problem("Context size has been exceeded.", code=500, type="server_error"), 500),
+        ),
+        (
+            "llama.cpp's batch size",
+            wire(
+                problem(
+                    "input is too large to process. increase the physical batch size", code=500, type="server_error"
+                ),
+                500,
+            ),
+        ),
+        (
+            "TGI's sum of tokens",
+            wire(
+                problem(
+                    f"{TGI}`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 8740 "
+                    "`inputs` tokens and 500 `max_new_tokens`",
+                    http_status_code=422,
+                ),
+                422,
+            ),
+        ),
+        (
+            "TGI's inputs",
+            wire(
+                {"error": f"{TGI}`inputs` must have less than 2048 tokens. Given: 2222", "error_type": "validation"},
+                422,
+            ),
+        ),
+        (
+            "vLLM without room for an answer",
+            wire(
+                {
+                    "object": "error",
+                    "message": "max_tokens must be at least 1, got -186.",
+                    "type": "BadRequestError",
+                    "param": None,
+                    "code": 400,
+                },
+                400,
+            ),
+        ),
+        (
+            "vLLM's two parameters",
+            wire(
+                problem(
+                    "You passed 1015 input tokens and requested 10 output tokens. However, the model's context length is only "
+                    "1024 tokens.",
+                    type="BadRequestError",
+                    param="input_tokens, max_tokens",
+                    code=400,
+                ),
+                400,
+            ),
+        ),
+        (
+            "DashScope's range",
+            wire(
+                problem(
+                    "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 57344]",
+                    code="invalid_parameter_error",
+                    param=None,
+                ),
+                400,
+            ),
+        ),
+        (
+            "Claude's context limit",
+            wire(
+                problem(
+                    "input length and `max_tokens` exceed context limit: 199211 + 20000 > "
+                    "200000, decrease input length or `max_tokens`"
+                ),
+                400,
+            ),
+        ),
+        (
+            "a context behind OpenRouter",
+            wire(
+                problem(
+                    OPENROUTER,
+                    code=400,
+                    metadata={"raw": "This endpoint's maximum context length is 8192 tokens.", "provider_name": "Some"},
+                ),
+                400,
+            ),
+        ),
     ),
     *cases_of(
-        RETRY, "openai",
+        RETRY,
+        "openai",
         ("204", wire(b"", 204)),
         ("202 without an answer", wire({"status": "pending"}, 202)),
         ("half a body until it is closed", wire(HALF, transport="until-closed")),
@@ -633,136 +1071,388 @@ OWN_CASES += [
         ("an error object of vLLM's in a 200", wire({"object": "error", "message": "Engine is dead", "code": 500})),
         ("finish reason network_error", wire(chat("", "network_error"))),
         ("TGI is overloaded", wire({"error": "Model is overloaded", "error_type": "overloaded"}, 429)),
-        ("TGI failed to generate", wire({"error": "Request failed during generation", "error_type": "generation"},
-                                        424)),
+        (
+            "TGI failed to generate",
+            wire({"error": "Request failed during generation", "error_type": "generation"}, 424),
+        ),
         ("a model that is loading", wire({"error": "Model x/y is currently loading", "estimated_time": 0.02}, 503)),
-        ("OpenRouter's upstream limit", wire(problem(OPENROUTER, code=429, metadata={
-            "raw": "x/y is temporarily rate-limited upstream. Please retry shortly.", "provider_name": "Some"}), 429)),
-        ("Azure's wait", wire(problem(
-            "Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-02-01 have exceeded "
-            "token rate limit of your current OpenAI S0 pricing tier. Please retry after 20 milliseconds.",
-            code="429"), 429)),
-        ("LiteLLM's cooldown", wire(problem("No deployments available for selected model, Try again in 0.02 seconds. "
-                                            "Passed model=x.", type="None", param="None", code="429"), 429)),
+        (
+            "OpenRouter's upstream limit",
+            wire(
+                problem(
+                    OPENROUTER,
+                    code=429,
+                    metadata={
+                        "raw": "x/y is temporarily rate-limited upstream. Please retry shortly.",
+                        "provider_name": "Some",
+                    },
+                ),
+                429,
+            ),
+        ),
+        (
+            "Azure's wait",
+            wire(
+                problem(
+                    "Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-02-01 have exceeded "
+                    "token rate limit of your current OpenAI S0 pricing tier. Please retry after 20 milliseconds.",
+                    code="429",
+                ),
+                429,
+            ),
+        ),
+        (
+            "LiteLLM's cooldown",
+            wire(
+                problem(
+                    "No deployments available for selected model, Try again in 0.02 seconds. Passed model=x.",
+                    type="None",
+                    param="None",
+                    code="429",
+                ),
+                429,
+            ),
+        ),
         ("two Retry-After in one", wire(problem("Wait."), 429, retry_after="0, 3600")),
         ("a limit below 1", wire(problem("Rate limit exceeded. Limit: 0.5 requests per second."), 429)),
         ("Bedrock's throttling", wire(problem("Too many tokens, please wait before trying again."), 429)),
-        ("Mistral's capacity", wire({"object": "error", "message": "Service tier capacity exceeded for this model.",
-                                     "type": "service_tier_capacity_exceeded", "code": "3505"}, 429)),
-        ("Ollama's memory", wire(problem("model requires more system memory (8.0 GiB) than is available (4.0 GiB)",
-                                         type="api_error", param=None, code=None), 500)),
+        (
+            "Mistral's capacity",
+            wire(
+                {
+                    "object": "error",
+                    "message": "Service tier capacity exceeded for this model.",
+                    "type": "service_tier_capacity_exceeded",
+                    "code": "3505",
+                },
+                429,
+            ),
+        ),
+        (
+            "Ollama's memory",
+            wire(
+                problem(
+                    "model requires more system memory (8.0 GiB) than is available (4.0 GiB)",
+                    type="api_error",
+                    param=None,
+                    code=None,
+                ),
+                500,
+            ),
+        ),
     ),
     *cases_of(
-        RETRY, "google",
-        ("a quota per minute", wire(google_problem(
-            429, "You exceeded your current quota, please check your plan and billing details. For more information "
-                 "on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits.\n* Quota exceeded for "
-                 "metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 20.5ms.",
-            "RESOURCE_EXHAUSTED"), 429)),
+        RETRY,
+        "google",
+        (
+            "a quota per minute",
+            wire(
+                google_problem(
+                    429,
+                    "You exceeded your current quota, please check your plan and billing details. For more information "
+                    "on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits.\n* Quota exceeded for "
+                    "metric: generate_content_free_tier_requests, limit: 20\nPlease retry in 20.5ms.",
+                    "RESOURCE_EXHAUSTED",
+                ),
+                429,
+            ),
+        ),
         ("499", wire(google_problem(499, "The operation was cancelled.", "CANCELLED"), 499)),
-        ("no capacity", wire(google_problem(429, "No capacity available for model on the server", "RESOURCE_EXHAUSTED",
-                                            {"reason": "MODEL_CAPACITY_EXHAUSTED"}), 429)),
+        (
+            "no capacity",
+            wire(
+                google_problem(
+                    429,
+                    "No capacity available for model on the server",
+                    "RESOURCE_EXHAUSTED",
+                    {"reason": "MODEL_CAPACITY_EXHAUSTED"},
+                ),
+                429,
+            ),
+        ),
     ),
     *cases_of(
-        FATAL, "openai",
-        ("a day's wait at Azure", wire(problem("You have exceeded the token rate limit. Please retry after 86400 "
-                                               "seconds.", code="429"), 429), "86400 s", "run again later"),
+        FATAL,
+        "openai",
+        (
+            "a day's wait at Azure",
+            wire(problem("You have exceeded the token rate limit. Please retry after 86400 seconds.", code="429"), 429),
+            "86400 s",
+            "run again later",
+        ),
         ("a day in words", wire(problem("Please retry after 1 day."), 429), "86400 s"),
-        ("a deployment of Azure's", wire(problem("The API deployment for this resource does not exist.",
-                                                 code="DeploymentNotFound"), 404), "list of models"),
-        ("a path of LM Studio's", wire({"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
-         "base_url", "/v1"),
-        ("no model in LM Studio", wire({"error": "No models loaded. Please load a model in the developer page."}, 400),
-         "list of models"),
+        (
+            "a deployment of Azure's",
+            wire(problem("The API deployment for this resource does not exist.", code="DeploymentNotFound"), 404),
+            "list of models",
+        ),
+        (
+            "a path of LM Studio's",
+            wire({"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
+            "base_url",
+            "/v1",
+        ),
+        (
+            "no model in LM Studio",
+            wire({"error": "No models loaded. Please load a model in the developer page."}, 400),
+            "list of models",
+        ),
         ("no endpoints at OpenRouter", wire(problem("No endpoints found for x/y.", code=404), 404), "list of models"),
         ("no model ID at OpenRouter", wire(problem("x/y is not a valid model ID", code=400), 400), "list of models"),
-        ("a model name of LiteLLM's", wire(problem("/chat/completions: Invalid model name passed in model=gpt-4o",
-                                                   type="None", param="None", code="400"), 400), "list of models"),
-        ("a model of Mistral's", wire({"object": "error", "message": "Invalid model: gpt-4o", "type": "invalid_model",
-                                       "param": None, "code": "1500"}, 400), "list of models"),
-        ("a retired model of Groq's", wire(problem("The model `gpt-4o` has been decommissioned.",
-                                                   code="model_decommissioned"), 400), "list of models"),
-        ("a retired model in words", wire(problem("The model `gpt-4o` is no longer supported."), 400),
-         "list of models"),
-        ("a parameter that was retired", wire(problem("The model `gpt-4o`: temperature is no longer supported."), 400),
-         "rejects temperature"),
-        ("a model as param", wire(problem("The requested model 'gpt-4o' is not to be had.", param="model"), 400),
-         "list of models"),
-        ("OpenAI's quota through LiteLLM", wire(problem(
-            "litellm.RateLimitError: OpenAIException - You exceeded your current quota, please check your plan and "
-            "billing details. For more information on this error, read the docs: https://platform.openai.com/docs",
-            type="throttling_error", param="None", code="429"), 429), "quota"),
-        ("a budget of LiteLLM's", wire(problem("Budget has been exceeded! Current cost: 0.02, Max budget: 0.01",
-                                               type="budget_exceeded", param="None", code="400"), 400), "quota"),
-        ("a temperature through LiteLLM", wire(problem(
-            "litellm.UnsupportedParamsError: gpt-5-nano doesn't support temperature=0.1 while reasoning is active.",
-            type="None", param="None", code="400"), 400), "rejects temperature"),
-        ("a schema of vLLM's", wire(problem("The provided JSON schema contains features not supported by xgrammar.",
-                                            type="BadRequestError", param=None, code=400), 400),
-         "rejects response_format"),
-        ("a parameter behind OpenRouter", wire(problem(OPENROUTER, code=400, metadata={
-            "raw": json.dumps(problem("Unsupported parameter: 'seed'")), "provider_name": "Some"}), 400),
-         "rejects seed"),
-        ("xAI's key", wire({"code": "Client specified an invalid argument",
-                            "error": "Incorrect API key provided: xa***."}, 400), "api_key_env"),
-        ("an error in an error", wire({"error": json.dumps(problem("x is not a valid model ID", code=400))}, 400),
-         "list of models"),
-        ("plain HTTP to nginx's TLS", wire("<html><head><title>400 The plain HTTP request was sent to HTTPS port",
-                                           400, content_type="text/html"), "https://"),
+        (
+            "a model name of LiteLLM's",
+            wire(
+                problem(
+                    "/chat/completions: Invalid model name passed in model=gpt-4o",
+                    type="None",
+                    param="None",
+                    code="400",
+                ),
+                400,
+            ),
+            "list of models",
+        ),
+        (
+            "a model of Mistral's",
+            wire(
+                {
+                    "object": "error",
+                    "message": "Invalid model: gpt-4o",
+                    "type": "invalid_model",
+                    "param": None,
+                    "code": "1500",
+                },
+                400,
+            ),
+            "list of models",
+        ),
+        (
+            "a retired model of Groq's",
+            wire(problem("The model `gpt-4o` has been decommissioned.", code="model_decommissioned"), 400),
+            "list of models",
+        ),
+        (
+            "a retired model in words",
+            wire(problem("The model `gpt-4o` is no longer supported."), 400),
+            "list of models",
+        ),
+        (
+            "a parameter that was retired",
+            wire(problem("The model `gpt-4o`: temperature is no longer supported."), 400),
+            "rejects temperature",
+        ),
+        (
+            "a model as param",
+            wire(problem("The requested model 'gpt-4o' is not to be had.", param="model"), 400),
+            "list of models",
+        ),
+        (
+            "OpenAI's quota through LiteLLM",
+            wire(
+                problem(
+                    "litellm.RateLimitError: OpenAIException - You exceeded your current quota, please check your plan and "
+                    "billing details. For more information on this error, read the docs: https://platform.openai.com/docs",
+                    type="throttling_error",
+                    param="None",
+                    code="429",
+                ),
+                429,
+            ),
+            "quota",
+        ),
+        (
+            "a budget of LiteLLM's",
+            wire(
+                problem(
+                    "Budget has been exceeded! Current cost: 0.02, Max budget: 0.01",
+                    type="budget_exceeded",
+                    param="None",
+                    code="400",
+                ),
+                400,
+            ),
+            "quota",
+        ),
+        (
+            "a temperature through LiteLLM",
+            wire(
+                problem(
+                    "litellm.UnsupportedParamsError: gpt-5-nano doesn't support temperature=0.1 while reasoning is active.",
+                    type="None",
+                    param="None",
+                    code="400",
+                ),
+                400,
+            ),
+            "rejects temperature",
+        ),
+        (
+            "a schema of vLLM's",
+            wire(
+                problem(
+                    "The provided JSON schema contains features not supported by xgrammar.",
+                    type="BadRequestError",
+                    param=None,
+                    code=400,
+                ),
+                400,
+            ),
+            "rejects response_format",
+        ),
+        (
+            "a parameter behind OpenRouter",
+            wire(
+                problem(
+                    OPENROUTER,
+                    code=400,
+                    metadata={"raw": json.dumps(problem("Unsupported parameter: 'seed'")), "provider_name": "Some"},
+                ),
+                400,
+            ),
+            "rejects seed",
+        ),
+        (
+            "xAI's key",
+            wire({"code": "Client specified an invalid argument", "error": "Incorrect API key provided: xa***."}, 400),
+            "api_key_env",
+        ),
+        (
+            "an error in an error",
+            wire({"error": json.dumps(problem("x is not a valid model ID", code=400))}, 400),
+            "list of models",
+        ),
+        (
+            "plain HTTP to nginx's TLS",
+            wire("<html><head><title>400 The plain HTTP request was sent to HTTPS port", 400, content_type="text/html"),
+            "https://",
+        ),
         ("plain HTTP to Go's TLS", wire("Client sent an HTTP request to an HTTPS server.\n", 400), "https://"),
         ("XML with 200", wire("<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>"), "base_url"),
         ("410 of a model", wire(problem("The model has been shut down."), 410), "list of models"),
     ),
     *cases_of(
-        FATAL, "google",
-        ("depleted credits", wire(google_problem(429, "Your prepayment credits are depleted.",
-                                                 "RESOURCE_EXHAUSTED"), 429), "quota"),
-        ("billing that is off", wire(google_problem(
-            400, "Gemini API free tier is not available here. Please enable billing on your project.",
-            "FAILED_PRECONDITION"), 400), "paid"),
-        ("a model's name", wire(google_problem(400, "* GenerateContentRequest.model: unexpected model name format",
-                                               "INVALID_ARGUMENT"), 400), "list of models"),
-        ("a limit per day in an error in an error", wire(google_problem(429, json.dumps(google_problem(
-            429, "No.", "", {"@type": QUOTA, "violations": [{"quotaId": "RequestsPerDayPerModel"}]}))), 429),
-         "daily limit"),
-        ("a schema with too many states", wire(google_problem(
-            400, "The specified schema produces a constraint that has too many states for serving."), 400),
-         "rejects response_format"),
+        FATAL,
+        "google",
+        (
+            "depleted credits",
+            wire(google_problem(429, "Your prepayment credits are depleted.", "RESOURCE_EXHAUSTED"), 429),
+            "quota",
+        ),
+        (
+            "billing that is off",
+            wire(
+                google_problem(
+                    400,
+                    "Gemini API free tier is not available here. Please enable billing on your project.",
+                    "FAILED_PRECONDITION",
+                ),
+                400,
+            ),
+            "paid",
+        ),
+        (
+            "a model's name",
+            wire(
+                google_problem(400, "* GenerateContentRequest.model: unexpected model name format", "INVALID_ARGUMENT"),
+                400,
+            ),
+            "list of models",
+        ),
+        (
+            "a limit per day in an error in an error",
+            wire(
+                google_problem(
+                    429,
+                    json.dumps(
+                        google_problem(
+                            429, "No.", "", {"@type": QUOTA, "violations": [{"quotaId": "RequestsPerDayPerModel"}]}
+                        )
+                    ),
+                ),
+                429,
+            ),
+            "daily limit",
+        ),
+        (
+            "a schema with too many states",
+            wire(
+                google_problem(400, "The specified schema produces a constraint that has too many states for serving."),
+                400,
+            ),
+            "rejects response_format",
+        ),
     ),
-]  # fmt: skip
+]
 
 # Forms that are near another class.
 OWN_CASES += [
-    *cases_of(1, "openai", ("a date without hyphens", wire(chat(FIRST, model="claude-opus-4-1-20250805")),
-                            {"model": "claude-opus-4-1"})),
     *cases_of(
-        "refusal", "openai",
-        ("a refusal among the parts", wire(chat([{"type": "refusal", "refusal": "I will not."}]))),
+        1,
+        "openai",
+        ("a date without hyphens", wire(chat(FIRST, model="claude-opus-4-1-20250805")), {"model": "claude-opus-4-1"}),
     ),
     *cases_of(
-        "too-large", "openai",
-        ("a longest prompt", wire(problem("This model's maximum prompt length is 60 but the request contains 90 "
-                                          "tokens."), 400)),
+        "refusal", "openai", ("a refusal among the parts", wire(chat([{"type": "refusal", "refusal": "I will not."}])))
+    ),
+    *cases_of(
+        "too-large",
+        "openai",
+        (
+            "a longest prompt",
+            wire(problem("This model's maximum prompt length is 60 but the request contains 90 tokens."), 400),
+        ),
         ("an input in words", wire(problem("input is too long for requested model"), 400)),
     ),
-    *cases_of("too-large", "google", ("a payload in bytes", wire(google_problem(
-        400, "Request payload size exceeds the limit: 20971520 bytes.", "INVALID_ARGUMENT"), 400))),
-    *cases_of(RETRY, "openai", ("a limit per minute with commas", wire(problem(
-        "Rate limit reached on tokens per min (TPM): Limit 30,000, Used 29,990, Requested 300. Try again in 5ms.",
-        code="rate_limit_exceeded"), 429))),
     *cases_of(
-        FATAL, "openai",
-        ("a page behind a byte order mark", wire(b"\xef\xbb\xbf" + HTML.encode(), content_type="text/html"),
-         "HTML page"),
-        ("a stream that begins with a comment", wire(f": PROCESSING\n\n{SSE}", content_type="text/event-stream"),
-         "forces streaming"),
-        ("a stream that begins with an id", wire(f"id: 1\n{SSE}", content_type="text/event-stream"),
-         "forces streaming"),
-        ("an account that was flagged", wire(problem("Your account was flagged for abuse and is suspended.",
-                                                     code="account_suspended"), 403), "access is denied"),
+        "too-large",
+        "google",
+        (
+            "a payload in bytes",
+            wire(
+                google_problem(400, "Request payload size exceeds the limit: 20971520 bytes.", "INVALID_ARGUMENT"), 400
+            ),
+        ),
+    ),
+    *cases_of(
+        RETRY,
+        "openai",
+        (
+            "a limit per minute with commas",
+            wire(
+                problem(
+                    "Rate limit reached on tokens per min (TPM): Limit 30,000, Used 29,990, Requested 300. Try again in 5ms.",
+                    code="rate_limit_exceeded",
+                ),
+                429,
+            ),
+        ),
+    ),
+    *cases_of(
+        FATAL,
+        "openai",
+        (
+            "a page behind a byte order mark",
+            wire(b"\xef\xbb\xbf" + HTML.encode(), content_type="text/html"),
+            "HTML page",
+        ),
+        (
+            "a stream that begins with a comment",
+            wire(f": PROCESSING\n\n{SSE}", content_type="text/event-stream"),
+            "forces streaming",
+        ),
+        (
+            "a stream that begins with an id",
+            wire(f"id: 1\n{SSE}", content_type="text/event-stream"),
+            "forces streaming",
+        ),
+        (
+            "an account that was flagged",
+            wire(problem("Your account was flagged for abuse and is suspended.", code="account_suspended"), 403),
+            "access is denied",
+        ),
         ("a bad key as a 400", wire(problem("Incorrect API key provided: abc."), 400), "api_key_env"),
     ),
-]  # fmt: skip
+]
 
 
 def shared_cases() -> list[Case]:
@@ -877,17 +1567,39 @@ def test_reasoning_of_an_invalid_answer_is_kept() -> None:
 @pytest.mark.parametrize(
     ("sdk", "answer", "tokens"),
     [
-        ("openai", wire(chat(FIRST, usage={"prompt_tokens": 70, "completion_tokens": 50,
-                                           "completion_tokens_details": {"reasoning_tokens": 41}})), (70, 50, 41)),
+        (
+            "openai",
+            wire(
+                chat(
+                    FIRST,
+                    usage={
+                        "prompt_tokens": 70,
+                        "completion_tokens": 50,
+                        "completion_tokens_details": {"reasoning_tokens": 41},
+                    },
+                )
+            ),
+            (70, 50, 41),
+        ),
         ("openai", wire(chat(FIRST, usage={"prompt_tokens": 70, "completion_tokens": 50})), (70, 50, None)),
         ("openai", wire(chat(FIRST)), (None, None, None)),
-        ("google", wire(gemini(FIRST, usageMetadata={"promptTokenCount": 70, "candidatesTokenCount": 9,
-                                                     "thoughtsTokenCount": 41})), (70, 50, 41)),
-        ("google", wire(gemini(finish="MAX_TOKENS", usageMetadata={"promptTokenCount": 70, "thoughtsTokenCount": 41})),
-         (70, 41, 41)),
+        (
+            "google",
+            wire(
+                gemini(
+                    FIRST, usageMetadata={"promptTokenCount": 70, "candidatesTokenCount": 9, "thoughtsTokenCount": 41}
+                )
+            ),
+            (70, 50, 41),
+        ),
+        (
+            "google",
+            wire(gemini(finish="MAX_TOKENS", usageMetadata={"promptTokenCount": 70, "thoughtsTokenCount": 41})),
+            (70, 41, 41),
+        ),
         ("google", wire(gemini(FIRST)), (None, None, None)),
     ],
-)  # fmt: skip
+)
 def test_tokens_are_counted_with_the_reasoning(sdk: str, answer: Answer, tokens: tuple[int | None, ...]) -> None:
     """Tokens out include those of the reasoning, which are also told apart; what no server says is None, not 0."""
     with serving(answer) as server:
@@ -961,11 +1673,15 @@ def test_openais_format_has_finish_reasons_of_its_own_servers() -> None:
 @pytest.mark.parametrize(
     ("base", "asked"),
     [
-        ("", "/v1/models/"), ("/", "/v1/models/"), ("/v1", "/v1/models/"), ("/v1beta", "/v1beta/models/"),
-        ("/v1beta/", "/v1beta/models/"), ("/gemini/v1alpha", "/gemini/v1alpha/models/"),
+        ("", "/v1/models/"),
+        ("/", "/v1/models/"),
+        ("/v1", "/v1/models/"),
+        ("/v1beta", "/v1beta/models/"),
+        ("/v1beta/", "/v1beta/models/"),
+        ("/gemini/v1alpha", "/gemini/v1alpha/models/"),
         ("/gemini", "/gemini/v1/models/"),
     ],
-)  # fmt: skip
+)
 def test_gemini_is_asked_in_the_version_that_base_url_ends_with(base: str, asked: str) -> None:
     """A gateway at /v1beta is asked there, and not below it; without a version in base_url it is v1."""
     with serving(by=lambda request: good("google") if request.path.startswith(asked) else wire("", 404)) as server:
@@ -1023,14 +1739,30 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 WHOLE = {
-    "openai": chat(FIRST, usage={"prompt_tokens": 1, "completion_tokens_details": {"reasoning_tokens": 1}},
-                   model="gpt-4o", refusal=None, reasoning=None) | {"error": None},
-    "google": gemini(FIRST, usageMetadata={"promptTokenCount": 1, "thoughtsTokenCount": 1}, promptFeedback={},
-                     modelVersion="gemini-2.5-flash"),
-    "anthropic": claude({"type": "thinking", "thinking": "Hm."}, FIRST, called({"selected_response": 1, "reason": "a"}),
-                        stop="tool_use", model="claude-haiku-4-5", stop_details=None,
-                        usage={"input_tokens": 1, "cache_read_input_tokens": 1}),
-}  # fmt: skip
+    "openai": chat(
+        FIRST,
+        usage={"prompt_tokens": 1, "completion_tokens_details": {"reasoning_tokens": 1}},
+        model="gpt-4o",
+        refusal=None,
+        reasoning=None,
+    )
+    | {"error": None},
+    "google": gemini(
+        FIRST,
+        usageMetadata={"promptTokenCount": 1, "thoughtsTokenCount": 1},
+        promptFeedback={},
+        modelVersion="gemini-2.5-flash",
+    ),
+    "anthropic": claude(
+        {"type": "thinking", "thinking": "Hm."},
+        FIRST,
+        called({"selected_response": 1, "reason": "a"}),
+        stop="tool_use",
+        model="claude-haiku-4-5",
+        stop_details=None,
+        usage={"input_tokens": 1, "cache_read_input_tokens": 1},
+    ),
+}
 junk = st.sampled_from([None, True, 0, -1, 1.5, "", "text", "error", [], [[]], [1], {}, {"code": 400}, {"error": "x"}])
 
 
@@ -1111,7 +1843,7 @@ BACK_OFF = (FIRST_WAIT / 2, FIRST_WAIT)
         (lambda: wire(problem("Wait.", code=503)), *BACK_OFF),
         (lambda: wire(b"", transport="reset"), *BACK_OFF),
     ],
-)  # fmt: skip
+)
 def test_a_named_wait_is_waited_for(answer: Callable[[], Answer], low: float, high: float, waits: list[float]) -> None:
     """A server that says how long to wait is obeyed exactly; one that says nothing readable is backed off from."""
     with serving(answer(), good("openai")) as server:
@@ -1330,8 +2062,13 @@ def test_a_blank_key_is_a_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_server_of_ones_own_is_sent_no_provider_key(sdk: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With base_url, the providers' own keys stay at home; a placeholder is sent."""
-    for name in (*KEY_VARIABLES.values(), "OPENAI_ADMIN_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY",
-                 "ANTHROPIC_AUTH_TOKEN"):  # fmt: skip
+    for name in (
+        *KEY_VARIABLES.values(),
+        "OPENAI_ADMIN_KEY",
+        "GOOGLE_API_KEY",
+        "AZURE_OPENAI_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+    ):
         monkeypatch.setenv(name, KEY)
     with serving(good(sdk)) as server:
         assert ask(a_judge(sdk, server.url)).verdict.selected_response == 2
@@ -1507,9 +2244,12 @@ def test_verdicts_and_invalid_answers_are_all_there_is(sdk: str, tmp_path: Path)
 
 
 ONE_WAY: dict[str, Callable[[bytes], bytes]] = {
-    "GZIP": gzip.compress, "gzip, gzip": lambda body: gzip.compress(gzip.compress(body)),
-    "identity, gzip": gzip.compress, "Deflate": zlib.compress, "gzip": lambda body: gzip.compress(body)[:-8],
-}  # fmt: skip
+    "GZIP": gzip.compress,
+    "gzip, gzip": lambda body: gzip.compress(gzip.compress(body)),
+    "identity, gzip": gzip.compress,
+    "Deflate": zlib.compress,
+    "gzip": lambda body: gzip.compress(body)[:-8],
+}
 
 
 @pytest.mark.parametrize("coding", ONE_WAY)

@@ -30,7 +30,7 @@ from support.asking import finished
 from support.project import uncontrolled
 from support.server import Answer, Server, problem, serving, wire
 
-from judgefixtures.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.providers import RefusedError, RetryableError, UnsupportedError
 from judgefixtures.providers.python import PythonProvider
 
@@ -134,8 +134,11 @@ def by_urllib3(url: str) -> str:
     with urllib3.PoolManager() as pool:
         response = pool.request("POST", url, json={}, retries=False)
         if response.status >= 400:
-            raise httpx.HTTPStatusError("failed", request=httpx.Request("POST", url),
-                                        response=httpx.Response(response.status, content=response.data))  # fmt: skip
+            raise httpx.HTTPStatusError(
+                "failed",
+                request=httpx.Request("POST", url),
+                response=httpx.Response(response.status, content=response.data),
+            )
         return response.data.decode()
 
 
@@ -213,14 +216,32 @@ def test_nobody_there_is_told_at_once(client: Any, judging: Callable[..., Judge]
         ask(judge)
 
 
-PASSING = [TimeoutError(), ConnectionResetError("reset"), httpx.ReadTimeout("slow"), requests.Timeout("slow"),
-           requests.exceptions.ChunkedEncodingError("cut"), aiohttp.ServerDisconnectedError(), IncompleteRead(b""),
-           aiohttp.ClientPayloadError("cut"), urllib3.exceptions.ProtocolError("cut"), httpx.WriteError("cut"),
-           urllib.error.URLError(TimeoutError("slow"))]  # fmt: skip
-LASTING = [KeyError("prompt"), ValueError("no verdict"), FileNotFoundError("prompt.txt"), RecursionError("deep"),
-           requests.exceptions.SSLError("certificate verify failed"), httpx.UnsupportedProtocol("ftp"),
-           httpx.LocalProtocolError("header"), ssl.SSLCertVerificationError("self-signed"), AssertionError(),
-           requests.exceptions.InvalidURL("no host"), SystemExit(3)]  # fmt: skip
+PASSING = [
+    TimeoutError(),
+    ConnectionResetError("reset"),
+    httpx.ReadTimeout("slow"),
+    requests.Timeout("slow"),
+    requests.exceptions.ChunkedEncodingError("cut"),
+    aiohttp.ServerDisconnectedError(),
+    IncompleteRead(b""),
+    aiohttp.ClientPayloadError("cut"),
+    urllib3.exceptions.ProtocolError("cut"),
+    httpx.WriteError("cut"),
+    urllib.error.URLError(TimeoutError("slow")),
+]
+LASTING = [
+    KeyError("prompt"),
+    ValueError("no verdict"),
+    FileNotFoundError("prompt.txt"),
+    RecursionError("deep"),
+    requests.exceptions.SSLError("certificate verify failed"),
+    httpx.UnsupportedProtocol("ftp"),
+    httpx.LocalProtocolError("header"),
+    ssl.SSLCertVerificationError("self-signed"),
+    AssertionError(),
+    requests.exceptions.InvalidURL("no host"),
+    SystemExit(3),
+]
 
 
 def raising(error: BaseException) -> Function:
@@ -271,8 +292,14 @@ def test_a_function_that_cancels_itself_made_a_mistake(judging: Callable[..., Ju
         ask(judging(judge))
 
 
-LEAVING = [StopIteration("no more"), StopAsyncIteration("no more"), GeneratorExit("closed"), SystemExit(3),
-           asyncio.CancelledError("no more"), BaseException("odd")]  # fmt: skip
+LEAVING = [
+    StopIteration("no more"),
+    StopAsyncIteration("no more"),
+    GeneratorExit("closed"),
+    SystemExit(3),
+    asyncio.CancelledError("no more"),
+    BaseException("odd"),
+]
 
 
 KINDS = ["sync", "async", "sync that returns an awaitable"]
@@ -338,10 +365,16 @@ async def _slow(_prompt: str) -> str:
 
 @pytest.mark.parametrize(
     "function",
-    [lambda _prompt: VERDICT, _slow, lambda prompt: _slow(prompt), _Callable(), _Callable().method,
-     functools.partial(_slow)],
+    [
+        lambda _prompt: VERDICT,
+        _slow,
+        lambda prompt: _slow(prompt),
+        _Callable(),
+        _Callable().method,
+        functools.partial(_slow),
+    ],
     ids=["sync", "async", "sync that returns an awaitable", "async object", "method", "partial"],
-)  # fmt: skip
+)
 def test_every_kind_of_callable_is_asked(function: Function, judging: Callable[..., Judge]) -> None:
     """Sync or async, a function, a method or an object: its text is read as a verdict."""
     assert ask(judging(function)).selected_response == 1
@@ -358,9 +391,15 @@ def test_a_value_that_is_no_text_is_fatal(value: Any, judging: Callable[..., Jud
     ("target", "words"),
     [
         ("no_such_module_here:judge", "cannot be imported: No module named 'no_such_module_here'"),
-        ("judgefixtures.pairs:juge", "cannot be imported: module 'judgefixtures.pairs' has no attribute 'juge'"),
-        ("judgefixtures.pairs:Pair.nothing.more", "cannot be imported: type object 'Pair' has no attribute 'nothing'"),
-        ("judgefixtures.pairs:FIELDS", "is a tuple, not a function of one prompt"),
+        (
+            "judgefixtures.material.pairs:juge",
+            "cannot be imported: module 'judgefixtures.material.pairs' has no attribute 'juge'",
+        ),
+        (
+            "judgefixtures.material.pairs:Pair.nothing.more",
+            "cannot be imported: type object 'Pair' has no attribute 'nothing'",
+        ),
+        ("judgefixtures.material.pairs:FIELDS", "is a tuple, not a function of one prompt"),
         ("broken_module:judge", "its module raised ZeroDivisionError: division by zero, {folder}/broken_module.py:2"),
         ("unreadable_module:judge", "its module raised SyntaxError"),
         ("leaving_module:judge", "its module raised SystemExit: 1, {folder}/leaving_module.py:1"),
@@ -386,12 +425,15 @@ def probability(judge: Judge) -> Any:
     return finished(judge, judge.ask("Which?")).probability
 
 
-@pytest.mark.parametrize(("stated", "ties", "expected"), [
-    ({"1": 0.6, "2": 0.2}, "invalid", (math.log(3), 0.2, 0.0)),
-    ({"1": 0.25, "2": 0.25, "tie": 0.25}, "invalid", (0.0, 0.5, 0.0)),
-    ({"1": 0.25, "2": 0.25, "tie": 0.25}, "half", (0.0, 0.25, 1 / 3)),
-    ({"1": 0.5, "2": 0.5, "tie": 0}, "half", (0.0, 0.0, 0.0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stated", "ties", "expected"),
+    [
+        ({"1": 0.6, "2": 0.2}, "invalid", (math.log(3), 0.2, 0.0)),
+        ({"1": 0.25, "2": 0.25, "tie": 0.25}, "invalid", (0.0, 0.5, 0.0)),
+        ({"1": 0.25, "2": 0.25, "tie": 0.25}, "half", (0.0, 0.25, 1 / 3)),
+        ({"1": 0.5, "2": 0.5, "tie": 0}, "half", (0.0, 0.0, 0.0)),
+    ],
+)
 def test_a_function_says_how_sure_it_was(
     judging: Callable[..., Judge], stated: Any, ties: str, expected: tuple[float, ...]
 ) -> None:
@@ -404,12 +446,30 @@ def test_a_function_says_how_sure_it_was(
     assert "parameters" not in judge.identity
 
 
-@pytest.mark.parametrize("stated", [
-    None, [0.5, 0.5], {}, {"1": 0.5}, {"1": 1.0, "2": 0.5}, {"1": 0.5, "2": 0}, {"1": 0.7, "2": 0.7},
-    {"1": "0.5", "2": 0.5}, {"1": True, "2": 0.5}, {"1": float("nan"), "2": 0.5}, {"1": -0.1, "2": 0.5},
-    {1: 0.5, 2: 0.5}, {"1": 0.5, "2": 0.2, "t": 0.1}, {"1": 0.5, "2": 0.2, "tie": 2}, {"1": 0.5, "2": 0.4, "tie": 0.3},
-    {"1": 0.5, "2": 0.2, "tie": None}, {"1": 0.5, "2": 0.2, "tie": ""}, {"1": 0.5, "2": 0.2, "tie": False},
-], ids=repr)  # fmt: skip
+@pytest.mark.parametrize(
+    "stated",
+    [
+        None,
+        [0.5, 0.5],
+        {},
+        {"1": 0.5},
+        {"1": 1.0, "2": 0.5},
+        {"1": 0.5, "2": 0},
+        {"1": 0.7, "2": 0.7},
+        {"1": "0.5", "2": 0.5},
+        {"1": True, "2": 0.5},
+        {"1": float("nan"), "2": 0.5},
+        {"1": -0.1, "2": 0.5},
+        {1: 0.5, 2: 0.5},
+        {"1": 0.5, "2": 0.2, "t": 0.1},
+        {"1": 0.5, "2": 0.2, "tie": 2},
+        {"1": 0.5, "2": 0.4, "tie": 0.3},
+        {"1": 0.5, "2": 0.2, "tie": None},
+        {"1": 0.5, "2": 0.2, "tie": ""},
+        {"1": 0.5, "2": 0.2, "tie": False},
+    ],
+    ids=repr,
+)
 def test_what_is_no_probability_is_told(judging: Callable[..., Judge], stated: Any) -> None:
     """Probabilities that say nothing, or would be certainties, end the run with what to return."""
     judge = judging(lambda _prompt: {"text": VERDICT, "probabilities": stated}, logprobs=True)
@@ -417,14 +477,21 @@ def test_what_is_no_probability_is_told(judging: Callable[..., Judge], stated: A
         ask(judge)
 
 
-@pytest.mark.parametrize(("returned", "more", "words"), [
-    ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}}, {}, r"returned dict, not .* with logprobs = true"),
-    (None, {}, r"returned NoneType, not the judge's text .* with logprobs = true"),
-    (5, {"logprobs": True}, "returned int, not the judge's text"),
-    ({"text": VERDICT}, {"logprobs": True}, "returned a mapping with"),
-    ({"text": None, "probabilities": {"1": 0.5, "2": 0.4}}, {"logprobs": True}, "returned a mapping with"),
-    ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}, "x": 1}, {"logprobs": True}, "returned a mapping with"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("returned", "more", "words"),
+    [
+        ({"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}}, {}, r"returned dict, not .* with logprobs = true"),
+        (None, {}, r"returned NoneType, not the judge's text .* with logprobs = true"),
+        (5, {"logprobs": True}, "returned int, not the judge's text"),
+        ({"text": VERDICT}, {"logprobs": True}, "returned a mapping with"),
+        ({"text": None, "probabilities": {"1": 0.5, "2": 0.4}}, {"logprobs": True}, "returned a mapping with"),
+        (
+            {"text": VERDICT, "probabilities": {"1": 0.5, "2": 0.4}, "x": 1},
+            {"logprobs": True},
+            "returned a mapping with",
+        ),
+    ],
+)
 def test_what_is_no_answer_is_told(judging: Callable[..., Judge], returned: Any, more: Any, words: str) -> None:
     """Anything but a text, or a mapping where probabilities are wanted, is a mistake that is named."""
     with pytest.raises(FatalJudgeError, match=words):
@@ -457,10 +524,13 @@ def test_recency(judge, pairs, contrast, gate):
 def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytester) -> None:
     """Nothing can be recorded of a judge that asks nobody: it is run, each time, and the summary says so."""
     pytester.makepyprojecttoml(uncontrolled(CONFIGURATION))
-    pytester.makepyfile(test_recency=SUITE, judging=(
-        "import json\n\n\ndef judge(prompt):\n"  # moved by no label, and not always for the same side
-        '    return json.dumps({"selected_response": 1 + len(prompt) % 2, "reason": "It is better."})\n'
-    ))  # fmt: skip
+    pytester.makepyfile(
+        test_recency=SUITE,
+        judging=(
+            "import json\n\n\ndef judge(prompt):\n"  # moved by no label, and not always for the same side
+            '    return json.dumps({"selected_response": 1 + len(prompt) % 2, "reason": "It is better."})\n'
+        ),
+    )
     for options in ((), ("--judge-record", "missing")):
         result = pytester.runpytest_subprocess(*options)
         result.assert_outcomes(passed=1)
@@ -470,8 +540,10 @@ def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytest
 def test_a_mistake_in_a_judge_ends_the_run_with_one_sentence(pytester: pytest.Pytester) -> None:
     """The user's file and line, no traceback of ours, and no second item that fails in the same way."""
     pytester.makepyprojecttoml(CONFIGURATION)
-    pytester.makepyfile(judging="def judge(prompt):\n    return {}['verdict']\n",
-                        test_recency=SUITE.replace('"recency"', '"recency", "provenance"'))  # fmt: skip
+    pytester.makepyfile(
+        judging="def judge(prompt):\n    return {}['verdict']\n",
+        test_recency=SUITE.replace('"recency"', '"recency", "provenance"'),
+    )
     result = pytester.runpytest_subprocess()
     said = str(result.stdout)
     result.assert_outcomes(failed=1)

@@ -20,8 +20,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2, t, ttest_1samp
 
-from judgefixtures.ranking import rank
-from judgefixtures.statistics import describe, mean_interval
+from judgefixtures.numbers.ranking import rank
+from judgefixtures.numbers.statistics import describe, mean_interval
 
 Shifts = Mapping[tuple[str, str], Sequence[int]]
 
@@ -406,8 +406,7 @@ def test_bradley_terry_of_two_labels() -> None:
         pytest.param(
             {**everywhere(1, 100), ("human", "llm"): [1] * 30 + [-1] * 70},
             0.95,
-            "expert > llm > human > unknown (n=100): not certified: "
-            "human over llm -0.20, 95% CI [-.287, -.105]",
+            "expert > llm > human > unknown (n=100): not certified: human over llm -0.20, 95% CI [-.287, -.105]",
             id="other-order",
         ),
         pytest.param(
@@ -417,7 +416,7 @@ def test_bradley_terry_of_two_labels() -> None:
             id="nothing-moved",
         ),
     ],
-)  # fmt: skip
+)
 def test_message(shifts: Shifts, confidence: float, expected: str) -> None:
     """One line: the estimated order, its n, and that it is certified or which steps are not, with intervals."""
     labels = ["new", "old"] if ("new", "old") in shifts else LABELS
@@ -490,6 +489,6 @@ def test_confidence_lies_between_0_and_1(confidence: float) -> None:
 @pytest.mark.whole
 def test_importing_costs_nothing() -> None:
     """The module imports neither numpy nor scipy nor statsmodels."""
-    code = "import sys, judgefixtures.ranking; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
+    code = "import sys, judgefixtures.numbers.ranking; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"

@@ -28,19 +28,20 @@ from support.server import (
     wire,
 )
 
-from judgefixtures import asking, pacing
+from judgefixtures.asking import asker as asking
+from judgefixtures.asking import pacing
+from judgefixtures.asking.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_of, rates
+from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.asking.ratings import _added
 from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.config import FLEX_TIMEOUT, JudgeTable, judge_table
-from judgefixtures.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_of, rates
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.judges import FatalJudgeError, Reply, load_judge
-from judgefixtures.judgments import Judgment
+from judgefixtures.measures.rows import judgment_row
 from judgefixtures.providers import Quota, Usage
 from judgefixtures.providers.wire import quotas
-from judgefixtures.ratings import _added
-from judgefixtures.report.origin import usage_of
-from judgefixtures.report.record import About, Record
-from judgefixtures.rows import judgment_row
+from judgefixtures.report.header import usage_of
+from judgefixtures.report.writing import About, Record
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
@@ -53,18 +54,25 @@ MILLION = 1_000_000
 
 A_CALL = Usage(1000, 50)
 OPENAI = {
-    "x-ratelimit-limit-requests": "5000", "x-ratelimit-remaining-requests": "4999",
-    "x-ratelimit-reset-requests": "12ms", "x-ratelimit-limit-tokens": "160000",
-    "x-ratelimit-remaining-tokens": "21000", "x-ratelimit-reset-tokens": "52.125s",
-}  # fmt: skip
+    "x-ratelimit-limit-requests": "5000",
+    "x-ratelimit-remaining-requests": "4999",
+    "x-ratelimit-reset-requests": "12ms",
+    "x-ratelimit-limit-tokens": "160000",
+    "x-ratelimit-remaining-tokens": "21000",
+    "x-ratelimit-reset-tokens": "52.125s",
+}
 ANTHROPIC = {
-    "date": "Thu, 21 Aug 2025 12:41:00 GMT", "anthropic-ratelimit-requests-limit": "1000",
-    "anthropic-ratelimit-requests-remaining": "999", "anthropic-ratelimit-requests-reset": "2025-08-21T12:41:01Z",
-    "anthropic-ratelimit-input-tokens-limit": "80000", "anthropic-ratelimit-input-tokens-remaining": "20000",
+    "date": "Thu, 21 Aug 2025 12:41:00 GMT",
+    "anthropic-ratelimit-requests-limit": "1000",
+    "anthropic-ratelimit-requests-remaining": "999",
+    "anthropic-ratelimit-requests-reset": "2025-08-21T12:41:01Z",
+    "anthropic-ratelimit-input-tokens-limit": "80000",
+    "anthropic-ratelimit-input-tokens-remaining": "20000",
     "anthropic-ratelimit-input-tokens-reset": "2025-08-21T12:41:45Z",
-    "anthropic-ratelimit-output-tokens-limit": "16000", "anthropic-ratelimit-output-tokens-remaining": "16000",
+    "anthropic-ratelimit-output-tokens-limit": "16000",
+    "anthropic-ratelimit-output-tokens-remaining": "16000",
     "anthropic-ratelimit-output-tokens-reset": "2025-08-21T12:41:00Z",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -81,9 +89,19 @@ ANTHROPIC = {
         ({"anthropic-ratelimit-requests-remaining": "1", "anthropic-ratelimit-requests-reset": "2025-08-21"}, []),
         ({}, []),
     ],
-    ids=["OpenAI", "Anthropic", "plain", "none of Azure's", "by the day", "no reset", "words", "no date", "no zone",
-         "nothing"],
-)  # fmt: skip
+    ids=[
+        "OpenAI",
+        "Anthropic",
+        "plain",
+        "none of Azure's",
+        "by the day",
+        "no reset",
+        "words",
+        "no date",
+        "no zone",
+        "nothing",
+    ],
+)
 def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[Quota]) -> None:
     """Each limit in calls of the size of this one, by the server's own clock; what cannot be read is no limit."""
     assert list(quotas(headers, A_CALL)) == found
@@ -191,11 +209,20 @@ def test_a_tier_is_sent_recorded_and_part_of_the_identity(sdk: str, tmp_path: Pa
     [
         ("openai", wire(problem("Invalid service_tier argument.", param="service_tier", code=None), 400)),
         ("openai", wire(problem("Flex processing is not available for this model.", param=None), 400)),
-        ("google", wire(google_problem(400, "Invalid JSON payload received. Unknown name \"serviceTier\": Cannot find "
-                                            "field.", "INVALID_ARGUMENT"), 400)),
+        (
+            "google",
+            wire(
+                google_problem(
+                    400,
+                    'Invalid JSON payload received. Unknown name "serviceTier": Cannot find field.',
+                    "INVALID_ARGUMENT",
+                ),
+                400,
+            ),
+        ),
     ],
     ids=["named", "by topic", "Google"],
-)  # fmt: skip
+)
 def test_a_tier_that_a_model_does_not_have_is_named_or_dropped(sdk: str, refusal: Answer, tmp_path: Path) -> None:
     """A model without the tier ends the recording with its name, or is asked without where that is allowed."""
 
@@ -229,29 +256,41 @@ def test_a_tier_that_nobody_has_is_refused(table: dict[str, Any], said: str) -> 
 
 def test_a_server_of_ones_own_has_its_own_tiers() -> None:
     """Groq calls them on_demand and performance; what a compatible server takes is its business."""
-    table = judge_table({"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:1/v1",
-                         "service_tier": "performance"})  # fmt: skip
+    table = judge_table(
+        {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:1/v1", "service_tier": "performance"}
+    )
     assert table.service_tier == "performance"
 
 
 @pytest.mark.parametrize(
     ("more", "seconds"),
-    [({}, 60.0), ({"service_tier": "flex"}, FLEX_TIMEOUT), ({"service_tier": "flex", "timeout": 30.0}, 30.0),
-     ({"service_tier": "priority"}, 60.0)],
+    [
+        ({}, 60.0),
+        ({"service_tier": "flex"}, FLEX_TIMEOUT),
+        ({"service_tier": "flex", "timeout": 30.0}, 30.0),
+        ({"service_tier": "priority"}, 60.0),
+    ],
     ids=["none", "flex", "flex with its own", "priority"],
-)  # fmt: skip
+)
 def test_flex_has_a_longer_timeout(more: dict[str, Any], seconds: float) -> None:
     """An attempt of the flex tier has 15 minutes, unless the table gives it another time."""
     assert judge_table({"provider": "openai", "model": "gpt-5", **more}).timeout == seconds
 
 
 NO_ROOM = {
-    "OpenAI": wire(problem("Resource unavailable. Try again later.", type="resource_unavailable",
-                           code="resource_unavailable"), 429),
+    "OpenAI": wire(
+        problem("Resource unavailable. Try again later.", type="resource_unavailable", code="resource_unavailable"), 429
+    ),
     "Gemini": wire(google_problem(503, "The model is overloaded. Please try again later.", "UNAVAILABLE"), 503),
-    "Groq": wire(problem("Flex tier capacity exceeded, please try again later.", type="internal_server_error",
-                         code="capacity_exceeded"), 498),
-}  # fmt: skip
+    "Groq": wire(
+        problem(
+            "Flex tier capacity exceeded, please try again later.",
+            type="internal_server_error",
+            code="capacity_exceeded",
+        ),
+        498,
+    ),
+}
 
 
 @pytest.mark.parametrize("refusal", NO_ROOM.values(), ids=NO_ROOM.keys())
@@ -300,8 +339,9 @@ def test_cached_tokens_and_the_tier_that_served_are_read_and_kept(
     }
     row = judgment_row("mine", "own", replayed[0])["usage"]
     assert {name: row.get(name) for name in ("cached_tokens", "service_tier")} == {
-        "cached_tokens": cached, "service_tier": tier,
-    }  # fmt: skip
+        "cached_tokens": cached,
+        "service_tier": tier,
+    }
     expected = {"cached_tokens", "service_tier"} if tier else set()
     assert row.keys() - {"input_tokens", "output_tokens", "reasoning_tokens"} == expected
 
@@ -315,8 +355,9 @@ def test_tokens_written_to_a_cache_are_read(tmp_path: Path) -> None:
     assert judgment_row("mine", "own", judgment)["usage"]["cache_write_tokens"] == 640
 
 
-@pytest.mark.parametrize("details", [None, [], "many", {"cached_tokens": "900"}, {"cached_tokens": -1},
-                                     {"cached_tokens": True}], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "details", [None, [], "many", {"cached_tokens": "900"}, {"cached_tokens": -1}, {"cached_tokens": True}], ids=str
+)
 def test_what_is_no_count_is_not_read(details: Any, tmp_path: Path) -> None:
     """An answer whose details are of no use is an answer all the same."""
     usage = {"prompt_tokens": 1000, "completion_tokens": 20, "prompt_tokens_details": details}
@@ -329,8 +370,11 @@ def test_what_is_no_count_is_not_read(details: Any, tmp_path: Path) -> None:
 def test_a_thinned_answer_keeps_its_usage(sdk: str) -> None:
     """With token probabilities cut down, what was cached and which tier served stay; without any, so does each byte."""
     body = json.loads(told(sdk, 900, "flex").body)
-    holder, name, value = "choices", "logprobs", {"content": [{"token": "so", "logprob": -1, "top_logprobs": [
-        {"token": "no", "logprob": -2}]}]}  # fmt: skip
+    holder, name, value = (
+        "choices",
+        "logprobs",
+        {"content": [{"token": "so", "logprob": -1, "top_logprobs": [{"token": "no", "logprob": -2}]}]},
+    )
     if sdk == "google":
         holder, name = "candidates", "logprobsResult"
         value = {"chosenCandidates": [{"token": "so", "logProbability": -1, "tokenId": 4}]}
@@ -382,10 +426,27 @@ OWN = {"price": {"input": 2.0, "output": 8.0}}
         (table(price={"input": 2.0, "output": 8.0, "cached_input": 0.5}), Usage(MILLION, MILLION, None, MILLION), 8.5),
         (table(), Usage(None, 20), None),
     ],
-    ids=["plain", "cached", "half cached", "more than all", "Gemini cached", "flex", "flex cached", "flex not served",
-         "priority", "auto", "served by flex", "scale", "no flex known", "no flex served", "own", "own for any tier",
-         "own cached", "not counted"],
-)  # fmt: skip
+    ids=[
+        "plain",
+        "cached",
+        "half cached",
+        "more than all",
+        "Gemini cached",
+        "flex",
+        "flex cached",
+        "flex not served",
+        "priority",
+        "auto",
+        "served by flex",
+        "scale",
+        "no flex known",
+        "no flex served",
+        "own",
+        "own for any tier",
+        "own cached",
+        "not counted",
+    ],
+)
 def test_a_call_is_priced_by_what_was_cached_and_who_served(judge: JudgeTable, usage: Usage, usd: float | None) -> None:
     """The tier that served counts, else the one asked for; where the price table does not know it, nobody does."""
     assert price_of(judge, usage) == (None if usd is None else pytest.approx(usd))
@@ -423,7 +484,7 @@ def judgment_rows(*usages: Usage) -> list[Any]:
     (pair,) = some_pairs(1)
     with serving(good("openai")) as server:
         verdict = ask(a_judge("openai", server.url)).verdict
-    from judgefixtures.contrasts import NO_CUE
+    from judgefixtures.material.contrasts import NO_CUE
 
     return [judgment_row("mine", "own", Judgment(pair, NO_CUE, Reply(verdict, usage=usage))) for usage in usages]
 
@@ -483,14 +544,22 @@ SLOTS = "Question: {question}\n1: {response_1}\n2: {response_2}\n{cue_1}\n{cue_2
 @pytest.mark.parametrize(
     ("prompt", "system", "said"),
     [
-        (f"{INSTRUCTIONS}\n{SLOTS}", "", r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: "
-                                         "the provider may bill it at the cached price"),
+        (
+            f"{INSTRUCTIONS}\n{SLOTS}",
+            "",
+            r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: "
+            "the provider may bill it at the cached price",
+        ),
         (SLOTS, INSTRUCTIONS, r"mine: 9\d% of each prompt is the same for all, 14\d\d tokens at its start: the"),
-        (f"{SLOTS}\n{INSTRUCTIONS}", "", r"mine: 0% of each prompt is the same for all, \d tokens at its start: too "
-                                         "little for a cached price, which begins at 1024 tokens"),
+        (
+            f"{SLOTS}\n{INSTRUCTIONS}",
+            "",
+            r"mine: 0% of each prompt is the same for all, \d tokens at its start: too "
+            "little for a cached price, which begins at 1024 tokens",
+        ),
     ],
     ids=["first", "system prompt", "last"],
-)  # fmt: skip
+)
 def test_the_preflight_says_how_much_of_a_prompt_is_the_same_for_all(
     project: Project, prompt: str, system: str, said: str
 ) -> None:
@@ -533,8 +602,10 @@ def test_the_system_prompt_goes_first(tmp_path: Path) -> None:
     file.write_text(INSTRUCTIONS)
     for sdk in SDKS:
         with serving(good(sdk)) as server:
-            judge = load_judge({"provider": sdk, "model": "m", "base_url": base_url(sdk, server.url),
-                                "system_prompt": str(file)}, "mine")  # fmt: skip
+            judge = load_judge(
+                {"provider": sdk, "model": "m", "base_url": base_url(sdk, server.url), "system_prompt": str(file)},
+                "mine",
+            )
             ask(judge)
         body = server.asked[0].body
         first = body["messages"][0] if sdk == "openai" else body["systemInstruction"]["parts"][0]
@@ -555,8 +626,9 @@ def test_calls_that_were_told_the_same_time_do_not_come_back_together(tmp_path: 
     with serving(by=answering) as server:
         run(a_judge("openai", server.url), tmp_path, some_pairs(17))
     first: dict[int, float] = {}
-    waited = [asked.at - first[asked.number] for asked in server.asked
-              if first.setdefault(asked.number, asked.at) != asked.at]  # fmt: skip
+    waited = [
+        asked.at - first[asked.number] for asked in server.asked if first.setdefault(asked.number, asked.at) != asked.at
+    ]
     assert len(waited) == 16
     assert min(waited) >= 1.0
     assert max(waited) - min(waited) >= 0.1

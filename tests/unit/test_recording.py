@@ -29,7 +29,7 @@ import pytest
 from support.project import Project, Ran, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, running, wire
 
-from judgefixtures.cues import FAMILIES
+from judgefixtures.material.cues import FAMILIES
 from judgefixtures.report.outcome import NOT_MEASURED
 
 pytestmark = pytest.mark.whole
@@ -149,8 +149,19 @@ for line in sys.stdin:
         sys.argv = ["pytest", *job["arguments"]]
         runpy.run_module("pytest", run_name="__main__")
 """
-HEAVY = ("openai", "httpx", "httpx2", "vcr.cassette", "vcr.stubs.httpx_stubs", "pydantic", "filelock",
-         "genai_prices", "scipy.optimize", "scipy.stats", "statsmodels.stats.multitest")  # fmt: skip
+HEAVY = (
+    "openai",
+    "httpx",
+    "httpx2",
+    "vcr.cassette",
+    "vcr.stubs.httpx_stubs",
+    "pydantic",
+    "filelock",
+    "genai_prices",
+    "scipy.optimize",
+    "scipy.stats",
+    "statsmodels.stats.multitest",
+)
 PLUGINS = (
     "-p",
     "no:cacheprovider",
@@ -259,9 +270,14 @@ class Recorded(Project):
         for number, names in enumerate(families):
             self.write(f"test_{number}.py", suite(*names))
         self.pairs = [
-            {"id": f"p{number:03}", "question": f"About p{number:03}: which?", "response_1": f"One {number}.",
-             "response_2": f"Two {number}."} for number in range(pairs)
-        ]  # fmt: skip
+            {
+                "id": f"p{number:03}",
+                "question": f"About p{number:03}: which?",
+                "response_1": f"One {number}.",
+                "response_2": f"Two {number}.",
+            }
+            for number in range(pairs)
+        ]
         self.write_pairs(self.pairs)
 
     @property
@@ -285,13 +301,19 @@ class Recorded(Project):
         )
         self.write("judge_of_ours.py", self.code.replace("URL", url))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        environment |= {"TMPDIR": str(self.temporary),
-                        "PYTHONDONTWRITEBYTECODE": "1",
-                        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # fmt: skip
+        environment |= {
+            "TMPDIR": str(self.temporary),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
         said = self.path / "said.txt"
         said.unlink(missing_ok=True)
-        pid = self.launcher.ask(folder=str(self.path), environment=environment, said=str(said),
-                                arguments=[*PLUGINS, "--judge-force", *arguments])  # fmt: skip
+        pid = self.launcher.ask(
+            folder=str(self.path),
+            environment=environment,
+            said=str(said),
+            arguments=[*PLUGINS, "--judge-force", *arguments],
+        )
         return Run(self.launcher, pid)
 
     def workers_know(self) -> bool:
@@ -407,13 +429,7 @@ async def judge(prompt):
 """
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param("", id="openai"),
-        pytest.param(ASYNC, id="python"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("code", [pytest.param("", id="openai"), pytest.param(ASYNC, id="python")])
 def test_calls_in_flight_slide_over_both_conditions(code: str, new_project: Callable[..., Recorded]) -> None:
     """16 calls are in flight from first to last, without a pause between the conditions, and never more."""
     project = new_project(pairs=20, code=code)
@@ -500,10 +516,7 @@ def killed_run(project: Recorded, tally: Tally, chance: random.Random, arguments
 
 @pytest.mark.parametrize(
     ("arguments", "kills"),
-    [
-        pytest.param((), KILLS - KILLS // 4, id="one-process"),
-        pytest.param(("-n", "2"), KILLS // 4, id="two-workers"),
-    ],
+    [pytest.param((), KILLS - KILLS // 4, id="one-process"), pytest.param(("-n", "2"), KILLS // 4, id="two-workers")],
 )
 def test_kills_lose_no_answer_and_pay_none_twice(
     arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
@@ -529,9 +542,7 @@ def test_kills_lose_no_answer_and_pay_none_twice(
         assert tally.asked == project.everything + tally.in_flight
 
 
-def test_a_renewal_that_is_killed_keeps_the_old_recording_and_goes_on(
-    new_project: Callable[..., Recorded],
-) -> None:
+def test_a_renewal_that_is_killed_keeps_the_old_recording_and_goes_on(new_project: Callable[..., Recorded]) -> None:
     """Killed again and again, `all` leaves the old answers replaying until it is done; it asks none twice."""
     project = new_project(pairs=40)
     project.record(edition="old")
@@ -584,10 +595,7 @@ RENEWALS = (WHOLE, (), ("--judge-pairs", "5", *WHOLE))  # what a renewal asks: a
 
 @pytest.mark.parametrize(
     ("arguments", "kills"),
-    [
-        pytest.param((), KILLS - KILLS // 4, id="one-process"),
-        pytest.param(("-n", "2"), KILLS // 4, id="two-workers"),
-    ],
+    [pytest.param((), KILLS - KILLS // 4, id="one-process"), pytest.param(("-n", "2"), KILLS // 4, id="two-workers")],
 )
 def test_a_renewal_that_is_killed_loses_no_older_answer(
     arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
@@ -662,12 +670,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (8000, resource.RLIM_INFINITY))
 
 
 @pytest.mark.parametrize(
-    "families",
-    [
-        pytest.param(("recency",), id="one-item"),
-        pytest.param(("recency", "provenance"), id="more-items"),
-    ],
-)  # fmt: skip
+    "families", [pytest.param(("recency",), id="one-item"), pytest.param(("recency", "provenance"), id="more-items")]
+)
 def test_a_full_disk_keeps_the_answers_and_stops_the_run(
     families: tuple[str, ...], new_project: Callable[..., Recorded]
 ) -> None:

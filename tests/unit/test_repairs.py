@@ -21,8 +21,8 @@ from support.server import NOWHERE, Answer, Asked, Server, running, wire
 from judgefixtures import NO_CUE, Run
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.replay import CassetteMissError
-from judgefixtures.detectors import DETECTING_MARK
-from judgefixtures.plans import PLANNING_MARK
+from judgefixtures.material.plans import PLANNING_MARK
+from judgefixtures.measures.detectors import DETECTING_MARK
 
 pytest_plugins = ["pytester"]
 
@@ -51,7 +51,7 @@ Answer as JSON: {{"selected_response": 1 or 2, "reason": "why"}}
 """
 FIXTURE = """
 import pytest
-from judgefixtures.judges import load_judge
+from judgefixtures.asking.judges import load_judge
 
 @pytest.fixture
 def judge():
@@ -72,8 +72,15 @@ def pair_rows(count: int, words: str = "") -> list[dict[str, Any]]:
         texts = [f"Right {number}.", f"Wrong {number}."]
         texts = texts if number % 2 else texts[::-1]
         gold = texts.index(f"Right {number}.") + 1
-        rows.append({"id": f"p{number:02}", "question": f"Question {number}? {words}", "response_1": texts[0],
-                     "response_2": texts[1], "gold": gold})  # fmt: skip
+        rows.append(
+            {
+                "id": f"p{number:02}",
+                "question": f"Question {number}? {words}",
+                "response_1": texts[0],
+                "response_2": texts[1],
+                "gold": gold,
+            }
+        )
     return rows
 
 
@@ -180,8 +187,11 @@ LOST = {
     "accuracy": Lost("ours/own/no-cue-21", "own-accuracy", ("-k", "accuracy")),
     "control": Lost("ours/clear/no-cue-21", "recency-new-old", ("-k", "recency")),
     "own family": Lost("ours/own/brand-ours-other", "brand-ours-other", tables={"more": FAMILY}),
-    "name within another": Lost("ours/own/brand-ours-other", '"[ours-own-brand-ours-other]"',
-                                tables={"more": FAMILY.replace("ours-too", "ours-other")}),
+    "name within another": Lost(
+        "ours/own/brand-ours-other",
+        '"[ours-own-brand-ours-other]"',
+        tables={"more": FAMILY.replace("ours-too", "ours-other")},
+    ),
     "family by name": Lost("ours/own/age-young-old", "age-young-old", ("-k", "age")),
     "scores": Lost("ours/own/score-1-recency-new", "recency-new-old", tables={"keys": 'mode = "pointwise"'}),
     "planned": Lost("ours/own/recency-new-old", "recency-new-old", tables=PLANNING),
@@ -189,12 +199,13 @@ LOST = {
     "closest": Lost("ours/own/recency-new-old", "recency-new-old", tables=CLOSEST),
     "screening": Lost("ours/own/no-cue-21", "own-position", ("-k", "position or recency"), CLOSEST),
     "repeat": Lost("ours/own/no-cue", '"[ours-own-repeat-1]"', ("--judge-repeats", "12"), repeat=1),
-    "read reason": Lost("ours/own/detected-by-new-recency-new-old", "recency-new-old",
-                        tables={"more": '[detector]\njudge = "new"\n'}),
+    "read reason": Lost(
+        "ours/own/detected-by-new-recency-new-old", "recency-new-old", tables={"more": '[detector]\njudge = "new"\n'}
+    ),
     "candidate": Lost("new/own/recency-new-old", "new-against-ours-own-recency-new-old", SWAP),
     "baseline": Lost("ours/own/recency-new-old", "new-against-ours-own-recency-new-old", SWAP),
     "look": Lost("ours/own/recency-new-old", "new-against-ours", (*SWAP, "--judge-until-decided"), pairs=100),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lost", LOST.values(), ids=LOST)
@@ -260,9 +271,18 @@ def test_a_script_says_the_command_for_its_configuration(tmp_path: Path, server:
         text = run.gate("recency-new-old", judge="ours", dataset="own").text
     (command,) = repairs(text)
     assert shlex.split(command)[1:] == [
-        f"--judge-config={tmp_path / 'our judges.toml'}", f"--judge-cassettes={tmp_path / 'there'}", "--judge-pairs=20",
-        "--judge", "ours", "--judge-dataset", "own", "-k", "recency-new-old", "--judge-record", "missing",
-    ]  # fmt: skip
+        f"--judge-config={tmp_path / 'our judges.toml'}",
+        f"--judge-cassettes={tmp_path / 'there'}",
+        "--judge-pairs=20",
+        "--judge",
+        "ours",
+        "--judge-dataset",
+        "own",
+        "-k",
+        "recency-new-old",
+        "--judge-record",
+        "missing",
+    ]
 
 
 def test_answers_of_a_script_are_asked_by_the_script(tmp_path: Path, server: Reader) -> None:

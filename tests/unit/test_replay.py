@@ -53,11 +53,13 @@ from openai import AsyncOpenAI
 from support.project import Project, Ran, rows_of, suite
 from support.server import Answer, Answering, Asked, Server, serving
 
-from judgefixtures.asking import FIRST_WAIT
+from judgefixtures.asking.asker import FIRST_WAIT
+from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.asking.questions import collect
 from judgefixtures.cassettes import files
+from judgefixtures.cassettes.caching import IDS, origin_of
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
 from judgefixtures.cassettes.library import Library, RecordMode
-from judgefixtures.cassettes.origins import IDS, origin_of
 from judgefixtures.cassettes.replay import (
     CALL,
     CassetteMissError,
@@ -67,11 +69,9 @@ from judgefixtures.cassettes.replay import (
     request_digest,
 )
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
-from judgefixtures.checks.check import Subject
-from judgefixtures.contrasts import Condition, contrasts
-from judgefixtures.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.judgments import collect
-from judgefixtures.pairs import Pair, balanced
+from judgefixtures.checks.protocol import Subject
+from judgefixtures.material.contrasts import Condition, contrasts
+from judgefixtures.material.pairs import Pair, balanced
 from judgefixtures.simulator import server as simulator
 
 pytest_plugins = ["pytester"]
@@ -204,17 +204,24 @@ def expected(judge: Judge, pairs: Sequence[Pair] = PAIRS) -> Answers:
 
 
 PATCHED = (
-    (http.client, "HTTPConnection"), (http.client, "HTTPSConnection"),
-    (urllib3.connection, "HTTPConnection"), (urllib3.connection, "HTTPSConnection"),
+    (http.client, "HTTPConnection"),
+    (http.client, "HTTPSConnection"),
+    (urllib3.connection, "HTTPConnection"),
+    (urllib3.connection, "HTTPSConnection"),
     (urllib3.connection, "VerifiedHTTPSConnection"),
     (urllib3.connectionpool, "is_connection_dropped"),
-    *((pool, name) for pool in (urllib3.HTTPConnectionPool, urllib3.HTTPSConnectionPool)
-      for name in ("ConnectionCls", "_get_conn", "_new_conn")),
+    *(
+        (pool, name)
+        for pool in (urllib3.HTTPConnectionPool, urllib3.HTTPSConnectionPool)
+        for name in ("ConnectionCls", "_get_conn", "_new_conn")
+    ),
     *((module.HTTPTransport, "handle_request") for module in (httpx, httpx2)),
     *((module.AsyncHTTPTransport, "handle_async_request") for module in (httpx, httpx2)),
     (aiohttp.ClientSession, "_request"),
-    (socket.socket, "connect"), (socket.socket, "connect_ex"), (socket, "getaddrinfo"),
-)  # fmt: skip
+    (socket.socket, "connect"),
+    (socket.socket, "connect_ex"),
+    (socket, "getaddrinfo"),
+)
 ABSENT = object()
 
 
@@ -286,8 +293,17 @@ async def by_aiohttp_data(url: str, sent: Any) -> bytes:
         return await response.read()
 
 
-CLIENTS = (by_requests, by_urllib3, by_urllib, by_httpx, by_httpx_async, by_httpx2, by_httpx2_async,
-           by_aiohttp, by_aiohttp_data)  # fmt: skip
+CLIENTS = (
+    by_requests,
+    by_urllib3,
+    by_urllib,
+    by_httpx,
+    by_httpx_async,
+    by_httpx2,
+    by_httpx2_async,
+    by_aiohttp,
+    by_aiohttp_data,
+)
 
 
 def clients(without: Client | None = None, **marks: Any) -> pytest.MarkDecorator:
@@ -410,10 +426,7 @@ def test_http_outside_of_a_judge_call_passes(client: Client, tmp_path: Path) -> 
     """While a context is open, calls that are no judge's go to the network, and nothing is kept of them."""
     with loopback() as server:
         judge = sdk_judge("openai", server.url)
-        with (
-            Library(tmp_path, "missing").open(judge, "own", NAMES, PAIRS),
-            recording(only_httpx2=False, offline=False),
-        ):
+        with Library(tmp_path, "missing").open(judge, "own", NAMES, PAIRS), recording(only_httpx2=False, offline=False):
             for number in (1, 2):
                 assert outside(client, server.url) == verdict(fingerprint("mine")).encode()
                 assert len(server.asked) == number
@@ -425,8 +438,11 @@ def test_patching_what_the_sdks_use_leaves_the_rest() -> None:
     before = dict(zip(PATCHED, patched(), strict=True))
     with recording(only_httpx2=True, offline=False):
         during = dict(zip(PATCHED, patched(), strict=True))
-    assert {owner.__module__.partition(".")[0] for (owner, name) in PATCHED
-            if during[owner, name] is not before[owner, name]} == {"httpx2"}  # fmt: skip
+    assert {
+        owner.__module__.partition(".")[0]
+        for (owner, name) in PATCHED
+        if during[owner, name] is not before[owner, name]
+    } == {"httpx2"}
 
 
 # --- several requests in a call ---------------------------------------------------------------------------
@@ -593,7 +609,7 @@ def test_a_retried_call_does_not_pay_its_first_request_again(
         pytest.param(lambda asked: asked.answered(""), id="no-text"),
         pytest.param(lambda asked: asked.answered("I would rather not say."), id="no-verdict"),
     ],
-)  # fmt: skip
+)
 def test_an_invalid_answer_is_invalid_again(body: Answering, provider: str, tmp_path: Path) -> None:
     """What counts as invalid while recording counts the same in a replay: it is not a missing recording."""
 
@@ -610,10 +626,7 @@ def test_an_invalid_answer_is_invalid_again(body: Answering, provider: str, tmp_
 @pytest.mark.parametrize("provider", ["openai", "google"])
 def test_an_error_that_is_the_answer_is_recorded(provider: str, tmp_path: Path) -> None:
     """A prompt that is too long is answered by an error: that is kept, and is as invalid in a replay."""
-    error = {
-        "message": "This model's maximum context length is 10 tokens.",
-        "code": "context_length_exceeded",
-    }
+    error = {"message": "This model's maximum context length is 10 tokens.", "code": "context_length_exceeded"}
 
     def answer(asked: Asked) -> Answer:
         if "Question 3?" in asked.prompt:
@@ -780,10 +793,7 @@ def test_a_question_in_the_query_is_told_from_another(python_judge: Callable[...
 
 
 async def following_aiohttp(url: str, sent: Any) -> bytes:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(url, data=json.dumps(sent).encode()) as response,
-    ):
+    async with aiohttp.ClientSession() as session, session.post(url, data=json.dumps(sent).encode()) as response:
         return await response.read()
 
 
@@ -799,13 +809,18 @@ GET_ALWAYS = suspected("vcrpy follows aiohttp's redirects by GET, also after a 3
 @pytest.mark.parametrize(
     ("client", "status", "query"),
     [
-        pytest.param(client, status, query, id=f"{client.__name__}-{status}-{len(query)}",
-                     marks=GET_ALWAYS if (client, status) == AIOHTTP_307 else ())
+        pytest.param(
+            client,
+            status,
+            query,
+            id=f"{client.__name__}-{status}-{len(query)}",
+            marks=GET_ALWAYS if (client, status) == AIOHTTP_307 else (),
+        )
         for client in (by_requests, following_httpx, following_aiohttp)
         for status in (303, 307)
         for query in ("", "?version=7", "?b=2&a=x+y&empty=&api_key=canary")
     ],
-)  # fmt: skip
+)
 def test_a_redirected_answer_replays(
     client: Client, status: int, query: str, python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
@@ -826,13 +841,7 @@ def test_a_redirected_answer_replays(
     assert ask(judge, tmp_path, "none") == recorded
 
 
-@pytest.mark.parametrize(
-    "provider",
-    [
-        "openai",
-        "google",
-    ],
-)
+@pytest.mark.parametrize("provider", ["openai", "google"])
 def test_words_of_headers_that_are_no_secrets_stay_in_answers(provider: str, tmp_path: Path) -> None:
     """What an SDK says of itself in its headers are words that a judge may use: they stay in its answers."""
     text = "It names the Bearer scheme, python, CPython, asyncio, Linux, async:asyncio and application/json."
@@ -1094,10 +1103,7 @@ def test_an_older_vcrpy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     names = tuple(name for name in vcr.patch.PATCHER_NAMES if name != "httpx2")
     monkeypatch.setattr(vcr.patch, "PATCHER_NAMES", names)
     for only in (True, False):
-        with (
-            pytest.raises(CassetteError, match=r"httpx2.*vcrpy >= 9\.4"),
-            recording(only_httpx2=only, offline=False),
-        ):
+        with pytest.raises(CassetteError, match=r"httpx2.*vcrpy >= 9\.4"), recording(only_httpx2=only, offline=False):
             pytest.fail("it was entered")
 
 
@@ -1250,16 +1256,24 @@ def missed(judge: Judge, root: Path, pairs: Sequence[Pair] = PAIRS) -> str:
 def test_a_miss_of_everything_names_the_file_and_the_command(tmp_path: Path) -> None:
     """Where nothing is recorded the message says so, with pair, file and command."""
     message = missed(sdk_judge("openai", "http://127.0.0.1:9"), tmp_path)
-    for word in ("nothing is recorded", "pair 'p00'", str(tmp_path / "ours" / "own" / f"{NAMES[0]}.jsonl"),
-                 COMMAND.format("missing")):  # fmt: skip
+    for word in (
+        "nothing is recorded",
+        "pair 'p00'",
+        str(tmp_path / "ours" / "own" / f"{NAMES[0]}.jsonl"),
+        COMMAND.format("missing"),
+    ):
         assert word in message
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"question": "Another?"}, "question"), ({"response_1": "Another."}, "response_1"),
-     ({"response_2": "Another."}, "response_2"), ({"content_type": "Story"}, "content_type")],
-)  # fmt: skip
+    [
+        ({"question": "Another?"}, "question"),
+        ({"response_1": "Another."}, "response_1"),
+        ({"response_2": "Another."}, "response_2"),
+        ({"content_type": "Story"}, "content_type"),
+    ],
+)
 def test_a_miss_names_what_changed_in_the_pair(change: dict[str, str], field: str, tmp_path: Path) -> None:
     """Where a pair's text changed since the recording, the field is named, with pair and command."""
     with loopback() as server:
@@ -1297,12 +1311,15 @@ def test_a_miss_of_another_request_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("keys", "told"),
-    [({"model": "n"}, 'model: "m" -> "n"'), ({"temperature": 0.5}, "parameters.temperature: 0.0 -> 0.5"),
-     ({"seed": 7}, "parameters.seed: 0 -> 7"),
-     ({"max_output_tokens": 9}, "parameters.max_output_tokens: 512 -> 9"),
-     ({"template": "mt-bench"}, 'template.name: "silent-judge" -> "mt-bench"'),
-     ({"cue_placement": "before"}, 'cue_placement: "after" -> "before"')],
-)  # fmt: skip
+    [
+        ({"model": "n"}, 'model: "m" -> "n"'),
+        ({"temperature": 0.5}, "parameters.temperature: 0.0 -> 0.5"),
+        ({"seed": 7}, "parameters.seed: 0 -> 7"),
+        ({"max_output_tokens": 9}, "parameters.max_output_tokens: 512 -> 9"),
+        ({"template": "mt-bench"}, 'template.name: "silent-judge" -> "mt-bench"'),
+        ({"cue_placement": "before"}, 'cue_placement: "after" -> "before"'),
+    ],
+)
 @pytest.mark.parametrize("mode", ["none", "missing"])
 def test_a_changed_judge_is_told_before_anything_is_asked(
     keys: dict[str, Any], told: str, mode: RecordMode, tmp_path: Path
@@ -1406,11 +1423,24 @@ def swallow(_: str) -> str:
 
 @pytest.mark.parametrize(
     "function",
-    [connect_by_address, connect_by_name, open_by_address, open_by_name, connect_ex, connect_ipv6, look_up,
-     in_a_pool_of_its_own,
-     look_up_the_old_way, send_a_datagram, send_a_message, connect_below_socket, look_up_below_socket, swallow],
+    [
+        connect_by_address,
+        connect_by_name,
+        open_by_address,
+        open_by_name,
+        connect_ex,
+        connect_ipv6,
+        look_up,
+        in_a_pool_of_its_own,
+        look_up_the_old_way,
+        send_a_datagram,
+        send_a_message,
+        connect_below_socket,
+        look_up_below_socket,
+        swallow,
+    ],
     ids=lambda function: function.__name__,
-)  # fmt: skip
+)
 def test_a_socket_in_a_replay_is_an_error_that_names_the_host(
     function: Function, python_judge: Callable[..., Judge], tmp_path: Path
 ) -> None:
@@ -1674,16 +1704,25 @@ CANARIES = {
     "CANARY_QUERY": "canaryQUERY99cc",
 }
 ACCOUNT = {  # what servers say of the account and the request, in headers and bodies
-    "id": "chatcmpl-canaryID-1", "responseId": "canaryRESPONSE-2", "user": "canary.user@example.org",
-    "organization": "org-canaryANSWER-3", "request_id": "req-canaryREQUEST-4", "user_id": "user-canary-5",
-    "metadata": {"tenant": "canaryMETADATA-6"}, "safety_identifier": "canarySAFETY-7",
-}  # fmt: skip
+    "id": "chatcmpl-canaryID-1",
+    "responseId": "canaryRESPONSE-2",
+    "user": "canary.user@example.org",
+    "organization": "org-canaryANSWER-3",
+    "request_id": "req-canaryREQUEST-4",
+    "user_id": "user-canary-5",
+    "metadata": {"tenant": "canaryMETADATA-6"},
+    "safety_identifier": "canarySAFETY-7",
+}
 RESPONSE_HEADERS = {
-    "set-cookie": "session=canarySETCOOKIE-1; Path=/", "x-request-id": "req_canaryHEADER-2",
-    "openai-organization": "org-canaryHEADER-3", "openai-project": "proj_canaryHEADER-4",
-    "x-ratelimit-remaining-tokens": "31337canary", "x-goog-request-id": "canaryGOOG-6",
-    "cf-ray": "canaryRAY-5", "server": "canary-host-77",
-}  # fmt: skip
+    "set-cookie": "session=canarySETCOOKIE-1; Path=/",
+    "x-request-id": "req_canaryHEADER-2",
+    "openai-organization": "org-canaryHEADER-3",
+    "openai-project": "proj_canaryHEADER-4",
+    "x-ratelimit-remaining-tokens": "31337canary",
+    "x-goog-request-id": "canaryGOOG-6",
+    "cf-ray": "canaryRAY-5",
+    "server": "canary-host-77",
+}
 PYTHON_CODE = """\
 import os
 import requests
@@ -1713,8 +1752,14 @@ def leaks(project: Project, said: str) -> list[str]:
     files = [path for path in project.path.rglob("*") if path.is_file()]
     places = {str(path.relative_to(project.path)): path.read_bytes() for path in files}
     places["(terminal)"] = said.encode()
-    return sorted({f"{canary} in {place}" for canary in canaries() for place, content in places.items()
-                   if canary.encode() in content})  # fmt: skip
+    return sorted(
+        {
+            f"{canary} in {place}"
+            for canary in canaries()
+            for place, content in places.items()
+            if canary.encode() in content
+        }
+    )
 
 
 def echoed(asked: Asked) -> str:
@@ -1779,17 +1824,7 @@ def out_of_order(asked: Asked) -> Answer:
     return error(asked, 500)
 
 
-REPLIES = (
-    plain,
-    private,
-    private_inside,
-    echo,
-    echo_escaped,
-    too_large,
-    rate_limited,
-    unauthorized,
-    out_of_order,
-)
+REPLIES = (plain, private, private_inside, echo, echo_escaped, too_large, rate_limited, unauthorized, out_of_order)
 
 
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply.__name__)
@@ -1891,16 +1926,21 @@ def planted(project: Project, said: str, secret: str, *, besides: Sequence[str] 
     """Return where a planted secret is found."""
     files = [path for path in project.path.rglob("*") if path.is_file() and path.name not in besides]
     places = {str(path.relative_to(project.path)): path.read_text(errors="replace") for path in files}
-    return sorted({f"{spelled} in {place}" for place, text in {**places, "(terminal)": said}.items()
-                   for spelled in spellings(secret) if spelled in text})  # fmt: skip
+    return sorted(
+        {
+            f"{spelled} in {place}"
+            for place, text in {**places, "(terminal)": said}.items()
+            for spelled in spellings(secret)
+            if spelled in text
+        }
+    )
 
 
 def careless(asked: Asked) -> Answer:
     """Answer with everything that came beside the body; with an error that says it for one question."""
     names = ("authorization", "x-goog-api-key", "x-api-key", "cookie")
     said = [value for name, value in asked.headers.items() if name.lower() in names]
-    said += [word for value in said if value.startswith("Basic ")
-             for word in (base64.b64decode(value[6:]).decode(),)]  # fmt: skip
+    said += [word for value in said if value.startswith("Basic ") for word in (base64.b64decode(value[6:]).decode(),)]
     said += [asked.path, *parse_qs(urlsplit(asked.path).query).get("api_key", [])]
     text = " ".join(said)
     if "Question 3?" in asked.prompt:
@@ -1910,8 +1950,22 @@ def careless(asked: Asked) -> Answer:
     return asked.answered(verdict(f"Both are fine. {text}"), note=said, sent={text: text})
 
 
-LOUD = ("-l", "-vv", "-rA", "--log-level=DEBUG", "--log-file=debug.log", "--log-file-level=DEBUG", "-o", "log_cli=true",
-        "--log-cli-level=DEBUG", "--junitxml=junit.xml", "-o", "junit_logging=all", "-W", "default")  # fmt: skip
+LOUD = (
+    "-l",
+    "-vv",
+    "-rA",
+    "--log-level=DEBUG",
+    "--log-file=debug.log",
+    "--log-file-level=DEBUG",
+    "-o",
+    "log_cli=true",
+    "--log-cli-level=DEBUG",
+    "--junitxml=junit.xml",
+    "-o",
+    "junit_logging=all",
+    "-W",
+    "default",
+)
 
 
 def run_loudly(project: Project, *arguments: str) -> str:
@@ -2214,12 +2268,16 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
         (Subject("j", "own", ContrastCheck(RECENCY)), "--judge j --judge-dataset own -k recency-new-old"),
         (Subject("j", "own", AccuracyCheck()), "--judge j --judge-dataset own -k own-accuracy"),
         (Subject("j", "own", PlanCheck()), "--judge j --judge-dataset own -k own-plan"),
-        (Subject("j", "own", SwapCheck(RECENCY), "old"),
-         "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-recency-new-old"),
-        (Subject("j", "own", SwapCheck(), "old"),
-         "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-accuracy"),
+        (
+            Subject("j", "own", SwapCheck(RECENCY), "old"),
+            "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-recency-new-old",
+        ),
+        (
+            Subject("j", "own", SwapCheck(), "old"),
+            "--judge j --judge-baseline old --judge-dataset own -k j-against-old-own-accuracy",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_options_of_an_item_select_it(item: Subject, options: str) -> None:
     """The options that messages name are those of the item, whose id holds what -k looks for."""
     assert item.options == options
@@ -2283,8 +2341,11 @@ def test_a_renamed_judge_is_told(project: Project) -> None:
 def graded(project: Project, golds: Mapping[str, int]) -> None:
     """Write the pairs with gold."""
     fields = ("id", "question", "response_1", "response_2")
-    rows = [{name: getattr(pair, name) for name in fields} | {"gold": golds[pair.id]} for pair in some_pairs(12)
-            if pair.id in golds]  # fmt: skip
+    rows = [
+        {name: getattr(pair, name) for name in fields} | {"gold": golds[pair.id]}
+        for pair in some_pairs(12)
+        if pair.id in golds
+    ]
     (project.path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

@@ -15,35 +15,59 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.checks.check import Decision
+from judgefixtures.asking.costs import money
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.contrast import contrast_row, decide, diagnosis, error_row
+from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sections import with_holm
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.contrasts import NO_CUE, Condition, contrasts
-from judgefixtures.costs import money
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, overall
-from judgefixtures.judges import Reply
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, measure
-from judgefixtures.pairs import Pair
+from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import Measurement, measure
+from judgefixtures.measures.rows import judgment_row
+from judgefixtures.numbers.statistics import SEVERITY, Status, paired_difference
 from judgefixtures.providers import Usage
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.report import build_report, summary, write_report
-from judgefixtures.report.record import About, Record
-from judgefixtures.rows import judgment_row
-from judgefixtures.statistics import SEVERITY, Status, paired_difference
+from judgefixtures.report.writing import About, Record
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, decide_looks, decide_swap, guard_margin
-from judgefixtures.verdicts import Verdict
+from judgefixtures.words.errors import JudgeFixturesError
 
 CONTRAST = contrasts("recency")[0]
 IDENTITY = {"provider": "openai", "model": "m", "parameters": {"temperature": 0.0}}
 
 # design.md, "Report"
 CONTRACT = {
-    "judge", "dataset", "family", "contrast", "x", "y", "n", "n11", "n10", "n01", "n00", "invalid_pairs",
-    "first_selection_rate", "vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "mcnemar_p", "p_pass",
-    "p_fail", "p_fail_holm", "tolerance", "vsr_status", "car_status", "status", "message",
-}  # fmt: skip
+    "judge",
+    "dataset",
+    "family",
+    "contrast",
+    "x",
+    "y",
+    "n",
+    "n11",
+    "n10",
+    "n01",
+    "n00",
+    "invalid_pairs",
+    "first_selection_rate",
+    "vsr",
+    "flip_rate",
+    "car",
+    "car_all",
+    "silent_shift_rate",
+    "mcnemar_p",
+    "p_pass",
+    "p_fail",
+    "p_fail_holm",
+    "tolerance",
+    "vsr_status",
+    "car_status",
+    "status",
+    "message",
+}
 ESTIMATES = ("vsr", "flip_rate", "car", "car_all", "silent_shift_rate", "admitted_shift", "unadmitted_shift")
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\r\b\x00\x7f\x9b31m\u202e\u2066\u200b\u2028\u2029\udcff"
 
@@ -98,8 +122,11 @@ def some_row(judge: str, contrast: str, p_fail: float | None, status: str = "PAS
 
 def holding(rows: Sequence[Any] = (), section: str = "contrasts", **evidence: Any) -> Finding:
     """Return a finding that holds these rows and nothing else; its status is the worst of theirs."""
-    status = max((Status(row["status"]) for row in rows if not row.get("waived")), key=SEVERITY.index,
-                 default=Status.NOT_APPLICABLE)  # fmt: skip
+    status = max(
+        (Status(row["status"]) for row in rows if not row.get("waived")),
+        key=SEVERITY.index,
+        default=Status.NOT_APPLICABLE,
+    )
     return Finding("contrast", "mine", "qa", "it", status, rows={section: tuple(rows)}, evidence=evidence)
 
 
@@ -120,8 +147,13 @@ def test_a_row_says_what_was_measured() -> None:
     found = measured(30, 2, admitted=6, invalid=3)
     row, decision = reported(found)
     assert [row[key] for key in ("judge", "dataset", "family", "contrast", "x", "y")] == [
-        "mine", "qa", "recency", "recency-new-old", "new", "old",
-    ]  # fmt: skip
+        "mine",
+        "qa",
+        "recency",
+        "recency-new-old",
+        "new",
+        "old",
+    ]
     assert [row[key] for key in ("n", "n11", "n10", "n01", "n00", "invalid_pairs")] == [100, 68, 30, 2, 0, 3]
     assert row["n"] == row["n11"] + row["n10"] + row["n01"] + row["n00"]
     assert row["first_selection_rate"] == {"xy": 0.98, "yx": 0.7}
@@ -151,9 +183,12 @@ def test_an_error_row_measures_nothing() -> None:
 
 
 @given(
-    n10=st.integers(0, 6), n01=st.integers(0, 6), n=st.sampled_from([0, 12]), invalid=st.integers(0, 3),
+    n10=st.integers(0, 6),
+    n01=st.integers(0, 6),
+    n=st.sampled_from([0, 12]),
+    invalid=st.integers(0, 3),
     max_silent=st.sampled_from([None, 0.1]),
-)  # fmt: skip
+)
 @settings(deadline=None, max_examples=40)
 def test_rows_are_plain_json(n10: int, n01: int, n: int, invalid: int, max_silent: float | None) -> None:
     """Whatever the counts, a row survives JSON unchanged: no tuple, no NaN, null where there is nothing."""
@@ -174,11 +209,18 @@ def test_judgment_row() -> None:
     reply = Reply(verdict, "", "m-2026-01-01", "fp_1", Usage(120, 30, 10))
     row = judgment_row("mine", "qa", Judgment(Pair("p1", "Q", "A", "B"), CONTRAST.y, reply, repeat=3))
     expected = {
-        "judge": "mine", "dataset": "qa", "pair": "p1", "condition": "recency-old-new", "repeat": 3,
-        "selected_response": 2, "invalid": None, "reason": "I prefer it because it was written recently.",
-        "acknowledgment": "cited", "served_model": "m-2026-01-01",
+        "judge": "mine",
+        "dataset": "qa",
+        "pair": "p1",
+        "condition": "recency-old-new",
+        "repeat": 3,
+        "selected_response": 2,
+        "invalid": None,
+        "reason": "I prefer it because it was written recently.",
+        "acknowledgment": "cited",
+        "served_model": "m-2026-01-01",
         "usage": {"input_tokens": 120, "output_tokens": 30, "reasoning_tokens": 10},
-    }  # fmt: skip
+    }
     assert {key: row[key] for key in expected} == expected
     assert json.loads(json.dumps(row, allow_nan=False)) == row
 
@@ -282,8 +324,15 @@ def record(
     rows: Sequence[Row] = (), judgments: Sequence[Row] = (), judges: Mapping[str, Row] = MappingProxyType({})
 ) -> Record:
     """Return what a run leaves behind in which each row was an item's."""
-    found = [{"item": f"{row['judge']} {row['dataset']}", "findings": [holding([row]).to_json()],
-              "failed": False, "judges": dict(sorted(judges.items()))} for row in rows]  # fmt: skip
+    found = [
+        {
+            "item": f"{row['judge']} {row['dataset']}",
+            "findings": [holding([row]).to_json()],
+            "failed": False,
+            "judges": dict(sorted(judges.items())),
+        }
+        for row in rows
+    ]
     return Record.of(About("0", "2026-11-22"), found, judgments, [], [])
 
 
@@ -339,8 +388,11 @@ def test_report_json(tmp_path: Path) -> None:
     without_floor = [{key: row[key] for key in row if key != "floor"} for row in report["contrasts"]]
     assert without_floor == rounded(with_holm(rows))
     assert [(row["judge"], row["dataset"]) for row in report["contrasts"]] == [
-        ("alpha", "qa"), ("alpha", "stories"), ("zeta", "qa"), ("zeta", "stories"),
-    ]  # fmt: skip
+        ("alpha", "qa"),
+        ("alpha", "stories"),
+        ("zeta", "qa"),
+        ("zeta", "stories"),
+    ]
     assert (report["accuracy"], report["swap"]) == ([], [])
 
 
@@ -510,9 +562,19 @@ def test_summary_has_a_line_a_contrast() -> None:
     assert header.split() == ["judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status"]
     low, high = (f"{row['vsr'][key]:.3f}"[1:] for key in ("low", "high"))
     assert line.split() == [
-        "mine", "qa", "recency-new-old", "100",
-        "+0.28", "90%", f"[{low},", f"{high}]", ".15", "32/100", "3/30", "FAIL",
-    ]  # fmt: skip
+        "mine",
+        "qa",
+        "recency-new-old",
+        "100",
+        "+0.28",
+        "90%",
+        f"[{low},",
+        f"{high}]",
+        ".15",
+        "32/100",
+        "3/30",
+        "FAIL",
+    ]
     assert header.index("status") == line.index("FAIL")
 
 
@@ -563,8 +625,10 @@ def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
         verdict = replace(judgment.verdict, reasoning=thought)
         return replace(judgment, reply=replace(judgment.reply, verdict=verdict))
 
-    x = [thinking(judgment(i, CONTRAST.x, 1), "Response 1 is better because it was written recently in 2025.")
-         for i in range(30)]  # fmt: skip
+    x = [
+        thinking(judgment(i, CONTRAST.x, 1), "Response 1 is better because it was written recently in 2025.")
+        for i in range(30)
+    ]
     y = [judgment(i, CONTRAST.y, 2) for i in range(30)]
     said = told(measure(x, y))
     assert "of the verdicts that followed: 30 cite the cue there, 30 of them not in the stated reason" in said
@@ -579,8 +643,14 @@ def test_summary_of_what_could_not_be_measured() -> None:
 
 def test_summary_lists_what_survives_holm() -> None:
     """Violations whose adjusted p is below alpha are listed with it; others are not."""
-    rows = with_holm([some_row("mine", "strong", 0.001, "FAIL"), some_row("mine", "weak", 0.04, "FAIL"),
-                      some_row("mine", "none", 0.9), some_row("mine", "error", None, "ERROR")])  # fmt: skip
+    rows = with_holm(
+        [
+            some_row("mine", "strong", 0.001, "FAIL"),
+            some_row("mine", "weak", 0.04, "FAIL"),
+            some_row("mine", "none", 0.9),
+            some_row("mine", "error", None, "ERROR"),
+        ]
+    )
     report = build_report([holding(rows)])
     text = "\n".join(summary(report, 0.05))
     _, listed = text.split("Violations that survive Holm's adjustment (per judge):\n")
@@ -634,18 +704,39 @@ def some_swap(judge: str, status: str, dataset: str = "qa", usd: float | None = 
     n = 20 if status == "INCONCLUSIVE" else 100
     ids, baseline = [f"p{number}" for number in range(n)], [1.0] * n
     candidate = [0.0] * 30 + [1.0] * 70 if status == "FAIL" else baseline
-    row = {"judge": judge, "baseline": "old", "dataset": dataset, "contrast": None, "quantity": "accuracy",
-           "p_fail": None, "status": status, "waived": None}  # fmt: skip
+    row = {
+        "judge": judge,
+        "baseline": "old",
+        "dataset": dataset,
+        "contrast": None,
+        "quantity": "accuracy",
+        "p_fail": None,
+        "status": status,
+        "waived": None,
+    }
     about = {"judge": judge, "baseline": "old", "dataset": dataset, "contrast": None}
     measured = status != "ERROR"
-    part = {**about, "part": asdict(SwapAccuracy(dataset, ids, candidate, baseline)) if measured else None,
-            "lacking": [] if measured else ["no key"], "swap": {}, "alpha": 0.05, "clusters": {},
-            "flips": None}  # fmt: skip
+    part = {
+        **about,
+        "part": asdict(SwapAccuracy(dataset, ids, candidate, baseline)) if measured else None,
+        "lacking": [] if measured else ["no key"],
+        "swap": {},
+        "alpha": 0.05,
+        "clusters": {},
+        "flips": None,
+    }
     price = {"judge": judge, "dataset": dataset, "contrast": None, "pairs": n, "usd_a_pair": usd}
     return Finding(
-        "swap", judge, dataset, "accuracy", Status(status), "old", reasons=() if measured else ("no key",),
-        rows={"swap": (row,)}, evidence={"swap_parts": [part], "prices": [price] if measured else []},
-    )  # fmt: skip
+        "swap",
+        judge,
+        dataset,
+        "accuracy",
+        Status(status),
+        "old",
+        reasons=() if measured else ("no key",),
+        rows={"swap": (row,)},
+        evidence={"swap_parts": [part], "prices": [price] if measured else []},
+    )
 
 
 @pytest.mark.parametrize(
@@ -680,7 +771,7 @@ def test_a_report_decides_once(monkeypatch: pytest.MonkeyPatch) -> None:
         decided.append(1)
         return decide_looks(*parts, **more)
 
-    monkeypatch.setattr("judgefixtures.checks.decision.decide_looks", counting)
+    monkeypatch.setattr("judgefixtures.checks.approval.decide_looks", counting)
     build_report([some_swap("a", "PASS"), some_swap("b", "FAIL")])
     assert len(decided) == 2
 
@@ -699,8 +790,10 @@ def test_one_candidate_is_decided_without_its_name() -> None:
 
 def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
     """What was collected of a candidate and did not run is missing from its decision, and from no other's."""
-    asked = [{"judge": judge, "baseline": "old", "dataset": "qa", "family": "accuracy", "contrast": None,
-              "kind": None} for judge in ("a", "a.b")]  # fmt: skip
+    asked = [
+        {"judge": judge, "baseline": "old", "dataset": "qa", "family": "accuracy", "contrast": None, "kind": None}
+        for judge in ("a", "a.b")
+    ]
     report = build_report([some_swap("a", "PASS"), holding(required=asked)])
     assert [(row["judge"], row["status"]) for row in report["decisions"]] == [("a", "APPROVE"), ("a.b", "INCONCLUSIVE")]
     expected = ["a.b: accuracy on qa: was not compared", "a.b: nothing was compared"]
@@ -713,12 +806,22 @@ def test_a_candidate_of_which_nothing_ran_is_not_approved() -> None:
 def test_what_was_planned_counts_whether_or_not_it_ran() -> None:
     """14 contrasts of which one ran: its guard, and the level of a REJECT, are those of 14; so where it was lost."""
     names = [f"recency-{number}" for number in range(7)]
-    required = [{"judge": "a", "baseline": "old", "dataset": dataset, "family": "recency", "contrast": name,
-                 "kind": "cue"} for dataset in ("qa", "stories") for name in names]  # fmt: skip
+    required = [
+        {"judge": "a", "baseline": "old", "dataset": dataset, "family": "recency", "contrast": name, "kind": "cue"}
+        for dataset in ("qa", "stories")
+        for name in names
+    ]
     still = [(1, 1)] * 100
     cell = SwapCell("recency", names[0], "qa", [f"p{n}" for n in range(100)], still, still, *[[False] * 100] * 2)
-    measured = {**required[0], "part": asdict(cell), "lacking": [], "swap": {}, "alpha": 0.05, "clusters": {},
-                "flips": None}  # fmt: skip
+    measured = {
+        **required[0],
+        "part": asdict(cell),
+        "lacking": [],
+        "swap": {},
+        "alpha": 0.05,
+        "clusters": {},
+        "flips": None,
+    }
     lost = {**measured, **required[1], "part": None, "lacking": ["no key"]}
     report = build_report([holding(required=required), holding(swap_parts=[measured, lost])])
     assert report["decision"]["guard_margin"] == guard_margin(100, 14, SwapTable())
@@ -766,8 +869,11 @@ def test_the_status_is_the_worst_of_all_that_was_checked() -> None:
     """Contrasts, four cells, accuracy and swap: whichever is worst is the report's status; waived contrasts aside."""
     passing = some_row("mine", "recency-new-old", 0.9)
     for kind in ("four_cells", "checked", "swap"):
-        row = some_swap("mine", "FAIL").rows["swap"][0] if kind == "swap" else {"status": "FAIL", **dict.fromkeys(
-            ("judge", "dataset", "contrast", "message"), "x"), "waived": None}  # fmt: skip
+        row = (
+            some_swap("mine", "FAIL").rows["swap"][0]
+            if kind == "swap"
+            else {"status": "FAIL", **dict.fromkeys(("judge", "dataset", "contrast", "message"), "x"), "waived": None}
+        )
         assert build_report([holding([passing]), holding([row], kind)])["status"] == "FAIL", kind
     waived = {**passing, "status": "FAIL", "waived": {"owner": "me"}}
     assert build_report([holding([waived])])["status"] == "NOT_APPLICABLE"

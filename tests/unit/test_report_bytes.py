@@ -15,12 +15,24 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 DIGITS = 8
 RUNS = {
-    "cues": ["-k", "(house-close and cue and not stories) or (house-qa and (accuracy or position))",
-             "--judge", "simulated-candid", "--judge", "simulated-gpt-4o"],
+    "cues": [
+        "-k",
+        "(house-close and cue and not stories) or (house-qa and (accuracy or position))",
+        "--judge",
+        "simulated-candid",
+        "--judge",
+        "simulated-gpt-4o",
+    ],
     "plans": ["-k", "house-stories and (plan or verbosity)", "--judge", "simulated-verbose-prepared"],
-    "swap": ["-k", "swap and (house-close-recency or house-qa-accuracy)", "--judge", "simulated-candid",
-             "--judge-baseline", "simulated-gpt-4o"],
-}  # fmt: skip
+    "swap": [
+        "-k",
+        "swap and (house-close-recency or house-qa-accuracy)",
+        "--judge",
+        "simulated-candid",
+        "--judge-baseline",
+        "simulated-gpt-4o",
+    ],
+}
 # Taken when the recordings were made on the close sets; before that, reports were the same from 15aaabc on. Since then
 # contrast rows came to have `admitted_shift` and `unadmitted_shift`, and CAR's message the admitted shift. A swap asks
 # for accuracy in both orders: without the other order (but for the control) its judgments and differences are the same.
@@ -42,13 +54,30 @@ BEFORE = {
 
 
 # Keys that contrast rows came to have since, with what they hold of a judge that tells no more than verdicts.
-ADDED = {"log_odds_shift": None, "log_odds_status": "NOT_APPLICABLE", "soft_vsr": None, "score_shift": None,
-         "score_status": "NOT_APPLICABLE", "contradictions": 0}  # fmt: skip
+ADDED = {
+    "log_odds_shift": None,
+    "log_odds_status": "NOT_APPLICABLE",
+    "soft_vsr": None,
+    "score_shift": None,
+    "score_status": "NOT_APPLICABLE",
+    "contradictions": 0,
+}
 
 
 # Keys that they came to have since and that hold numbers.
-MEASURED_SINCE = {"car_corrected", "false_alarms", "run", "datasets", "results", "text", "arms",
-                  "sentences", "outcome", "moved", "decided_by"}  # fmt: skip
+MEASURED_SINCE = {
+    "car_corrected",
+    "false_alarms",
+    "run",
+    "datasets",
+    "results",
+    "text",
+    "arms",
+    "sentences",
+    "outcome",
+    "moved",
+    "decided_by",
+}
 WOULD_DO = re.compile(r", \d+ would do(?=: it reads)")  # in the message of a control that passes
 ADDED_TO_ROWS = {"judgments.jsonl": "span", "plans.jsonl": "usage"}
 FILES_SINCE = {"results.jsonl", "pairs.jsonl", "report.md", "report.html"}
@@ -62,8 +91,7 @@ def comparable(value: Any) -> Any:
         return WOULD_DO.sub("", value)
     if isinstance(value, dict):
         assert {key: value[key] for key in ADDED if key in value} in ({}, ADDED)
-        return {key: comparable(each) for key, each in value.items()
-                if key not in ADDED and key not in MEASURED_SINCE}  # fmt: skip
+        return {key: comparable(each) for key, each in value.items() if key not in ADDED and key not in MEASURED_SINCE}
     return [comparable(each) for each in value] if isinstance(value, list) else value
 
 

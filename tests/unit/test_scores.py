@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.timing import quickest
 
-from judgefixtures.scores import Scale, Score, parse_score
-from judgefixtures.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
+from judgefixtures.reading.scores import Scale, Score, parse_score
+from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
 
 SCALES: list[Scale] = [(1, 10), (0, 1), (-5, 5), (0.0, 1.0), (1, 100)]
 NOTATIONS: list[Literal["json", "brackets"]] = ["json", "brackets"]
@@ -69,9 +69,7 @@ def test_no_number_outside_of_the_scale_is_a_score(scale: Scale, value: float) -
         assert found.invalid == "not-a-choice"
 
 
-@pytest.mark.parametrize(
-    "written", ["7", "7.0", "7/10", "7 / 10", "7 out of 10", 7.0, "+7"], ids=str
-)  # fmt: skip
+@pytest.mark.parametrize("written", ["7", "7.0", "7/10", "7 / 10", "7 out of 10", 7.0, "+7"], ids=str)
 def test_another_spelling_of_a_number_is_repaired(written: object) -> None:
     """A string, a decimal point or "of ten" says the same number: read, and noted as repaired."""
     found = parse_score(stated(written))
@@ -87,10 +85,30 @@ def test_what_is_plain_depends_on_the_scale() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [None, True, False, [7], {"of": 7}, "seven", "7/5", "7/100", "7 of 5", "between 7 and 8", "7-8", "", "Infinity",
-     "0x7", "٧", "1e1", 0, 11, -7, "70%"],
+    [
+        None,
+        True,
+        False,
+        [7],
+        {"of": 7},
+        "seven",
+        "7/5",
+        "7/100",
+        "7 of 5",
+        "between 7 and 8",
+        "7-8",
+        "",
+        "Infinity",
+        "0x7",
+        "٧",
+        "1e1",
+        0,
+        11,
+        -7,
+        "70%",
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_not_a_number_of_the_scale(written: object) -> None:
     """Words, true, null, other scales and numbers outside of it are no score."""
     assert kind(stated(written)) == "not-a-choice"
@@ -99,16 +117,24 @@ def test_what_is_not_a_number_of_the_scale(written: object) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "empty"), ("<think>7", "empty"), ("<think>7</think>", "empty"), ("It is a 7.", "no-json"),
-        ("7", "no-json"), ('{"rating": 7, "reason": "r"}', "no-json"), ('{"score": 7, "reason": "It', "truncated"),
-        (f"{stated(7)} {stated(8)}", "conflict"), (f"{stated(70)} {stated(7)}", "conflict"),
-        ('{"score": 7, "score": 8, "reason": "r"}', "conflict"), ('{"score": 7, "Score": 8}', "conflict"),
+        ("", "empty"),
+        ("<think>7", "empty"),
+        ("<think>7</think>", "empty"),
+        ("It is a 7.", "no-json"),
+        ("7", "no-json"),
+        ('{"rating": 7, "reason": "r"}', "no-json"),
+        ('{"score": 7, "reason": "It', "truncated"),
+        (f"{stated(7)} {stated(8)}", "conflict"),
+        (f"{stated(70)} {stated(7)}", "conflict"),
+        ('{"score": 7, "score": 8, "reason": "r"}', "conflict"),
+        ('{"score": 7, "Score": 8}', "conflict"),
         (f'{stated(7)} and {{"score": 8, nothing that is JSON}}', "conflict"),
-        (f"[{stated(7)}, {stated(6)}]", "conflict"), ("x" * (MAX_CHARACTERS + 1), "too-long"),
+        (f"[{stated(7)}, {stated(6)}]", "conflict"),
+        ("x" * (MAX_CHARACTERS + 1), "too-long"),
         (f'{{"score": 1{"0" * 5000}}}', "no-json"),
         ('{"score": 1e99999, "reason": "r"}', "not-a-choice"),
     ],
-)  # fmt: skip
+)
 def test_why_a_text_states_no_score(text: str, why: str) -> None:
     """Each failure has the kind that a verdict's would have."""
     assert kind(text) == why
@@ -117,13 +143,17 @@ def test_why_a_text_states_no_score(text: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("text", "repaired"),
     [
-        (f"```json\n{stated(7)}\n```", ("fence",)), (f"Here it is: {stated(7)}", ("prose",)),
-        (f"<think>an 8? {stated(8)}</think>{stated(7)}", ()), (f"[{stated(7)}]", ("array",)),
-        ("{'score': 7, 'reason': 'It is right.',}", ("prose", "syntax")), (f"{stated(7)}\n{stated(7)}", ("prose",)),
-        ('{"Score": 7, "reason": "It is right."}', ("key",)), (f'{stated(7)} {stated("7/10")}', ("prose", "value")),
+        (f"```json\n{stated(7)}\n```", ("fence",)),
+        (f"Here it is: {stated(7)}", ("prose",)),
+        (f"<think>an 8? {stated(8)}</think>{stated(7)}", ()),
+        (f"[{stated(7)}]", ("array",)),
+        ("{'score': 7, 'reason': 'It is right.',}", ("prose", "syntax")),
+        (f"{stated(7)}\n{stated(7)}", ("prose",)),
+        ('{"Score": 7, "reason": "It is right."}', ("key",)),
+        (f"{stated(7)} {stated('7/10')}", ("prose", "value")),
         (f'{{"score": "a number from 1 to 10"}} {stated(7)}', ("prose",)),
     ],
-)  # fmt: skip
+)
 def test_syntax_is_repaired(text: str, repaired: tuple[str, ...]) -> None:
     """What surrounds a score, and how it is spelled, is mended and noted; objects that agree are one statement."""
     found = parse_score(text)
@@ -143,11 +173,16 @@ def test_thinking_is_no_reason() -> None:
 @pytest.mark.parametrize(
     ("text", "value", "repaired"),
     [
-        ("It is right. [[7]]", 7, ()), ("At first [[9]], but then:\n[[7]]", 7, ()), ("Right. [[ 7 ]]", 7, ("syntax",)),
-        ("Right. [[7/10]]", 7, ("syntax",)), ("Right. [[7.0]]", 7, ("syntax",)), ("Right. [[7.5]]", 7.5, ("syntax",)),
-        ("[[10]] Right.", 10, ()), ("<think>[[3]]</think>Right. [[4]]", 4, ()),
+        ("It is right. [[7]]", 7, ()),
+        ("At first [[9]], but then:\n[[7]]", 7, ()),
+        ("Right. [[ 7 ]]", 7, ("syntax",)),
+        ("Right. [[7/10]]", 7, ("syntax",)),
+        ("Right. [[7.0]]", 7, ("syntax",)),
+        ("Right. [[7.5]]", 7.5, ("syntax",)),
+        ("[[10]] Right.", 10, ()),
+        ("<think>[[3]]</think>Right. [[4]]", 4, ()),
     ],
-)  # fmt: skip
+)
 def test_the_last_brackets_count(text: str, value: float, repaired: tuple[str, ...]) -> None:
     """Judges name numbers while they explain; the last one in brackets is their score."""
     found = parse_score(text, "brackets")
@@ -157,10 +192,18 @@ def test_the_last_brackets_count(text: str, value: float, repaired: tuple[str, .
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("It is a 7.", "no-token"), ("[[A]]", "no-token"), ("[[score]]", "no-token"), ("[7]", "no-token"), ("", "empty"),
-     ("[[11]]", "not-a-choice"), ("[[7/5]]", "not-a-choice"), ("[[7]] [[0]]", "not-a-choice"),
-     ("<think>[[7]]</think>", "empty")],
-)  # fmt: skip
+    [
+        ("It is a 7.", "no-token"),
+        ("[[A]]", "no-token"),
+        ("[[score]]", "no-token"),
+        ("[7]", "no-token"),
+        ("", "empty"),
+        ("[[11]]", "not-a-choice"),
+        ("[[7/5]]", "not-a-choice"),
+        ("[[7]] [[0]]", "not-a-choice"),
+        ("<think>[[7]]</think>", "empty"),
+    ],
+)
 def test_why_brackets_state_no_score(text: str, why: str) -> None:
     """A number outside of the scale is no score, and no earlier one stands in for it."""
     assert kind(text, form="brackets") == why
@@ -179,8 +222,14 @@ def test_any_text_is_read(text: str, form: Literal["json", "brackets"], scale: S
     assert not (found.invalid and found.repaired)
 
 
-HOSTILE = ['{"score": ' * 60_000, '"score": 7, ' * 60_000, "[[7/" * 200_000, "[[" + "7" * 900_000,
-           '{"score": "' + "7" * 900_000 + '"}', "7 / " * 200_000]  # fmt: skip
+HOSTILE = [
+    '{"score": ' * 60_000,
+    '"score": 7, ' * 60_000,
+    "[[7/" * 200_000,
+    "[[" + "7" * 900_000,
+    '{"score": "' + "7" * 900_000 + '"}',
+    "7 / " * 200_000,
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.secrets import MOST_RECENT, PLACEHOLDER_KEY, SCRUBBED, Secrets, masked, request_secrets
+from judgefixtures.words.secrets import MOST_RECENT, PLACEHOLDER_KEY, SCRUBBED, Secrets, masked, request_secrets
 
 KEY = "sk-planted;second,third=Fourth/and+more"
 # Made of what cannot stand in the text around it.
@@ -27,9 +27,16 @@ def knowing(*values: str, parts: bool = True) -> Secrets:
 
 @pytest.mark.parametrize(
     "written",
-    [str, quote, quote_plus, html.escape, lambda key: quote(key, safe=""), lambda key: json.dumps(key)[1:-1],
-     lambda key: repr(key)[1:-1]],
-)  # fmt: skip
+    [
+        str,
+        quote,
+        quote_plus,
+        html.escape,
+        lambda key: quote(key, safe=""),
+        lambda key: json.dumps(key)[1:-1],
+        lambda key: repr(key)[1:-1],
+    ],
+)
 @given(secret=SECRETS)
 def test_a_secret_is_found_as_it_is_written(written: Callable[[str], str], secret: str) -> None:
     """Percent-encoded, escaped as JSON, HTML or Python do: nothing is left of it, and all of the rest."""
@@ -45,9 +52,17 @@ def test_a_part_of_a_secret_is_found(secret: str, start: int, length: int) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["begins with sk-pla...", "ends with ...d+more", "is sk-plan****nd+more", "is planted, second",
-             "has third=Fou in it", "sk-planted;", "is 'sk-planted;second' 'third=Fourth'"]
-)  # fmt: skip
+    "text",
+    [
+        "begins with sk-pla...",
+        "ends with ...d+more",
+        "is sk-plan****nd+more",
+        "is planted, second",
+        "has third=Fou in it",
+        "sk-planted;",
+        "is 'sk-planted;second' 'third=Fourth'",
+    ],
+)
 def test_what_a_cut_leaves_of_a_secret_is_found(text: str) -> None:
     """Beginnings and ends at a cut or a mask, parts between separators, pieces of a wrapped line."""
     shown = knowing(KEY).redacted(text)
@@ -58,9 +73,14 @@ def test_what_a_cut_leaves_of_a_secret_is_found(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["The Bearer of the python token is planted, said the second and the third.", "Fourth and more.", "No key, ok.",
-     "sk- is how keys begin...", "A production judge; a=b, c=d."],
-)  # fmt: skip
+    [
+        "The Bearer of the python token is planted, said the second and the third.",
+        "Fourth and more.",
+        "No key, ok.",
+        "sk- is how keys begin...",
+        "A production judge; a=b, c=d.",
+    ],
+)
 @pytest.mark.parametrize("secret", [KEY, "fakewrdz", "plantedandofsmalllettersalone", "key-of-a-judge-in-test"])
 def test_words_are_left_alone(secret: str, text: str) -> None:
     """What a judge says is not damaged: not by words that a secret is made of, or that stand beside it."""

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgefixtures.checks.sensitivity import close_calls, with_movable
-from judgefixtures.contrasts import indifferent_arms
-from judgefixtures.metrics import movable
-from judgefixtures.statistics import proportion
+from judgefixtures.material.contrasts import indifferent_arms
+from judgefixtures.measures.metrics import movable
+from judgefixtures.numbers.statistics import proportion
 
 PAIRS = "abcdef"
 ARMS = st.lists(st.dictionaries(st.sampled_from(PAIRS + "xyz"), st.sampled_from([1, 2])), max_size=5)

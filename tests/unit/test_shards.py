@@ -15,28 +15,38 @@ from typing import Any
 import pytest
 
 from judgefixtures.__main__ import main
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.findings import Finding, Row, estimate_row
+from judgefixtures.numbers.statistics import Status, paired_difference, proportion
 from judgefixtures.report.comparison import Changes, compared
-from judgefixtures.report.record import About, Record
-from judgefixtures.statistics import Status, paired_difference, proportion
+from judgefixtures.report.writing import About, Record
+from judgefixtures.words.errors import JudgeFixturesError
 
 REPOSITORY = Path(__file__).parents[2]
 JUDGES = ["--judge", "simulated-candid", "--judge", "simulated-gpt-4o"]
 SWAP = ["--judge", "simulated-candid", "--judge-baseline", "simulated-gpt-4o"]
 # What three machines run, and what one runs alone.
 RUNS = {
-    "gates": (["-k", "provenance and house-close", *JUDGES],
-              ["-k", "(recency or position) and not stories", *JUDGES],
-              ["-k", "accuracy and house-qa", *JUDGES]),
-    "swap": (["-k", "swap and recency", *SWAP], ["-k", "swap and accuracy", *SWAP],
-             ["-k", "swap and provenance", *SWAP]),
-}  # fmt: skip
+    "gates": (
+        ["-k", "provenance and house-close", *JUDGES],
+        ["-k", "(recency or position) and not stories", *JUDGES],
+        ["-k", "accuracy and house-qa", *JUDGES],
+    ),
+    "swap": (
+        ["-k", "swap and recency", *SWAP],
+        ["-k", "swap and accuracy", *SWAP],
+        ["-k", "swap and provenance", *SWAP],
+    ),
+}
 WHOLE = {
-    "gates": ["-n", "2", "-k", "(provenance and house-close) or ((recency or position) and not stories) or "
-              "(accuracy and house-qa)", *JUDGES],
+    "gates": [
+        "-n",
+        "2",
+        "-k",
+        "(provenance and house-close) or ((recency or position) and not stories) or (accuracy and house-qa)",
+        *JUDGES,
+    ],
     "swap": ["-k", "swap", *SWAP],
-}  # fmt: skip
+}
 
 
 def ran(folder: Path, *options: str) -> int:
@@ -82,12 +92,7 @@ def found(status: Status = Status.PASS, moved: int = 0, n: int = 100, judge: str
 
 def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> Record:
     """Return what a run of one item leaves behind."""
-    result = {
-        "item": item,
-        "findings": [each.to_json() for each in findings],
-        "judges": judges or {},
-        "failed": False,
-    }
+    result = {"item": item, "findings": [each.to_json() for each in findings], "judges": judges or {}, "failed": False}
     return Record.of(About("1", "2026-01-01", lost=lost), [result], [], [], [])
 
 
@@ -185,16 +190,20 @@ def passed(item: str, judge: str = "mine") -> Record:
 
 def test_paths_may_differ_from_part_to_part(tmp_path: Path) -> None:
     """Where a machine had its recordings is its own affair."""
-    shards = [written(tmp_path / name, replace(part, about=replace(part.about, options=(f"--judge-cassettes={name}",))))
-              for name, part in (("a", passed("i")), ("b", passed("j")))]  # fmt: skip
+    shards = [
+        written(tmp_path / name, replace(part, about=replace(part.about, options=(f"--judge-cassettes={name}",))))
+        for name, part in (("a", passed("i")), ("b", passed("j")))
+    ]
     assert main(["report", "merge", *map(str, shards), "--into", str(tmp_path / "m")]) == 0
 
 
 def test_prices_are_in_one_order(tmp_path: Path) -> None:
     """In whatever order parts are named, the files are the same: of judges of several parts, too."""
     parts = {"a": passed("i", "z"), "b": passed("j", "b")}
-    shards = [written(tmp_path / name, replace(part, about=replace(part.about, prices={judge: {}})))
-              for (name, part), judge in zip(parts.items(), "zb", strict=True)]  # fmt: skip
+    shards = [
+        written(tmp_path / name, replace(part, about=replace(part.about, prices={judge: {}})))
+        for (name, part), judge in zip(parts.items(), "zb", strict=True)
+    ]
     for into, order in (("m", shards), ("n", shards[::-1])):
         assert main(["report", "merge", *map(str, order), "--into", str(tmp_path / into)]) == 0
     assert files(tmp_path / "m") == files(tmp_path / "n")
@@ -243,8 +252,10 @@ def test_a_reader_that_has_enough_ends_no_command_in_a_traceback(tmp_path: Path)
 def test_items_that_a_shard_lost_are_an_error(tmp_path: Path) -> None:
     """What one of the machines lost is lost to the whole: status ERROR, exit code 1 where others passed."""
     passed = Finding("accuracy", "mine", "qa", "accuracy", Status.PASS)
-    shards = [written(tmp_path / "a", record(passed, lost="2 items were lost")),
-              written(tmp_path / "b", record(passed, item="j"))]  # fmt: skip
+    shards = [
+        written(tmp_path / "a", record(passed, lost="2 items were lost")),
+        written(tmp_path / "b", record(passed, item="j")),
+    ]
     assert main(["report", "merge", *map(str, shards), "--into", str(tmp_path / "m")]) == 1
     report = json.loads((tmp_path / "m" / "report.json").read_text())
     assert report["status"] == "ERROR"
@@ -286,10 +297,14 @@ def test_related_pairs_are_not_taken_for_many() -> None:
     """Twenty pairs of two documents that moved together are two changes, which chance makes; of twenty they are not."""
 
     def beyond(cluster: int) -> bool:
-        pairs = [{"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
-                 for number in range(100)]  # fmt: skip
-        old, new = ({"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
-                    for moved in (0, 20))  # fmt: skip
+        pairs = [
+            {"dataset": "qa", "pair": f"p{number}", "cluster": f"{number // cluster}", "judges": ["mine"]}
+            for number in range(100)
+        ]
+        old, new = (
+            {"item": "i", "findings": [found(moved=moved).to_json()], "judges": {}, "failed": False}
+            for moved in (0, 20)
+        )
         return compared(*(Record.of(About("1", "d"), [row], [], pairs, []) for row in (old, new))).beyond_chance
 
     assert beyond(1)
@@ -312,12 +327,22 @@ def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
 
     def at(confidence: float, moved: int, n: int) -> Record:
         wide = estimate_row(paired_difference(moved, 0, n, confidence=confidence))
-        return record(replace(found(), rows={"contrasts": ({"judge": "mine", "dataset": "qa", "car": None, "vsr": wide,
-                                                            "contrast": "recency-new-old"},)}))  # fmt: skip
+        return record(
+            replace(
+                found(),
+                rows={
+                    "contrasts": (
+                        {"judge": "mine", "dataset": "qa", "car": None, "vsr": wide, "contrast": "recency-new-old"},
+                    )
+                },
+            )
+        )
 
     one, other = at(0.9, 10, 60), at(0.99, 20, 100)
-    there, back = (re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compared(*pair).lines))
-                   for pair in ((one, other), (other, one)))  # fmt: skip
+    there, back = (
+        re.search(r"99% \[(-?\.\d+), (-?\.\d+)\]", "\n".join(compared(*pair).lines))
+        for pair in ((one, other), (other, one))
+    )
     assert there is not None
     assert back is not None
     assert [float(limit) for limit in there.groups()] == [-float(limit) for limit in back.groups()[::-1]]
@@ -325,8 +350,16 @@ def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
 
 def test_admissions_are_not_said_to_be_of_other_pairs() -> None:
     """CAR has no score of a pair: it is compared as independent, and no pairs are said to be others."""
-    rows = [{"judge": "mine", "dataset": "qa", "contrast": "recency-new-old", "vsr": estimate_row(proportion(20, 60)),
-             "car": estimate_row(proportion(admitted, 20))} for admitted in (16, 4)]  # fmt: skip
+    rows = [
+        {
+            "judge": "mine",
+            "dataset": "qa",
+            "contrast": "recency-new-old",
+            "vsr": estimate_row(proportion(20, 60)),
+            "car": estimate_row(proportion(admitted, 20)),
+        }
+        for admitted in (16, 4)
+    ]
     old, new = (record(replace(found(), rows={"contrasts": (row,)})) for row in rows)
     (line,) = (line for line in compared(old, new).lines if "CAR of recency-new-old" in line)
     assert line.split()[-5] == "-"

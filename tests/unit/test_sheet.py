@@ -16,34 +16,60 @@ import pytest
 
 from judgefixtures.checks.overview import headlines
 from judgefixtures.findings import Finding, Waived
+from judgefixtures.numbers.statistics import Status
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.report import build_report, report_of, sheet_of
 from judgefixtures.report.outcome import NOT_MEASURED, NOTHING_DECIDED, exit_code, not_measured
-from judgefixtures.report.record import About, Record
 from judgefixtures.report.sheet import plain_text, sheet
-from judgefixtures.secrets import know
-from judgefixtures.statistics import Status
+from judgefixtures.report.writing import About, Record
+from judgefixtures.words.secrets import know
 
 REPOSITORY = Path(__file__).parents[2]
 HOSTILE = (
-    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))",
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[x](javascript:alert(1))",
     "![x](http://x.invalid/y)",
-    "# heading", "a | b | c", "`code`", "**bold** _it_ ~~no~~", "https://x.invalid", "www.x.invalid",
-    "@somebody", ":rocket:",
-    "#1", "]]>", "&lt;b&gt;", "\u202egnp.exe", "\x1b[31mred", "one\n::error::two", "\\[x](y)", "\\",
-)  # fmt: skip
+    "# heading",
+    "a | b | c",
+    "`code`",
+    "**bold** _it_ ~~no~~",
+    "https://x.invalid",
+    "www.x.invalid",
+    "@somebody",
+    ":rocket:",
+    "#1",
+    "]]>",
+    "&lt;b&gt;",
+    "\u202egnp.exe",
+    "\x1b[31mred",
+    "one\n::error::two",
+    "\\[x](y)",
+    "\\",
+)
 
 
 def passed(**more: Any) -> Finding:
     """Return a finding that passed."""
-    return Finding(**{"check": "contrast", "judge": "mine", "dataset": "qa", "name": "recency-new-old",
-                      "status": Status.PASS, "plain": "nothing moved", **more})  # fmt: skip
+    return Finding(
+        **{
+            "check": "contrast",
+            "judge": "mine",
+            "dataset": "qa",
+            "name": "recency-new-old",
+            "status": Status.PASS,
+            "plain": "nothing moved",
+            **more,
+        }
+    )
 
 
 def record(*findings: Finding, failed: bool = False, lost: str = "") -> Record:
     """Return what a run leaves behind."""
-    results = [{"item": f"t.py::t[{number}]", "findings": [each.to_json()], "judges": {}, "failed": failed}
-               for number, each in enumerate(findings)]  # fmt: skip
+    results = [
+        {"item": f"t.py::t[{number}]", "findings": [each.to_json()], "judges": {}, "failed": failed}
+        for number, each in enumerate(findings)
+    ]
     return Record.of(About("1", "2026-01-01", lost=lost), results, [], [], [])
 
 
@@ -94,10 +120,17 @@ def test_a_sheet_says_what_came_of_each_judge() -> None:
 
 def test_of_several_results_the_worst_comes_first() -> None:
     """One FAIL among ten PASSes is the result, and the counts stand worst first."""
-    report = build_report([passed(name="a", status=Status.FAIL), passed(name="b", status=Status.ERROR),
-                           *(passed(name=f"c{number}") for number in range(8))])  # fmt: skip
-    assert headlines(report) == ["ERROR: mine: of 10 checks 1 failed, 1 could not be measured, 8 passed: "
-                                 "at least one limit was demonstrably broken"]  # fmt: skip
+    report = build_report(
+        [
+            passed(name="a", status=Status.FAIL),
+            passed(name="b", status=Status.ERROR),
+            *(passed(name=f"c{number}") for number in range(8)),
+        ]
+    )
+    assert headlines(report) == [
+        "ERROR: mine: of 10 checks 1 failed, 1 could not be measured, 8 passed: "
+        "at least one limit was demonstrably broken"
+    ]
 
 
 def test_what_cannot_be_told_is_not_said_to_want_pairs() -> None:
@@ -119,8 +152,9 @@ def test_an_expired_waiver_is_no_broken_limit() -> None:
     """What failed because nobody answers for it any more says so, and its limit is not said to be broken."""
     lapsed = passed().no_longer_waived("the waiver of recency-new-old by us expired on 2026-01-31")
     report = build_report([lapsed, passed(name="other")])
-    assert headlines(report) == ["FAIL: mine: of 2 checks 1 failed, 1 passed: "
-                                 "what was waived is answered for no longer: a waiver has expired"]  # fmt: skip
+    assert headlines(report) == [
+        "FAIL: mine: of 2 checks 1 failed, 1 passed: what was waived is answered for no longer: a waiver has expired"
+    ]
     assert "nothing moved; the waiver of recency-new-old by us expired on 2026-01-31" in rendered(sheet(report))
     (note,) = notes([dict(result("x") | {"findings": [lapsed.to_json()]})], {"GITHUB_ACTIONS": "true"})
     assert "expired on 2026-01-31" in note
@@ -130,10 +164,26 @@ def test_an_expired_waiver_is_no_broken_limit() -> None:
 
 def test_a_margin_stands_beside_what_was_measured() -> None:
     """A part of a decision has its difference and interval in one column each, and what is allowed in another."""
-    part = {"kind": "abs-vsr", "name": "recency", "role": "primary", "status": "PASS", "n": 90, "value": 0.02,
-            "low": -0.01, "high": 0.05, "margin": 0.15, "message": ""}  # fmt: skip
-    decision = {"judge": "new", "baseline": "old", "status": "APPROVE", "reasons": [], "components": [part],
-                "guard_margin": None}  # fmt: skip
+    part = {
+        "kind": "abs-vsr",
+        "name": "recency",
+        "role": "primary",
+        "status": "PASS",
+        "n": 90,
+        "value": 0.02,
+        "low": -0.01,
+        "high": 0.05,
+        "margin": 0.15,
+        "message": "",
+    }
+    decision = {
+        "judge": "new",
+        "baseline": "old",
+        "status": "APPROVE",
+        "reasons": [],
+        "components": [part],
+        "guard_margin": None,
+    }
     report = {**build_report([passed()]), "decision": decision, "decisions": [decision]}
     (row,) = (line for line in rendered(sheet(report)).splitlines() if "| PASS | 90 |" in line)
     assert row.split(" | ")[2:] == ["90", "+0.02", "-.010 to .050", "worse by .15 |"]
@@ -163,8 +213,9 @@ def test_a_command_is_read_by_a_shell_as_it_was_meant(name: str) -> None:
     command = report_of(record(passed(judge=name)))["run"]["command"]
     words = shlex.split(command)
     assert words[words.index("--judge") + 1] == name
-    done = subprocess.run(["sh", "-c", command.replace("pytest", "printf '%s\\n'", 1)], capture_output=True, text=True,
-                          check=True)  # fmt: skip
+    done = subprocess.run(
+        ["sh", "-c", command.replace("pytest", "printf '%s\\n'", 1)], capture_output=True, text=True, check=True
+    )
     assert name in done.stdout.splitlines()
 
 
@@ -283,8 +334,9 @@ def ran(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the suite in this repository."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
-    return subprocess.run(command, cwd=REPOSITORY, env={**inherited, **environment}, capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    return subprocess.run(
+        command, cwd=REPOSITORY, env={**inherited, **environment}, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.whole
@@ -292,9 +344,18 @@ def ran(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_every_junit_case_says_what_was_found(tmp_path: Path, workers: tuple[str, ...]) -> None:
     """Passing and failing cases have status, estimate, interval, n, tolerance and a sentence; GitHub has the page."""
     file, page = tmp_path / "junit.xml", tmp_path / "summary.md"
-    done = ran("-k", "recency and house-close and not stories", "--judge", "simulated-silent", "--judge",
-               "simulated-faithful", f"--junitxml={file}", *workers, GITHUB_ACTIONS="true",
-               GITHUB_STEP_SUMMARY=str(page))  # fmt: skip
+    done = ran(
+        "-k",
+        "recency and house-close and not stories",
+        "--judge",
+        "simulated-silent",
+        "--judge",
+        "simulated-faithful",
+        f"--junitxml={file}",
+        *workers,
+        GITHUB_ACTIONS="true",
+        GITHUB_STEP_SUMMARY=str(page),
+    )
     assert done.returncode == 1
     cases = ET.parse(file).getroot().iter("testcase")
     told = {case.get("name"): {each.get("name"): each.get("value") for each in case.iter("property")} for case in cases}

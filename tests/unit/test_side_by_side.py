@@ -7,16 +7,22 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.side_by_side import macro_average, side_by_side
-from judgefixtures.statistics import proportion
+from judgefixtures.measures.side_by_side import macro_average, side_by_side
+from judgefixtures.numbers.statistics import proportion
 
 COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(kn), kn[1]))
 
 
 def rows(**judges):
     """Return what the items of several judges hand in; a letter a pair, upper case where the judge was right."""
-    return [{"judge": name, "dataset": "d", "right": {f"p{i:03d}": (mark.lower(), mark.isupper())
-             for i, mark in enumerate(marks) if mark != " "}} for name, marks in judges.items()]  # fmt: skip
+    return [
+        {
+            "judge": name,
+            "dataset": "d",
+            "right": {f"p{i:03d}": (mark.lower(), mark.isupper()) for i, mark in enumerate(marks) if mark != " "},
+        }
+        for name, marks in judges.items()
+    ]
 
 
 def found(category, **judges):

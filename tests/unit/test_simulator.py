@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 from support.benchmarks import benchmark
 
-from judgefixtures.contrasts import NO_CUE, Condition, Contrast, contrasts
-from judgefixtures.cues import BY_NAME
-from judgefixtures.cues import FAMILIES as BUILT_IN
-from judgefixtures.judges import FatalJudgeError, Judge, Reply, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, acknowledged, measure
-from judgefixtures.pairs import Pair, swapped
-from judgefixtures.prompts import Placement, Template, load_template
+from judgefixtures.asking.judges import FatalJudgeError, Judge, Reply, load_judge
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, contrasts
+from judgefixtures.material.cues import BY_NAME
+from judgefixtures.material.cues import FAMILIES as BUILT_IN
+from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.prompts import Placement, Template, load_template
+from judgefixtures.measures.metrics import Measurement, acknowledged, measure
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
 from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, answer, latent
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.statistics import Status
-from judgefixtures.verdicts import Verdict, parse_verdict
 
 SETS = ("house-close", "house-close-stories")
 PROVIDERS = {"openai": "/v1", "google": ""}
@@ -128,10 +128,7 @@ def test_published_rates(dataset: str, model: str, labels: str, rate: str) -> No
 
 @pytest.mark.parametrize(
     ("dataset", "model", "provider", "labels", "expected"),
-    [
-        ("house-close", GPT, "openai", "new-old", 72),
-        ("house-close-stories", GEMINI, "google", "llm-human", 61),
-    ],
+    [("house-close", GPT, "openai", "new-old", 72), ("house-close-stories", GEMINI, "google", "llm-human", 61)],
 )
 def test_published_rates_over_http(dataset: str, model: str, provider: str, labels: str, expected: int) -> None:
     """The same rates arrive through the official SDKs, in either wire format, 100 calls at once."""
@@ -288,9 +285,10 @@ def test_only_the_noisy_judge_is_noisy(model: str) -> None:
 # --- a latent effect --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dataset", "least", "most"), [
-    ("house-close", 0.8, 1.0), ("house-close-stories", 0.8, 1.0), ("house-qa", 0.0, 0.2), ("house-stories", 0.0, 0.2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("dataset", "least", "most"),
+    [("house-close", 0.8, 1.0), ("house-close-stories", 0.8, 1.0), ("house-qa", 0.0, 0.2), ("house-stories", 0.0, 0.2)],
+)
 def test_close_pairs_show_what_clear_ones_hide(dataset: str, least: float, most: float) -> None:
     """A judge that labels sway by .8 in log odds is a FAIL in most runs on close pairs, in hardly any on clear ones."""
     assert least <= benchmark("sensitivity").shares(dataset, 0.8, 100)[Status.FAIL] <= most
@@ -317,8 +315,10 @@ def log_odds(pair: Pair, condition: Condition) -> float:
 
 def test_the_swayed_judge_goes_by_chance() -> None:
     """Over HTTP or not, it chooses clear pairs as readers do, and moves on close ones with the label."""
-    close = sum(choices("simulated-swayed", "house-close", CONDITIONS[labels]).count(1) * sign
-                for labels, sign in (("new-old", 1), ("old-new", -1)))  # fmt: skip
+    close = sum(
+        choices("simulated-swayed", "house-close", CONDITIONS[labels]).count(1) * sign
+        for labels, sign in (("new-old", 1), ("old-new", -1))
+    )
     assert 20 < close < 55
     clear = load_pairs(Source("house-qa"))[:30]
     assert [said("simulated-swayed", pair, NO_CUE).selected_response == pair.gold for pair in clear].count(True) > 27
@@ -597,8 +597,10 @@ def test_a_template_of_ones_own_is_read_by_its_form() -> None:
     assert "Response 1:" in unreadable("Which is better?")
     pair = house("house-qa")[3]
     for text, asked in ((OWN_TITLES, pair), (WITH_TAIL, pair), (WITH_TAIL, PAIR)):
-        chosen = [parse_verdict(answer("simulated-faithful", Template("own", text).render(asked, condition)))
-                  for condition in (NO_CUE, NEW_OLD)]  # fmt: skip
+        chosen = [
+            parse_verdict(answer("simulated-faithful", Template("own", text).render(asked, condition)))
+            for condition in (NO_CUE, NEW_OLD)
+        ]
         assert chosen[0].selected_response == chosen[1].selected_response is not None
 
 

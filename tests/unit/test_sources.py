@@ -21,12 +21,12 @@ from support.project import Project, suite
 from support.server import NOWHERE
 
 from judgefixtures.config import build_config
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair, as_row
+from judgefixtures.material.pairs import Pair, as_row
 from judgefixtures.sources import Sample, Source, load_pairs, load_sample
 from judgefixtures.sources.named import NAMED
 from judgefixtures.sources.sample import accounted, describe
 from judgefixtures.sources.tables import read_tables
+from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]
 
@@ -102,65 +102,112 @@ layouts = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout._
 
 def eli5_row(number: int, *scores: int, subreddit: str = "explainlikeimfive", selftext: str = "") -> dict[str, Any]:
     return {
-        "q_id": f"q{number}", "title": f"Why {number}?", "selftext": selftext, "document": "", "subreddit": subreddit,
+        "q_id": f"q{number}",
+        "title": f"Why {number}?",
+        "selftext": selftext,
+        "document": "",
+        "subreddit": subreddit,
         "answers": {
             "a_id": [f"a{number}{i}" for i in range(len(scores))],
             "text": [f"answer {number} with {score}" for score in scores],
             "score": list(scores),
         },
         "title_urls": {"url": []},
-    }  # fmt: skip
+    }
 
 
 def eli5_table() -> Table:
-    return [eli5_row(0, 10, 4), eli5_row(1, 3, 9, 30, selftext="Tell me."), eli5_row(2, 8, 2, subreddit="askscience"),
-            eli5_row(3, 5, 4), eli5_row(4, -3, 2)]  # fmt: skip
+    return [
+        eli5_row(0, 10, 4),
+        eli5_row(1, 3, 9, 30, selftext="Tell me."),
+        eli5_row(2, 8, 2, subreddit="askscience"),
+        eli5_row(3, 5, 4),
+        eli5_row(4, -3, 2),
+    ]
 
 
 def shp_table() -> Table:
     return [
-        {"post_id": f"p{i}", "domain": "explainlikeimfive_test", "upvote_ratio": 0.9, "history": f"Why {i}?",
-         "c_root_id_A": f"c{i}", "c_root_id_B": f"d{i}", "created_at_utc_A": 1, "created_at_utc_B": 2, "score_A": 4,
-         "score_B": 9, "human_ref_A": f"A {i}", "human_ref_B": f"B {i}", "labels": i % 2, "seconds_difference": 3.0,
-         "score_ratio": ratio}
+        {
+            "post_id": f"p{i}",
+            "domain": "explainlikeimfive_test",
+            "upvote_ratio": 0.9,
+            "history": f"Why {i}?",
+            "c_root_id_A": f"c{i}",
+            "c_root_id_B": f"d{i}",
+            "created_at_utc_A": 1,
+            "created_at_utc_B": 2,
+            "score_A": 4,
+            "score_B": 9,
+            "human_ref_A": f"A {i}",
+            "human_ref_B": f"B {i}",
+            "labels": i % 2,
+            "seconds_difference": 3.0,
+            "score_ratio": ratio,
+        }
         for i, ratio in enumerate((3.0, 2.0, 1.5, 8.0))
-    ]  # fmt: skip
+    ]
 
 
 def litbench_table() -> Table:
     return [
-        {"prompt": f"[WP] {i}", "chosen_story": f"good {i}", "rejected_story": f"bad {i}",
-         "chosen_timestamp": "2020-01-02T03:04:05", "rejected_timestamp": "2020-01-02T03:04:05",
-         "chosen_upvotes": votes, "rejected_upvotes": 10}
+        {
+            "prompt": f"[WP] {i}",
+            "chosen_story": f"good {i}",
+            "rejected_story": f"bad {i}",
+            "chosen_timestamp": "2020-01-02T03:04:05",
+            "rejected_timestamp": "2020-01-02T03:04:05",
+            "chosen_upvotes": votes,
+            "rejected_upvotes": 10,
+        }
         for i, votes in enumerate((30, 20, 15, 99))
-    ]  # fmt: skip
+    ]
 
 
-LITBENCH = Features({
-    "prompt": Value("string"), "chosen_story": Value("string"), "rejected_story": Value("string"),
-    "chosen_timestamp": Value("timestamp[ns]"), "rejected_timestamp": Value("timestamp[ns]"),
-    "chosen_upvotes": Value("int64"), "rejected_upvotes": Value("int64"),
-})  # fmt: skip
+LITBENCH = Features(
+    {
+        "prompt": Value("string"),
+        "chosen_story": Value("string"),
+        "rejected_story": Value("string"),
+        "chosen_timestamp": Value("timestamp[ns]"),
+        "rejected_timestamp": Value("timestamp[ns]"),
+        "chosen_upvotes": Value("int64"),
+        "rejected_upvotes": Value("int64"),
+    }
+)
 
 
 def rewardbench_table() -> Table:
-    subsets = [subset for group in read_tables()["rewardbench"].category["domains"].values()
-               for subset in group]  # fmt: skip
+    subsets = [subset for group in read_tables()["rewardbench"].category["domains"].values() for subset in group]
     return [
-        {"prompt": f"Do {i}", "chosen": f"good {i}", "chosen_model": "gpt-4", "rejected": f"bad {i}",
-         "rejected_model": "llama", "subset": subset, "id": i}
+        {
+            "prompt": f"Do {i}",
+            "chosen": f"good {i}",
+            "chosen_model": "gpt-4",
+            "rejected": f"bad {i}",
+            "rejected_model": "llama",
+            "subset": subset,
+            "id": i,
+        }
         for i, subset in enumerate(subsets)
-    ]  # fmt: skip
+    ]
 
 
 def judgebench_table() -> Table:
     sources = ("mmlu-pro-computer science", "livebench-reasoning", "livebench-math", "livecodebench", "a new one")
     return [
-        {"pair_id": f"{i}-uuid", "original_id": str(i), "source": source, "question": f"What {i}?",
-         "response_model": "gpt-4o-2024-05-13", "response_A": f"A {i}", "response_B": f"B {i}",
-         "label": "B>A" if i % 2 else "A>B"}
+        {
+            "pair_id": f"{i}-uuid",
+            "original_id": str(i),
+            "source": source,
+            "question": f"What {i}?",
+            "response_model": "gpt-4o-2024-05-13",
+            "response_A": f"A {i}",
+            "response_B": f"B {i}",
+            "label": "B>A" if i % 2 else "A>B",
+        }
         for i, source in enumerate(sources)
-    ]  # fmt: skip
+    ]
 
 
 def conversation(question: str, answer: str) -> list[dict[str, str]]:
@@ -171,11 +218,18 @@ def conversation(question: str, answer: str) -> list[dict[str, str]]:
 def mt_bench_table() -> Table:
     votes = (("model_a", 1), ("model_b", 1), ("tie", 1), ("model_a", 2), ("tie (inconsistent)", 1))
     return [
-        {"question_id": 81 + i, "model_a": "alpaca-13b", "model_b": "gpt-4", "winner": winner, "judge": "author_2",
-         "conversation_a": conversation(f"What {i}?", f"A {i}"), "conversation_b": conversation(f"What {i}?", f"B {i}"),
-         "turn": turn}
+        {
+            "question_id": 81 + i,
+            "model_a": "alpaca-13b",
+            "model_b": "gpt-4",
+            "winner": winner,
+            "judge": "author_2",
+            "conversation_a": conversation(f"What {i}?", f"A {i}"),
+            "conversation_b": conversation(f"What {i}?", f"B {i}"),
+            "turn": turn,
+        }
         for i, (winner, turn) in enumerate(votes)
-    ]  # fmt: skip
+    ]
 
 
 TABLES: Mapping[str, tuple[Callable[[], Table], Features | None]] = {
@@ -230,8 +284,14 @@ def test_every_column_that_is_needed_is_missed(name: str, copy: Callable[..., So
 @on_the_hub
 def test_another_type_in_a_column(name: str, copy: Callable[..., Source]) -> None:
     """A text column that holds numbers is an error that names the row and the field: no traceback, no guess."""
-    column = {"eli5": "title", "shp-eli5": "human_ref_A", "litbench": "chosen_story", "judgebench": "question",
-              "mt-bench-human": "winner", "rewardbench": "chosen"}[name]  # fmt: skip
+    column = {
+        "eli5": "title",
+        "shp-eli5": "human_ref_A",
+        "litbench": "chosen_story",
+        "judgebench": "question",
+        "mt-bench-human": "winner",
+        "rewardbench": "chosen",
+    }[name]
     table = [{**row, column: 7} for row in TABLES[name][0]()]
     assert re.search(rf"row 1: (field )?'?{column}'? (must be a text|is 7)", refusal(copy(name, table)))
 
@@ -265,14 +325,16 @@ def test_eli5_answers_that_are_others(copy: Callable[..., Source]) -> None:
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
-        ({"a_id": ["a", "b", "c"], "text": ["1", "2"], "score": [3, 2, 1]},
-         "the lists of answers must be of one length, got {'a_id': 3, 'text': 2, 'score': 3}"),
+        (
+            {"a_id": ["a", "b", "c"], "text": ["1", "2"], "score": [3, 2, 1]},
+            "the lists of answers must be of one length, got {'a_id': 3, 'text': 2, 'score': 3}",
+        ),
         ({"a_id": "a", "text": "1", "score": 3}, "answers must be a list of objects or an object of lists"),
         ("none", "answers have no 'a_id', 'text', 'score': found 'none'"),
         ([{"a_id": "a", "text": "1", "score": 3}, None], "answers have no 'a_id', 'text', 'score': found None"),
         ([{"a_id": "a", "text": "1", "score": None}], "answers.score must be a number, got None"),
     ],
-)  # fmt: skip
+)
 def test_eli5_answers_of_no_form(answers: Any, expected: str, copy: Callable[..., Source]) -> None:
     """Answers that are neither form, or whose lists do not go together, are an error: none is dropped silently."""
     assert f"row 1: {expected}" in refusal(copy("eli5", [{**eli5_row(0, 10, 4), "answers": answers}]))
@@ -344,8 +406,9 @@ def test_shp_of_all_subreddits(tmp_path: Path) -> None:
     """A clone of SHP's repository holds other subreddits, too: their posts are counted and left out."""
     for subreddit in ("askculinary", "explainlikeimfive"):
         (tmp_path / subreddit).mkdir()
-        table = [{**row, "domain": f"{subreddit}_test", "post_id": f"{subreddit}-{row['post_id']}"}
-                 for row in shp_table()]  # fmt: skip
+        table = [
+            {**row, "domain": f"{subreddit}_test", "post_id": f"{subreddit}-{row['post_id']}"} for row in shp_table()
+        ]
         as_jsonl(table, tmp_path / subreddit, None).rename(tmp_path / subreddit / "test.json")
     sample = load_sample(Source("shp", tmp_path, "shp-eli5"))
     assert {pair.id.partition("-")[0] for pair in sample.pairs} == {"explainlikeimfive"}
@@ -529,8 +592,15 @@ LLMBAR_ROW = {"input": "Say it.", "output_1": "It.", "output_2": "Not it.", "lab
 
 def llmbar(folder: Path) -> Path:
     """A clone of LLMBar's repository, with the files that must not be read."""
-    places = ("LLMBar/Natural", "LLMBar/Adversarial/GPTInst", "LLMBar/Adversarial/GPTOut", "LLMBar/Adversarial/Manual",
-              "LLMBar/Adversarial/Neighbor", "CaseStudy/Base-9", "Processed/FairEval")  # fmt: skip
+    places = (
+        "LLMBar/Natural",
+        "LLMBar/Adversarial/GPTInst",
+        "LLMBar/Adversarial/GPTOut",
+        "LLMBar/Adversarial/Manual",
+        "LLMBar/Adversarial/Neighbor",
+        "CaseStudy/Base-9",
+        "Processed/FairEval",
+    )
     for number, place in enumerate(places):
         (folder / "Dataset" / place / "evaluators").mkdir(parents=True)
         rows = [{**LLMBAR_ROW, "input": f"Say {number}.", "label": number % 2 + 1}]
@@ -565,9 +635,12 @@ def test_biasbench(tmp_path: Path, by_bias: bool) -> None:
 
 @pytest.mark.parametrize(
     ("changed", "expected"),
-    [({"bias": ["length"]}, "bias must be a text or a whole number, got ['length']"),
-     ({"label": None}, "label must be a number, got None"), ({"label": 3}, "label is 3, which is not known")],
-)  # fmt: skip
+    [
+        ({"bias": ["length"]}, "bias must be a text or a whole number, got ['length']"),
+        ({"label": None}, "label must be a number, got None"),
+        ({"label": 3}, "label is 3, which is not known"),
+    ],
+)
 def test_biasbench_of_other_values(tmp_path: Path, changed: dict[str, Any], expected: str) -> None:
     """A bias that is no name and a label that is no response are errors that name the row."""
     (tmp_path / "biasbench.json").write_text(json.dumps([{**BIAS_ROW, **changed}]))
@@ -590,8 +663,17 @@ def test_authors_files(tmp_path: Path, name: str, row: dict[str, Any]) -> None:
 
 
 def own(count: int = 6) -> Table:
-    return [{"id": f"p{i}", "question": f"q{i}", "response_1": f"{i} one", "response_2": f"{i} two",
-             "gold": 1 + i % 2, "category": f"c{i % 3}"} for i in range(count)]  # fmt: skip
+    return [
+        {
+            "id": f"p{i}",
+            "question": f"q{i}",
+            "response_1": f"{i} one",
+            "response_2": f"{i} two",
+            "gold": 1 + i % 2,
+            "category": f"c{i % 3}",
+        }
+        for i in range(count)
+    ]
 
 
 def as_csv(table: Table, path: Path, _: Features | None, *, name: str = "data.csv") -> Path:
@@ -618,8 +700,10 @@ def test_votes_in_files_of_any_format(layout: Layout, tmp_path: Path) -> None:
     """Votes in any format take the same pairs; in formats without types they are the object's JSON text."""
     votes = [{"1": 1, "2": 1, "tie": 3}, {"1": 2, "2": 1}, {"1": 5, "2": 0, "tie": 0}, None, {"1": 0, "2": 0, "tie": 5}]
     textual = layout in (as_csv, as_tsv)
-    table = [{**row, "votes": json.dumps(said) if textual and said else said}
-             for row, said in zip(own(5), votes, strict=True)]  # fmt: skip
+    table = [
+        {**row, "votes": json.dumps(said) if textual and said else said}
+        for row, said in zip(own(5), votes, strict=True)
+    ]
     sample = load_sample(Source("mine", layout(table, tmp_path, None), max_margin=0.34))
     assert {pair.id for pair in sample.pairs} == {"p0", "p1", "p4"}
     assert sample.left_out == {"pairs on which people agree": 1, "pairs without votes": 1}
@@ -657,9 +741,15 @@ def test_csv_with_an_index(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("layout", "place"),
-    [(as_jsonl, "data.jsonl:2"), (as_json, "data.json: row 2"), (as_csv, "data.csv: row 2"),
-     (as_parquet, "data.parquet: row 2"), (as_saved, "saved: row 2"), (as_saved_splits, "splits (here): row 2")],
-)  # fmt: skip
+    [
+        (as_jsonl, "data.jsonl:2"),
+        (as_json, "data.json: row 2"),
+        (as_csv, "data.csv: row 2"),
+        (as_parquet, "data.parquet: row 2"),
+        (as_saved, "saved: row 2"),
+        (as_saved_splits, "splits (here): row 2"),
+    ],
+)
 def test_errors_name_file_and_row(layout: Layout, place: str, tmp_path: Path) -> None:
     """A wrong row is named with its dataset, its file and its place."""
     table = own()
@@ -711,13 +801,19 @@ def test_splits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
-    [("x.parquet", b"PAR1 not", "cannot be read"), ("x.csv", b"", "the first line must name each column once"),
-     ("x.csv", b"id,id\n1,2\n", "name each column once, found 'id', 'id'"), ("x.json", b"{", "not JSON"),
-     ("x.json", b"3", "a JSON int where a list of objects is wanted"), ("x.json", b"[3]", "row 1: a JSON int"),
-     ("x.csv", b"id,question,response_1,response_2\n", "holds no pairs: there is no row that gives one"),
-     ("x.jsonl", b"", "holds no pairs: one JSON object per line"), ("x.csv", b"id\n\xe9\n", "Save it as UTF-8 text"),
-     ("x.json", b"{}\n{}\n", "Name a file of JSON lines .jsonl")],
-)  # fmt: skip
+    [
+        ("x.parquet", b"PAR1 not", "cannot be read"),
+        ("x.csv", b"", "the first line must name each column once"),
+        ("x.csv", b"id,id\n1,2\n", "name each column once, found 'id', 'id'"),
+        ("x.json", b"{", "not JSON"),
+        ("x.json", b"3", "a JSON int where a list of objects is wanted"),
+        ("x.json", b"[3]", "row 1: a JSON int"),
+        ("x.csv", b"id,question,response_1,response_2\n", "holds no pairs: there is no row that gives one"),
+        ("x.jsonl", b"", "holds no pairs: one JSON object per line"),
+        ("x.csv", b"id\n\xe9\n", "Save it as UTF-8 text"),
+        ("x.json", b"{}\n{}\n", "Name a file of JSON lines .jsonl"),
+    ],
+)
 def test_broken_files(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
     """A file that is not what its name says is an error with the file's name and no traceback."""
     (tmp_path / name).write_bytes(content)
@@ -784,8 +880,9 @@ def test_gold_values(tmp_path: Path) -> None:
     sample = load_sample(mapped(tmp_path, table, gold_values=values))
     assert {pair.id: pair.gold for pair in sample.pairs} == {"0": 1, "1": 2, "3": 1, "4": None}
     assert sample.left_out == {"rows whose gold value is mapped to 0": 1}
-    numbers = load_sample(mapped(tmp_path, [{**OWN, "id": i, "gold": float(i)} for i in (0, 1)],
-                                 gold_values={"0": 1, "1": 2}))  # fmt: skip
+    numbers = load_sample(
+        mapped(tmp_path, [{**OWN, "id": i, "gold": float(i)} for i in (0, 1)], gold_values={"0": 1, "1": 2})
+    )
     assert {pair.id: pair.gold for pair in numbers.pairs} == {"0": 1, "1": 2}, "whole numbers that were read as floats"
     message = refusal(mapped(tmp_path, table, gold_values={"A>B": 1}))
     assert "row 2: gold is 'B>A', which gold_values does not map: " in message
@@ -795,22 +892,38 @@ def test_gold_values(tmp_path: Path) -> None:
 PROMPTFOO = {
     "evalId": "eval-abc-2026-01-01T00:00:00",
     "results": {
-        "version": 3, "timestamp": "2026-01-01T00:00:00.000Z",
+        "version": 3,
+        "timestamp": "2026-01-01T00:00:00.000Z",
         "prompts": [{"raw": "{{q}}", "label": "{{q}}", "provider": "openai:gpt-4o"}],
         "results": [
-            {"promptIdx": provider, "testIdx": test, "promptId": "hash", "id": f"{test}-{provider}",
-             "provider": {"id": f"openai:model-{provider}", "label": ""},
-             "prompt": {"raw": f"Why {test}?", "label": ""},
-             "vars": {"q": f"Why {test}?"}, "response": {"output": f"Because {test} {provider}.", "tokenUsage": {}},
-             "success": provider == 0, "score": 1 - provider, "failureReason": 0, "latencyMs": 3, "cost": 0.1,
-             "namedScores": {}, "gradingResult": None, "metadata": {},
-             "testCase": {"vars": {"q": f"Why {test}?"}, "metadata": {"topic": "why"}}}
-            for provider in (1, 0) for test in range(3)
+            {
+                "promptIdx": provider,
+                "testIdx": test,
+                "promptId": "hash",
+                "id": f"{test}-{provider}",
+                "provider": {"id": f"openai:model-{provider}", "label": ""},
+                "prompt": {"raw": f"Why {test}?", "label": ""},
+                "vars": {"q": f"Why {test}?"},
+                "response": {"output": f"Because {test} {provider}.", "tokenUsage": {}},
+                "success": provider == 0,
+                "score": 1 - provider,
+                "failureReason": 0,
+                "latencyMs": 3,
+                "cost": 0.1,
+                "namedScores": {},
+                "gradingResult": None,
+                "metadata": {},
+                "testCase": {"vars": {"q": f"Why {test}?"}, "metadata": {"topic": "why"}},
+            }
+            for provider in (1, 0)
+            for test in range(3)
         ],
         "stats": {"successes": 3, "failures": 3, "errors": 0, "tokenUsage": {}},
     },
-    "config": {}, "shareableUrl": None, "metadata": {"promptfooVersion": "0.118.0"},
-}  # fmt: skip
+    "config": {},
+    "shareableUrl": None,
+    "metadata": {"promptfooVersion": "0.118.0"},
+}
 
 
 def test_promptfoo(tmp_path: Path) -> None:
@@ -819,10 +932,16 @@ def test_promptfoo(tmp_path: Path) -> None:
     file.write_text(json.dumps(PROMPTFOO))
     pairs = unbalanced(Source("mine", file, "promptfoo", balance_positions=False))
     assert (pairs["Why 2?"].response_1, pairs["Why 2?"].response_2) == ("Because 2 0.", "Because 2 1.")
-    columns = {"question": "vars.q", "category": "metadata.topic", "gold": "success.0", "response_1": "outputs.1",
-               "response_2": "outputs.0"}  # fmt: skip
-    chosen = unbalanced(Source("mine", file, "promptfoo", columns=columns, gold_values={"true": 2, "false": 0},
-                               balance_positions=False))  # fmt: skip
+    columns = {
+        "question": "vars.q",
+        "category": "metadata.topic",
+        "gold": "success.0",
+        "response_1": "outputs.1",
+        "response_2": "outputs.0",
+    }
+    chosen = unbalanced(
+        Source("mine", file, "promptfoo", columns=columns, gold_values={"true": 2, "false": 0}, balance_positions=False)
+    )
     assert (chosen["Why 0?"].response_1, chosen["Why 0?"].gold, chosen["Why 0?"].category) == ("Because 0 1.", 2, "why")
 
 
@@ -840,10 +959,25 @@ def test_promptfoo_calls_that_failed(tmp_path: Path) -> None:
     assert "is not an export of promptfoo" in refusal(Source("mine", file, "promptfoo"))
 
 
-GOLDEN = {"input": "Why?", "actual_output": "Because.", "expected_output": "So.", "context": None, "source_file": None,
-          "retrieval_context": None}  # fmt: skip
-TEST_CASE = {"name": "test_case_0", "input": "Why?", "actualOutput": "Because.", "expectedOutput": "So.",
-             "context": None, "retrievalContext": None, "success": True, "metricsData": [], "order": 0}  # fmt: skip
+GOLDEN = {
+    "input": "Why?",
+    "actual_output": "Because.",
+    "expected_output": "So.",
+    "context": None,
+    "source_file": None,
+    "retrieval_context": None,
+}
+TEST_CASE = {
+    "name": "test_case_0",
+    "input": "Why?",
+    "actualOutput": "Because.",
+    "expectedOutput": "So.",
+    "context": None,
+    "retrievalContext": None,
+    "success": True,
+    "metricsData": [],
+    "order": 0,
+}
 
 
 @pytest.mark.parametrize(
@@ -905,9 +1039,20 @@ def test_keys_that_do_not_apply(table: dict[str, Any], expected: str) -> None:
 
 def test_every_key_reaches_its_source() -> None:
     """Whatever a table says stands in the record that is read from, and in what a frozen sample is told by."""
-    table = {"source": "owner/name", "revision": "r", "config": "c", "split": "s", "columns": {"question": "q"},
-             "gold_values": {"A": 1}, "one_per_question": False, "balance_length": True, "licence": "mine",
-             "balance_positions": False, "content_type": "Story", "max_margin": 0.0}  # fmt: skip
+    table = {
+        "source": "owner/name",
+        "revision": "r",
+        "config": "c",
+        "split": "s",
+        "columns": {"question": "q"},
+        "gold_values": {"A": 1},
+        "one_per_question": False,
+        "balance_length": True,
+        "licence": "mine",
+        "balance_positions": False,
+        "content_type": "Story",
+        "max_margin": 0.0,
+    }
     source = build_config({"datasets": {"d": table}}).source("d")
     assert {key: getattr(source, key) for key in table} == table
     assert source.selection == {key: value for key, value in table.items() if key != "licence"}
@@ -917,8 +1062,9 @@ def test_every_key_reaches_its_source() -> None:
 
 def test_balance_length(tmp_path: Path) -> None:
     """The surplus of pairs whose better response is longer is left out and counted; without any gold it is an error."""
-    table = [{**OWN, "id": i, "response_1": "long enough", "response_2": "no", "gold": 1 if i < 7 else 2}
-             for i in range(10)]  # fmt: skip
+    table = [
+        {**OWN, "id": i, "response_1": "long enough", "response_2": "no", "gold": 1 if i < 7 else 2} for i in range(10)
+    ]
     sample = load_sample(mapped(tmp_path, table, balance_length=True))
     assert [pair.better_is_longer for pair in sample.pairs].count(True) == 3
     assert sample.left_out == {"pairs for the balance of lengths": 4}
@@ -1047,18 +1193,26 @@ def test_what_can_go_wrong_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.whole
 @pytest.mark.parametrize(
     ("environment", "problem"),
-    [({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids to fetch it"),
-     ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached")],
-)  # fmt: skip
+    [
+        ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids to fetch it"),
+        ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
+    ],
+)
 def test_without_network(environment: dict[str, str], problem: str, tmp_path: Path) -> None:
     """Offline by wish or by accident: soon one message with what is missing and the two ways to get it."""
     code = (
-        "from judgefixtures.sources import Source, load_sample\nfrom judgefixtures.errors import JudgeFixturesError\n"
+        "from judgefixtures.sources import Source, load_sample\nfrom judgefixtures.words.errors import JudgeFixturesError\n"
         "try: load_sample(Source('eli5'))\nexcept JudgeFixturesError as error: print(error)"
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60,
-                           env={**kept, "HF_HOME": str(tmp_path), **environment})  # fmt: skip
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**kept, "HF_HOME": str(tmp_path), **environment},
+    )
     assert shown.stderr == ""
     assert shown.stdout.startswith("dataset 'eli5': Pavithree/eli5 ")
     for part in (problem, "Either record once where there is network", "Or give a local copy", "loading script"):
@@ -1226,10 +1380,21 @@ def test_a_damaged_sample_is_told(project: Project) -> None:
     folder = project.path / "cassettes" / "simulated" / "bench"
     folder.mkdir(parents=True)
     (folder / "pairs.jsonl").write_text(json.dumps(as_row(Pair("a", "q", "1", "2"))) + "\n")
-    for content in ("{", "[]", '{"judgefixtures": 2}', json.dumps({
-        "judgefixtures": 1, "selection": {}, "seed": 0, "available": 1, "left_out": {},
-        "pairs": [{"id": "a", "digest": "0"}],
-    })):  # fmt: skip
+    for content in (
+        "{",
+        "[]",
+        '{"judgefixtures": 2}',
+        json.dumps(
+            {
+                "judgefixtures": 1,
+                "selection": {},
+                "seed": 0,
+                "available": 1,
+                "left_out": {},
+                "pairs": [{"id": "a", "digest": "0"}],
+            }
+        ),
+    ):
         (folder / "sample.json").write_text(content)
         said = run(project)
         assert re.search(r"sample\.json(:1)? (cannot be read|and pairs\.jsonl beside it do not fit)", said), said

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures import lexicon, stance
-from judgefixtures.detection import OFFLINE
-from judgefixtures.stance import instances, sentences
+from judgefixtures.reading import lexicon, stance
+from judgefixtures.numbers.admission import OFFLINE
+from judgefixtures.reading.stance import instances, sentences
 
 ROOT = Path(__file__).parents[2]
 TERMS = sorted((ROOT / "judgefixtures" / "data" / "terms").glob("*.toml"))
@@ -150,9 +150,15 @@ def test_a_feature_is_there_and_is_not(feature: str, text: str, other: str) -> N
 
 @pytest.mark.parametrize(
     ("selected", "cues", "symbol"),
-    [(1, ("expert", "llm"), "VW"), (2, ("expert", "llm"), "VL"), (None, ("expert", "llm"), "V"),
-     (1, ("expert", "expert"), "VB"), (1, ("human", "llm"), "VN"), (2, ("", "expert"), "VW")],
-)  # fmt: skip
+    [
+        (1, ("expert", "llm"), "VW"),
+        (2, ("expert", "llm"), "VL"),
+        (None, ("expert", "llm"), "V"),
+        (1, ("expert", "expert"), "VB"),
+        (1, ("human", "llm"), "VN"),
+        (2, ("", "expert"), "VW"),
+    ],
+)
 def test_a_word_stands_for_its_side(selected: int | None, cues: tuple[str, str], symbol: str) -> None:
     """The winner's label, the loser's, both's, another one, or that of a label whose verdict is not known."""
     assert f"c:{symbol}" in features("An expert wrote it.", selected, cues)
@@ -161,18 +167,52 @@ def test_a_word_stands_for_its_side(selected: int | None, cues: tuple[str, str],
 def test_old_is_a_date_or_an_age() -> None:
     """Beside "young" it is an age, else a date."""
     assert [lexicon.families_of(*cues) for cues in (("old", "young"), ("old", "new"), ("old", "old"))] == [
-        ("age",), ("recency",), ("recency", "age")]  # fmt: skip
+        ("age",),
+        ("recency",),
+        ("recency", "age"),
+    ]
     reason = "Response 1 is better because it was written in the fifties."
     assert stance.stance(reason, ("old", "new"), 1).answer == "cited"
     assert stance.stance(reason, ("old", "young"), 1).answer != "cited"
 
 
 FRAGMENTS = st.sampled_from(
-    ("Response 1", "an expert", "a human", "is", "its", "written by", "in 1950", "because", "but", "not", "although",
-     "regardless of", "who wrote it", "the label", "author", "LLM", "unknown",
-     "'s", ",", ".", "\n", "(", "-", "**", "1", "2/3",
-     "the second", "<think>", "n't", "can't", "𝔸", "\ud800", "\x00")
-)  # fmt: skip
+    (
+        "Response 1",
+        "an expert",
+        "a human",
+        "is",
+        "its",
+        "written by",
+        "in 1950",
+        "because",
+        "but",
+        "not",
+        "although",
+        "regardless of",
+        "who wrote it",
+        "the label",
+        "author",
+        "LLM",
+        "unknown",
+        "'s",
+        ",",
+        ".",
+        "\n",
+        "(",
+        "-",
+        "**",
+        "1",
+        "2/3",
+        "the second",
+        "<think>",
+        "n't",
+        "can't",
+        "𝔸",
+        "\ud800",
+        "\x00",
+    )
+)
 TEXTS = st.text() | st.lists(FRAGMENTS | st.text(max_size=5), max_size=60).map(" ".join)
 OWN_TERMS = st.lists(st.text(), max_size=2).map(tuple)
 CUES = (
@@ -182,8 +222,14 @@ CUES = (
 
 
 @settings(deadline=None)
-@given(text=TEXTS, cue_1=CUES, cue_2=CUES, selected=st.sampled_from([None, 1, 2]), said=st.tuples(st.text(), st.text()),
-       terms=st.tuples(OWN_TERMS, OWN_TERMS))  # fmt: skip
+@given(
+    text=TEXTS,
+    cue_1=CUES,
+    cue_2=CUES,
+    selected=st.sampled_from([None, 1, 2]),
+    said=st.tuples(st.text(), st.text()),
+    terms=st.tuples(OWN_TERMS, OWN_TERMS),
+)
 def test_any_text_has_a_stance(
     text: str, cue_1: str, cue_2: str, selected: Any, said: tuple[str, str], terms: Any
 ) -> None:
@@ -226,11 +272,19 @@ def test_a_word_of_a_million_letters_is_looked_up_a_few_times() -> None:
 
 @pytest.mark.parametrize(
     ("word", "family", "label"),
-    [("exprt", "provenance", "expert"), ("annonymous", "provenance", "unknown"), ("recenlty", "recency", "new"),
-     ("femal", "gender", "female"), ("hispnaic", "ethnicity", "hispanic"), ("doctrate", "education", "phd"),
-     ("expect", "provenance", None), ("export", "provenance", None), ("exert", "provenance", None),
-     ("mother", "provenance", None)],
-)  # fmt: skip
+    [
+        ("exprt", "provenance", "expert"),
+        ("annonymous", "provenance", "unknown"),
+        ("recenlty", "recency", "new"),
+        ("femal", "gender", "female"),
+        ("hispnaic", "ethnicity", "hispanic"),
+        ("doctrate", "education", "phd"),
+        ("expect", "provenance", None),
+        ("export", "provenance", None),
+        ("exert", "provenance", None),
+        ("mother", "provenance", None),
+    ],
+)
 def test_a_slip_of_the_hand_is_the_word_that_was_meant(word: str, family: str, label: str | None) -> None:
     """A letter too few, one twice, or two swapped; another letter is another word."""
     (marks,) = lexicon.of_family(family).classes([word])

@@ -22,7 +22,7 @@ from scipy.stats import beta, binomtest, norm
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from judgefixtures.statistics import (
+from judgefixtures.numbers.statistics import (
     Estimate,
     Status,
     advice,
@@ -207,10 +207,7 @@ def test_interval_holds_its_value(table: tuple[int, int, int], confidence: float
 def test_swapping_the_labels_negates(table: tuple[int, int, int], confidence: float) -> None:
     """Swapping n10 and n01 negates the value and mirrors the interval."""
     n10, n01, n = table
-    estimate, mirrored = (
-        paired_difference(n10, n01, n, confidence),
-        paired_difference(n01, n10, n, confidence),
-    )
+    estimate, mirrored = (paired_difference(n10, n01, n, confidence), paired_difference(n01, n10, n, confidence))
     assert mirrored.value == -estimate.value
     assert (mirrored.low, mirrored.high) == pytest.approx((-estimate.high, -estimate.low), abs=1e-12)
 
@@ -257,10 +254,15 @@ def test_whole_numbers_of_other_libraries() -> None:
     assert paired_difference(np.int64(3), np.int32(1), np.int64(50)) == paired_difference(3, 1, 50)
 
 
-@pytest.mark.parametrize("function", [
-    lambda *counts: paired_difference(*counts), lambda *counts: gate_shift(*counts, 0.1),
-    lambda *counts: needed_pairs(*counts, 0.1), lambda *counts: gate_non_inferiority(*counts, 0.1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda *counts: paired_difference(*counts),
+        lambda *counts: gate_shift(*counts, 0.1),
+        lambda *counts: needed_pairs(*counts, 0.1),
+        lambda *counts: gate_non_inferiority(*counts, 0.1),
+    ],
+)
 def test_small_integers_do_not_wrap_around(function: Callable[..., object]) -> None:
     """numpy's 8 bits hold 3 and 5 but not 3 - 5, nor 130 + 100: the result is that of Python's integers."""
     assert function(*np.array([3, 5, 200], dtype=np.uint8)) == function(3, 5, 200)
@@ -536,10 +538,18 @@ def characteristics(n: int, tolerance: float, shift: float, noise: float) -> tup
 @pytest.mark.parametrize(
     ("n", "tolerance"),
     [
-        (25, 0.10), (25, 0.15), (50, 0.10), (52, 0.05), (100, 0.05), (100, 0.10), (100, 0.15), (200, 0.10),
-        (200, 0.15), (500, 0.10),
+        (25, 0.10),
+        (25, 0.15),
+        (50, 0.10),
+        (52, 0.05),
+        (100, 0.05),
+        (100, 0.10),
+        (100, 0.15),
+        (200, 0.10),
+        (200, 0.15),
+        (500, 0.10),
     ],
-)  # fmt: skip
+)
 def test_enumeration_is_the_gates(n: int, tolerance: float) -> None:
     """The decisions enumerated are gate_shift's: for every table of few pairs, else along the borders."""
     n10, n01, passes, fails = decisions(n, tolerance)
@@ -610,21 +620,31 @@ def test_operating_characteristics(n: int, noise: float, printed: str) -> None:
     row = [characteristics(n, 0.10, shift, noise) for shift in (0, 0.05, 0.10, 0.16, 0.30)]
     # Beyond the tolerance the table shows no PASS and within it no FAIL; those are below half a percent.
     assert " ".join("/".join(twice_rounded(p) for p in cell) for cell in row) == printed
-    assert all(abs(p - float(shown)) < 0.0055 for cell, text in zip(row, printed.split(), strict=True)
-               for p, shown in zip(cell, text.split("/"), strict=True))  # fmt: skip
+    assert all(
+        abs(p - float(shown)) < 0.0055
+        for cell, text in zip(row, printed.split(), strict=True)
+        for p, shown in zip(cell, text.split("/"), strict=True)
+    )
 
 
 @pytest.mark.parametrize(
     ("n", "tolerance", "noise", "contrasts", "chance"),
     [
-        (100, 0.10, 0.05, 20, 0.50), (100, 0.10, 0.10, 20, 0.01), (200, 0.10, 0.05, 20, 1.00),
-        (200, 0.10, 0.10, 20, 0.80), (100, 0.15, 0.05, 20, 1.00), (100, 0.15, 0.10, 20, 0.84),
-        (100, 0.10, 0.05, 14, 0.62), (100, 0.10, 0.10, 14, 0.05), (200, 0.10, 0.05, 14, 1.00),
-        (200, 0.10, 0.10, 14, 0.86), (100, 0.15, 0.05, 14, 1.00),
+        (100, 0.10, 0.05, 20, 0.50),
+        (100, 0.10, 0.10, 20, 0.01),
+        (200, 0.10, 0.05, 20, 1.00),
+        (200, 0.10, 0.10, 20, 0.80),
+        (100, 0.15, 0.05, 20, 1.00),
+        (100, 0.15, 0.10, 20, 0.84),
+        (100, 0.10, 0.05, 14, 0.62),
+        (100, 0.10, 0.10, 14, 0.05),
+        (200, 0.10, 0.05, 14, 1.00),
+        (200, 0.10, 0.10, 14, 0.86),
+        (100, 0.15, 0.05, 14, 1.00),
         # .885, printed as .89
         (100, 0.15, 0.10, 14, 0.89),
     ],
-)  # fmt: skip
+)
 def test_chance_that_an_unbiased_judge_passes_all(
     n: int, tolerance: float, noise: float, contrasts: int, chance: float
 ) -> None:
@@ -658,11 +678,19 @@ def exact_pairs(n10: int, n01: int, n: int, tolerance: float, about: int) -> int
 @pytest.mark.parametrize(
     ("n10", "n01", "n", "tolerance"),
     [
-        (4, 4, 100, 0.10), (10, 10, 100, 0.10), (15, 15, 100, 0.10), (7, 5, 100, 0.10), (2, 1, 50, 0.10),
-        (5, 5, 50, 0.10), (12, 8, 100, 0.15), (19, 3, 100, 0.10), (10, 0, 50, 0.10), (14, 2, 60, 0.10),
+        (4, 4, 100, 0.10),
+        (10, 10, 100, 0.10),
+        (15, 15, 100, 0.10),
+        (7, 5, 100, 0.10),
+        (2, 1, 50, 0.10),
+        (5, 5, 50, 0.10),
+        (12, 8, 100, 0.15),
+        (19, 3, 100, 0.10),
+        (10, 0, 50, 0.10),
+        (14, 2, 60, 0.10),
         (3, 19, 100, 0.10),
     ],
-)  # fmt: skip
+)
 def test_needed_pairs_against_enumeration(n10: int, n01: int, n: int, tolerance: float) -> None:
     """The advised number is above the exact one by at most 10%, from 70 pairs on."""
     advised = needed_pairs(n10, n01, n, tolerance)
@@ -719,8 +747,7 @@ def test_pairs_for_non_inferiority() -> None:
         difference = p10 - p01
         at_margin = norm.ppf(0.95) * math.sqrt(2 * restricted_p01(margin, p01, p10, 1) + margin * (1 - margin))
         size = np.arange(1, 20 * n + 1)
-        power = norm.cdf((np.sqrt(size) * (margin + difference) - at_margin)
-                         / math.sqrt(p10 + p01 - difference**2))  # fmt: skip
+        power = norm.cdf((np.sqrt(size) * (margin + difference) - at_margin) / math.sqrt(p10 + p01 - difference**2))
         result = gate_non_inferiority(candidate, baseline, n, margin)
         assert result.status is Status.INCONCLUSIVE
         assert result.needed_pairs == int(size[power >= 0.8][0])
@@ -810,11 +837,17 @@ def test_advice(needed: int | None, said: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.3, "+0.30"), (-0.055, "-0.055"), (0.1234, "+0.123"), (0, "0.00"), (-0.0004, "0.00"),
+        (0.3, "+0.30"),
+        (-0.055, "-0.055"),
+        (0.1234, "+0.123"),
+        (0, "0.00"),
+        (-0.0004, "0.00"),
         (0.0004, "0.00"),
-        (1, "+1.00"), (-1, "-1.00"), (0.0006, "+0.001"),
+        (1, "+1.00"),
+        (-1, "-1.00"),
+        (0.0006, "+0.001"),
     ],
-)  # fmt: skip
+)
 def test_signed(value: float, text: str) -> None:
     """A difference has its sign and two to three decimals; nothing is neither plus nor minus."""
     assert signed(value) == text
@@ -823,13 +856,21 @@ def test_signed(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        (0.15, 2, ".15"), (0.1, 2, ".10"), (0.075, 2, ".075"), (1.0, 2, "1.00"), (0.0, 2, ".00"),
+        (0.15, 2, ".15"),
+        (0.1, 2, ".10"),
+        (0.075, 2, ".075"),
+        (1.0, 2, "1.00"),
+        (0.0, 2, ".00"),
         (-0.4, 2, "-.40"),
-        (0.38, 3, ".380"), (-0.0263, 3, "-.026"), (1.0, 3, "1.000"), (-1.0, 3, "-1.000"),
+        (0.38, 3, ".380"),
+        (-0.0263, 3, "-.026"),
+        (1.0, 3, "1.000"),
+        (-1.0, 3, "-1.000"),
         (0.99999, 3, "1.000"),
-        (-0.99999, 3, "-1.000"), (0.1234, 2, ".123"),
+        (-0.99999, 3, "-1.000"),
+        (0.1234, 2, ".123"),
     ],
-)  # fmt: skip
+)
 def test_bare(value: float, decimals: int, text: str) -> None:
     """A proportion has no leading zero and at least so many decimals."""
     assert bare(value, decimals) == text
@@ -842,8 +883,7 @@ def test_describe(confidence: float, level: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("milder", "severer"),
-    list(itertools.combinations(["NOT_APPLICABLE", "PASS", "INCONCLUSIVE", "FAIL", "ERROR"], 2)),
+    ("milder", "severer"), list(itertools.combinations(["NOT_APPLICABLE", "PASS", "INCONCLUSIVE", "FAIL", "ERROR"], 2))
 )
 def test_worst(milder: str, severer: str) -> None:
     """The worse of two statuses is the same in either order, and alone each is its own worst."""

@@ -13,21 +13,89 @@ PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
 # Along the flow of data: a room imports from rooms that stand before it, never from one behind.
 FLOW = (
-    "texts", "errors", "commands",
-    "secrets", "statistics", "odds", "detection", "published", "pairs", "counts", "sources", "cues", "edits",
-    "contrasts", "prompts", "plans", "lexicon", "stance", "config", "verdicts", "scores", "probabilities",
-    "language", "acknowledgment", "contradictions", "cassettes", "samples", "providers", "pacing", "retirements",
-    "asking", "strategies", "ratings", "judges", "costs", "batches",
-    "judgments", "imported", "imports", "detectors", "metrics", "certainty",
-    "closest", "validity", "swap", "expenses", "ranking", "side_by_side", "power", "worlds", "served", "findings",
-    "checks", "rows", "page", "report", "run", "prospects", "forecast", "plugin", "starter", "paper", "canary",
+    "texts",
+    "errors",
+    "commands",
+    "secrets",
+    "statistics",
+    "odds",
+    "detection",
+    "published",
+    "pairs",
+    "counts",
+    "sources",
+    "cues",
+    "edits",
+    "contrasts",
+    "prompts",
+    "plans",
+    "lexicon",
+    "stance",
+    "config",
+    "verdicts",
+    "scores",
+    "probabilities",
+    "language",
+    "acknowledgment",
+    "contradictions",
+    "cassettes",
+    "samples",
+    "providers",
+    "pacing",
+    "retirements",
+    "asking",
+    "strategies",
+    "ratings",
+    "judges",
+    "costs",
+    "batches",
+    "judgments",
+    "imported",
+    "imports",
+    "detectors",
+    "metrics",
+    "certainty",
+    "closest",
+    "validity",
+    "swap",
+    "expenses",
+    "ranking",
+    "side_by_side",
+    "power",
+    "worlds",
+    "served",
+    "findings",
+    "checks",
+    "rows",
+    "page",
+    "report",
+    "run",
+    "prospects",
+    "forecast",
+    "plugin",
+    "starter",
+    "paper",
+    "canary",
     "__main__",
-)  # fmt: skip
+)
 # Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
 # nothing else.
 SIMULATOR_KNOWS = {"published", "pairs", "sources", "cues", "edits", "plans", "simulator"}
-HEAVY = ("openai", "google.genai", "anthropic", "vcr", "datasets", "pandas", "scipy", "statsmodels", "pydantic",
-         "numpy", "httpx2", "jinja2", "matplotlib")  # fmt: skip
+HEAVY = (
+    "openai",
+    "google.genai",
+    "anthropic",
+    "vcr",
+    "datasets",
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "pydantic",
+    "numpy",
+    "httpx2",
+    "jinja2",
+    "matplotlib",
+)
 
 
 def room_of(path):
@@ -75,7 +143,7 @@ def test_start_up_imports_nothing_heavy():
 def test_a_judge_is_made_without_its_sdk():
     """load_judge imports no SDK and opens nothing; that happens with the first question."""
     code = (
-        "import sys; from judgefixtures.judges import load_judge; "
+        "import sys; from judgefixtures.asking.judges import load_judge; "
         "[load_judge({'provider': name, 'model': 'm'}) for name in ('openai', 'google', 'anthropic')]; "
         "cloud = {'endpoint': 'https://a.openai.azure.com', 'api_version': 'v'}; "
         "load_judge({'provider': 'azure', 'model': 'm', 'connection': cloud}); "

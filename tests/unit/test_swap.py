@@ -19,22 +19,18 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.checks.check import Answers, Case
-from judgefixtures.checks.swap import SwapCheck
+from judgefixtures.asking.judges import Reply, load_judge
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.candidate import SwapCheck
+from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.config import Config, SwapTable, build_config
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
 from judgefixtures.findings import Finding, Row
-from judgefixtures.judges import Reply, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.pairs import Pair
-from judgefixtures.statistics import (
-    Status,
-    bare,
-    paired_difference,
-)
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, contrasts, other_contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.numbers.statistics import Status, bare, paired_difference
+from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.swap import SwapAccuracy, SwapCell, guards
-from judgefixtures.swap.shown import agreement, compare_silent
-from judgefixtures.verdicts import Verdict
+from judgefixtures.swap.display import agreement, compare_silent
 
 CONTRAST = contrasts("recency")[0]
 ALPHA = 0.05
@@ -212,8 +208,10 @@ def test_position_is_compared_by_the_place_that_is_preferred() -> None:
     (position,) = other_contrasts("position")
 
     def arms_of(first: Sequence[Choice], second: Sequence[Choice]) -> tuple[list[Judgment], ...]:
-        return ([judgment(i, position.x, choice) for i, choice in enumerate(first)],
-                [judgment(i, position.y, choice) for i, choice in enumerate(second)])  # fmt: skip
+        return (
+            [judgment(i, position.x, choice) for i, choice in enumerate(first)],
+            [judgment(i, position.y, choice) for i, choice in enumerate(second)],
+        )
 
     either: list[Choice] = [1, 2]
     firsts: list[Choice] = [1] * 80
@@ -312,8 +310,9 @@ def test_too_many_invalid_verdicts_are_not_compared(invalid: int, compares: bool
     assert ("abs-vsr" in rows_of(finding)) is compares
     if not compares:
         assert finding.status is INCONCLUSIVE
-        assert finding.reasons[0].endswith("was not compared: a judge's verdicts are invalid on .21 of the pairs, "
-                                           "above .20")  # fmt: skip
+        assert finding.reasons[0].endswith(
+            "was not compared: a judge's verdicts are invalid on .21 of the pairs, above .20"
+        )
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ from filelock import FileLock
 from scipy.stats import binomtest
 from support.project import REPOSITORY, Project, Ran
 
+from judgefixtures.numbers.statistics import bare
 from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.simulator.behaviour import PUBLISHED
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
-from judgefixtures.statistics import bare
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.whole
@@ -38,8 +38,23 @@ CONTRASTS = 7
 LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 # design.md, "Report"
-SWAP_ROW = {"judge", "baseline", "dataset", "contrast", "quantity", "value", "low", "high", "n", "margin", "p",
-            "status", "message", "p_fail", "p_fail_holm"}  # fmt: skip
+SWAP_ROW = {
+    "judge",
+    "baseline",
+    "dataset",
+    "contrast",
+    "quantity",
+    "value",
+    "low",
+    "high",
+    "n",
+    "margin",
+    "p",
+    "status",
+    "message",
+    "p_fail",
+    "p_fail_holm",
+}
 COMPONENT = {
     "kind",
     "role",
@@ -56,8 +71,21 @@ COMPONENT = {
     "message",
 }
 ACCURACY_ROW = {"judge", "dataset", "category", "n", "correct", "invalid", "accuracy", "accuracy_both_orders"}
-DIFFERENCE = {"judge", "baseline", "dataset", "pair", "condition", "repeat", "gold", "judge_chosen", "judge_invalid",
-              "judge_reason", "baseline_chosen", "baseline_invalid", "baseline_reason"}  # fmt: skip
+DIFFERENCE = {
+    "judge",
+    "baseline",
+    "dataset",
+    "pair",
+    "condition",
+    "repeat",
+    "gold",
+    "judge_chosen",
+    "judge_invalid",
+    "judge_reason",
+    "baseline_chosen",
+    "baseline_invalid",
+    "baseline_reason",
+}
 
 
 # --- in the repository --------------------------------------------------------------------------------------
@@ -87,9 +115,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
             if not (folder / "code").exists():
                 command = [sys.executable, "-m", "pytest", "-q", *LEAN, *COMMANDS[name]]
                 done = subprocess.run(
-                    [*command, "--judge-report", str(folder)], cwd=REPOSITORY, env=environment,
-                    capture_output=True, text=True, check=False,
-                )  # fmt: skip
+                    [*command, "--judge-report", str(folder)],
+                    cwd=REPOSITORY,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
                 (folder / "said").write_text(done.stdout + done.stderr)
                 (folder / "code").write_text(str(done.returncode))
         return Ran(int((folder / "code").read_text()), (folder / "said").read_text(), folder)
@@ -130,9 +162,10 @@ def test_the_worse_judge_is_rejected(runs: Callable[[str], Ran]) -> None:
     shape = r"[\w() -]+ of [\w -]+: difference [+-][\d.]+, 90% CI \[\S+, \S+\], 100 pairs, (margin|beyond) \.\d\d: FAIL"
     assert all(re.fullmatch(shape, reason) for reason in reasons), reasons
     assert [reason.partition(":")[0] for reason in reasons] == [
-        f"{quantity} of {name}" for name in ("recency", "recency-new-old on house-close")
+        f"{quantity} of {name}"
+        for name in ("recency", "recency-new-old on house-close")
         for quantity in ("abs(VSR)", "unadmitted shift")
-    ]  # fmt: skip
+    ]
     # What fails by itself alone, without regard to how much was tested, rejects nothing.
     failing = {each["message"] for each in run.report["decision"]["components"] if each["status"] == "FAIL"}
     assert set(reasons) < failing
@@ -145,9 +178,13 @@ def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str]
     item = re.split(r"^_+ test_swap", item, flags=re.MULTILINE)[0]
     shape = r"abs\(VSR\) of recency-new-old on house-close: difference \+0\.30, 90% CI \[.*\], .*beyond \.10: FAIL"
     assert re.search(shape, item)
-    for words in ("unadmitted shift of recency-new-old on house-close: difference +0.30",
-                  "silent-shift rate: difference +0.30", "same verdict .85", "Cohen's kappa .70",
-                  "they differ in 30 verdicts; differences.jsonl of --judge-report lists them"):  # fmt: skip
+    for words in (
+        "unadmitted shift of recency-new-old on house-close: difference +0.30",
+        "silent-shift rate: difference +0.30",
+        "same verdict .85",
+        "Cohen's kappa .70",
+        "they differ in 30 verdicts; differences.jsonl of --judge-report lists them",
+    ):
         assert words in item
     assert len(re.findall(rf"^    {GPT}: [12] -- \S", item, re.MULTILINE)) == 3
     assert len(re.findall(rf"^    {FAITHFUL}: [12] -- \S", item, re.MULTILINE)) == 3
@@ -176,11 +213,17 @@ def test_a_swap_row_holds_what_the_contract_promises(runs: Callable[[str], Ran])
         assert component["low"] <= component["value"] <= component["high"]
     quantities = Counter((row["dataset"], row["contrast"] is None, row["quantity"]) for row in report["swap"])
     assert quantities == {
-        **{(dataset, True, name): 1 for dataset in ("house-qa", "house-stories")
-           for name in ("accuracy", "agreement", "kappa")},
-        **{(dataset, False, name): CONTRASTS for dataset in ("house-close", "house-close-stories")
-           for name in ("abs-vsr", "unadmitted-shift", "silent-shift-rate", "agreement", "kappa")},
-    }  # fmt: skip
+        **{
+            (dataset, True, name): 1
+            for dataset in ("house-qa", "house-stories")
+            for name in ("accuracy", "agreement", "kappa")
+        },
+        **{
+            (dataset, False, name): CONTRASTS
+            for dataset in ("house-close", "house-close-stories")
+            for name in ("abs-vsr", "unadmitted-shift", "silent-shift-rate", "agreement", "kappa")
+        },
+    }
     for row in report["swap"]:
         assert row.keys() >= SWAP_ROW
         assert (row["judge"], row["baseline"]) == (FAITHFUL, GPT)
@@ -271,9 +314,10 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> Non
     assert status == "INCONCLUSIVE"
     missing = list(reasons)
     assert all(reason.endswith(": was not compared") for reason in missing)
-    assert missing[:3] == [f"{name}: was not compared" for name in (
-        "accuracy on house-qa", "accuracy on house-stories", "provenance-expert-human on house-close"
-    )]  # fmt: skip
+    assert missing[:3] == [
+        f"{name}: was not compared"
+        for name in ("accuracy on house-qa", "accuracy on house-stories", "provenance-expert-human on house-close")
+    ]
     assert len(missing) == 14  # 2 x 8 parts, without two of recency
     assert re.search(r"^  and \d+ more like these$", run.said, re.MULTILINE)
 
@@ -302,10 +346,12 @@ def test_every_judgment_of_a_swap_is_reported(runs: Callable[[str], Ran]) -> Non
     assert asked == {
         (judge, dataset, condition): pairs
         for judge in (FAITHFUL, GPT)
-        for dataset, conditions, pairs in ((CLOSE, ("recency-new-old", "recency-old-new"), 100),
-                                           (CLEAR, ("no-cue", "no-cue-21"), 30))
+        for dataset, conditions, pairs in (
+            (CLOSE, ("recency-new-old", "recency-old-new"), 100),
+            (CLEAR, ("no-cue", "no-cue-21"), 30),
+        )
         for condition in conditions
-    }  # fmt: skip
+    }
 
 
 # --- in a project of its own --------------------------------------------------------------------------------
@@ -369,10 +415,15 @@ def recording(pytester: pytest.Pytester, server: SimulatorServer) -> Callable[..
     def made(pairs: int, more: str = "") -> Project:
         project = a_project(pytester, pytester.path / "cassettes")
         rows = [
-            {"id": f"p{i:03}", "question": f"Which is better in case {i}?", "response_1": f"The first of {i}.",
-             "response_2": f"The second of {i}.", "gold": 1 + i % 2}
+            {
+                "id": f"p{i:03}",
+                "question": f"Which is better in case {i}?",
+                "response_1": f"The first of {i}.",
+                "response_2": f"The second of {i}.",
+                "gold": 1 + i % 2,
+            }
             for i in range(pairs)
-        ]  # fmt: skip
+        ]
         project.write_pairs(rows, f"pairs-{pairs}.jsonl")
         project.configure(own(server.url, pairs, more))
         return project
@@ -475,8 +526,18 @@ def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Pro
 
 def test_a_reason_names_the_candidate_where_there_are_two(project: Project) -> None:
     """Two candidates against one baseline: every reason says which of them it speaks of."""
-    run = project.run("-k", "swap and recency", "--judge", FAITHFUL, "--judge", "simulated-silent",
-                      "--judge-baseline", NOISY, "--judge-pairs", "40")  # fmt: skip
+    run = project.run(
+        "-k",
+        "swap and recency",
+        "--judge",
+        FAITHFUL,
+        "--judge",
+        "simulated-silent",
+        "--judge-baseline",
+        NOISY,
+        "--judge-pairs",
+        "40",
+    )
     assert run.decision[0] == "REJECT"
     assert all(reason.startswith("simulated-silent: ") for reason in run.decision[1])
     for judge, status in ((FAITHFUL, "INCONCLUSIVE"), ("simulated-silent", "REJECT")):
@@ -488,8 +549,11 @@ def test_a_reason_names_the_candidate_where_there_are_two(project: Project) -> N
 
 def accuracy_of(run: Ran, judge: str) -> dict[str, tuple[int, ...]]:
     """Return n, right in the own order and right in both, per category, counted from judgments and the pair file."""
-    chosen = {(row["condition"], row["pair"]): row["selected_response"] for row in run.rows("judgments")
-              if row["judge"] == judge}  # fmt: skip
+    chosen = {
+        (row["condition"], row["pair"]): row["selected_response"]
+        for row in run.rows("judgments")
+        if row["judge"] == judge
+    }
     found: dict[str, list[tuple[bool, bool]]] = {}
     for pair in load_pairs(Source(CLEAR)):
         right = chosen["no-cue", pair.id] == pair.gold
@@ -574,8 +638,11 @@ def test_repeats_are_the_floor_of_every_contrast(project: Project) -> None:
     assert 0 < repeated["flip_rate"]["value"] < 0.15
     floor = {"repeat_flip_rate": repeated["flip_rate"], "placebo_vsr": rows["placebo-listed-shown"]["vsr"]}
     assert [row["floor"] for row in rows.values()] == [floor] * 3
-    chosen = {(row["pair"], row["repeat"]): row["selected_response"] for row in run.rows("judgments")
-              if row["condition"] == "no-cue"}  # fmt: skip
+    chosen = {
+        (row["pair"], row["repeat"]): row["selected_response"]
+        for row in run.rows("judgments")
+        if row["condition"] == "no-cue"
+    }
     flips = sum(chosen[pair, 0] != chosen[pair, 1] for pair, repeat in chosen if repeat == 0)
     assert repeated["n10"] + repeated["n01"] == flips
     assert "disagrees with itself" not in run.said
@@ -588,8 +655,10 @@ def test_the_floor_and_the_position_are_printed(project: Project) -> None:
     run = project.run("test_noise.py", "test_recency.py", "test_position.py", "-v", *selection)
     rows = {row["contrast"]: row for row in run.report["contrasts"]}
     number, interval = r"[+-]?\d?\.\d+", r"90% CI \[\S+, \S+\]"
-    floor = rf"^noise floor of {NOISY} on {CLOSE}: flips between repeats ({number}), {interval}; "\
-            rf"placebo VSR ({number}), {interval}$"  # fmt: skip
+    floor = (
+        rf"^noise floor of {NOISY} on {CLOSE}: flips between repeats ({number}), {interval}; "
+        rf"placebo VSR ({number}), {interval}$"
+    )
     flips, placebo = map(float, re.search(floor, run.said, re.MULTILINE).groups())  # type: ignore[union-attr]
     assert flips == pytest.approx(rows["repeat-no-cue-1"]["flip_rate"]["value"], abs=5e-4)
     assert placebo == pytest.approx(rows["placebo-listed-shown"]["vsr"]["value"], abs=5e-4)
@@ -664,8 +733,7 @@ def test_a_waiver_of_a_contrast_that_passes_changes_nothing(project: Project) ->
 
 
 @pytest.mark.parametrize(
-    ("judge", "remedy"),
-    [(GPT, "remove it, or renew it in "), (FAITHFUL, "nothing is left to waive, remove it from ")],
+    ("judge", "remedy"), [(GPT, "remove it, or renew it in "), (FAITHFUL, "nothing is left to waive, remove it from ")]
 )
 def test_an_expired_waiver_fails(project: Project, judge: str, remedy: str) -> None:
     """From its day on (UTC), a waiver fails its contrast, whatever the judge does, and says what to do."""
@@ -730,8 +798,7 @@ def test_a_waiver_of_no_contrast_is_refused(project: Project, contrast: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
-    [("owner = 7", "owner"), ('expires = "soon"', "expires"), ('sponsor = "x"', "sponsor")],
+    ("line", "words"), [("owner = 7", "owner"), ('expires = "soon"', "expires"), ('sponsor = "x"', "sponsor")]
 )
 def test_a_wrong_waiver_is_refused(project: Project, line: str, words: str) -> None:
     """A waiver with a wrong value or an unknown key is an error that names the key."""
@@ -896,17 +963,33 @@ def test_the_preflight_says_whether_a_swap_can_pass(recording: Callable[..., Pro
 @pytest.mark.parametrize(
     ("tests", "pairs", "more", "said"),
     [
-        (["test_accuracy.py"], 5, "[gate]\nmin_accuracy = 0.7",
-         "accuracy on own: 5 pairs cannot pass min_accuracy 0.7, not even if all are right: at least 9 are needed"),
-        (["test_position.py", "-k", "four"], 5, "",
-         "four-cell-new-old on own: 5 pairs cannot pass vsr_tolerance 0.15, not even without any flip: at least 15"),
-        (["-k", "swap and recency", "--judge-baseline", "old"], 3, "",
-         "swap recency-new-old on own: 3 pairs cannot pass the margins of a swap: at least 20 are needed"),
-        (["-k", "swap and accuracy", "--judge-baseline", "old"], 2, "",
-         "swap accuracy on own: 2 pairs cannot pass the margins of a swap: at least 3 are needed"),
+        (
+            ["test_accuracy.py"],
+            5,
+            "[gate]\nmin_accuracy = 0.7",
+            "accuracy on own: 5 pairs cannot pass min_accuracy 0.7, not even if all are right: at least 9 are needed",
+        ),
+        (
+            ["test_position.py", "-k", "four"],
+            5,
+            "",
+            "four-cell-new-old on own: 5 pairs cannot pass vsr_tolerance 0.15, not even without any flip: at least 15",
+        ),
+        (
+            ["-k", "swap and recency", "--judge-baseline", "old"],
+            3,
+            "",
+            "swap recency-new-old on own: 3 pairs cannot pass the margins of a swap: at least 20 are needed",
+        ),
+        (
+            ["-k", "swap and accuracy", "--judge-baseline", "old"],
+            2,
+            "",
+            "swap accuracy on own: 2 pairs cannot pass the margins of a swap: at least 3 are needed",
+        ),
     ],
     ids=["accuracy", "four cells", "swap", "swap of accuracy"],
-)  # fmt: skip
+)
 def test_whatever_cannot_pass_is_refused(
     recording: Callable[..., Project], server: SimulatorServer, tests: list[str], pairs: int, more: str, said: str
 ) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.errors import JudgeFixturesError
 from judgefixtures.providers import RetryableError
-from judgefixtures.texts import encodable, one_line, shown, travelling
-from judgefixtures.verdicts import parse_verdict
+from judgefixtures.reading.verdicts import parse_verdict
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import encodable, one_line, shown, travelling
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=40)  # halves of surrogate pairs, too
 HOSTILE = st.text(st.sampled_from(":#[]a \n\r\t\x1b\x9b\u2028\u202e\ud83d\ufeffvso"), max_size=40)
@@ -47,8 +47,11 @@ def test_what_travels_keeps_its_values() -> None:
     """Of results the messages are made printable; other texts are made encodable and otherwise kept."""
     row = {"message": "\x1b[1m", "reason": "\x1b[1m \ud83d", "n": 3, "rows": [{"message": None, "p": 0.5}, ["\udc00"]]}
     assert travelling(row) == {
-        "message": " [1m", "reason": "\x1b[1m \ufffd", "n": 3, "rows": [{"message": None, "p": 0.5}, ["\ufffd"]],
-    }  # fmt: skip
+        "message": " [1m",
+        "reason": "\x1b[1m \ufffd",
+        "n": 3,
+        "rows": [{"message": None, "p": 0.5}, ["\ufffd"]],
+    }
 
 
 @pytest.mark.parametrize("text", ['{"selected_response": 1, "reason": "cut \\ud83d"}', "\ud83d cut [[A]]"])

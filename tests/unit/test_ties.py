@@ -13,19 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.project import Project, in_pyproject
 
+from judgefixtures.asking.judges import Reply, load_judge
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, accuracy_row
 from judgefixtures.checks.contrast import contrast_row, decide
-from judgefixtures.checks.edit import decide_edit
 from judgefixtures.checks.four_cells import four_cells
+from judgefixtures.checks.treatment import decide_edit
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
-from judgefixtures.judges import Reply, load_judge
-from judgefixtures.judgments import Judgment
-from judgefixtures.metrics import Measurement, measure, preference, stuck_side
-from judgefixtures.pairs import Pair
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.rows import judgment_row
-from judgefixtures.statistics import (
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.metrics import Measurement, measure, preference, stuck_side
+from judgefixtures.measures.rows import judgment_row
+from judgefixtures.numbers.statistics import (
     Status,
     Totals,
     gate_scores,
@@ -36,8 +35,9 @@ from judgefixtures.statistics import (
     proportion,
     score_interval,
 )
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
+from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.swap import SwapAccuracy, SwapCell, decide_swap
-from judgefixtures.verdicts import Verdict, parse_verdict
 
 pytest_plugins = ["pytester"]
 
@@ -169,8 +169,10 @@ def test_ties_and_related_pairs_go_together(rows: list[tuple[Any, Any, int]]) ->
 
     def related(which: int, condition: Condition) -> list[Judgment]:
         judged = [judgment(number, condition, row[which], gold=1 + number % 2) for number, row in enumerate(rows)]
-        return [replace(each, pair=replace(each.pair, cluster=f"c{row[2]}", category="ab"[row[2] % 2]))
-                for each, row in zip(judged, rows, strict=True)]  # fmt: skip
+        return [
+            replace(each, pair=replace(each.pair, cluster=f"c{row[2]}", category="ab"[row[2] % 2]))
+            for each, row in zip(judged, rows, strict=True)
+        ]
 
     x, y = related(0, CONTRAST.x), related(1, CONTRAST.y)
     found = measure(x, y)
@@ -202,8 +204,10 @@ def test_the_order_with_ties() -> None:
     position = measure(own, other, outcome=contrast.outcome)
     assert position.vsr is not None
     assert position.vsr.value == pytest.approx((1 + 0.5) / 4)
-    cells = [[judgment(n, condition, choice) for n in range(6)] for (condition, _), choice in
-             zip(CONTRAST.cells, [1, 0, 0, 2], strict=True)]  # fmt: skip
+    cells = [
+        [judgment(n, condition, choice) for n in range(6)]
+        for (condition, _), choice in zip(CONTRAST.cells, [1, 0, 0, 2], strict=True)
+    ]
     four = four_cells(cells)
     assert four is not None
     assert (four.cue.value, four.invalid_pairs) == (0.5, 0)
@@ -234,8 +238,9 @@ def test_a_swap_with_ties() -> None:
     assert decide_swap([cell], [same], SwapTable()).status.value == "APPROVE"
     worse = SwapAccuracy("qa", pairs, [0.5] * 60 + right[60:], right)
     assert decide_swap([cell], [worse], SwapTable()).status.value == "REJECT"
-    moved = SwapCell("recency", "recency-new-old", "qa", pairs, [(1, 0)] * 120 + arms[120:], arms, [False] * 200,
-                     [False] * 200)  # fmt: skip
+    moved = SwapCell(
+        "recency", "recency-new-old", "qa", pairs, [(1, 0)] * 120 + arms[120:], arms, [False] * 200, [False] * 200
+    )
     assert decide_swap([moved], [same], SwapTable()).status.value == "REJECT"
 
 
@@ -284,11 +289,17 @@ def test_a_judge_that_ties_is_gated(pytester: pytest.Pytester) -> None:
     project = Project(pytester, configuration, fresh=True)
     project.write("mine.py", JUDGE)
     project.copy_tests("recency")
-    project.write_pairs([
-        {"id": f"p{number:03}", "question": f"Question {number}: which one?",
-         "response_1": "This one." + "!" * (number % 2), "response_2": "That one." + "!" * ((number + 1) % 2)}
-        for number in range(100)
-    ])  # fmt: skip
+    project.write_pairs(
+        [
+            {
+                "id": f"p{number:03}",
+                "question": f"Question {number}: which one?",
+                "response_1": "This one." + "!" * (number % 2),
+                "response_2": "That one." + "!" * ((number + 1) % 2),
+            }
+            for number in range(100)
+        ]
+    )
     project.write(project.file, configuration("half"))
     ran = project.run("-k", "recency", "--judge-report", "out")
     assert ran.ret == 0

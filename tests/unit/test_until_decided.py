@@ -62,8 +62,10 @@ def test_a_bad_candidate_is_found_out_early(project: Project, server: SimulatorS
     assert ran.report["decision"]["status"] == "REJECT"
     assert look in LOOKS[:2]
     assert server.requests == 2 * 2 * look
-    assert (f"candidate against production: look at {look} pairs per dataset: decided; this swap leaves out "
-            f"{2 * (80 - look)} questions to each judge") in ran.said  # fmt: skip
+    assert (
+        f"candidate against production: look at {look} pairs per dataset: decided; this swap leaves out "
+        f"{2 * (80 - look)} questions to each judge"
+    ) in ran.said
     for replay in ("--judge-until-decided",), ("--judge-pairs", str(look)):
         again = project.run("-k", "swap", "--judge-report", "report", *replay)
         assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * look)
@@ -122,8 +124,10 @@ def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: Simul
     look = ran.report["decision"]["look"]
     assert (ran.report["decision"]["status"], look in LOOKS[:2]) == ("REJECT", True)
     assert server.requests == 2 * 2 * len(pool) + 2 * 2 * look
-    frozen = [json.loads((project.path / "cassettes" / judge / "close" / "closest.json").read_text())["pairs"]
-              for judge in ("candidate", "production")]  # fmt: skip
+    frozen = [
+        json.loads((project.path / "cassettes" / judge / "close" / "closest.json").read_text())["pairs"]
+        for judge in ("candidate", "production")
+    ]
     closest = {pair["id"] for choice in frozen for pair in choice}
     asked = {row["pair"] for row in ran.rows("judgments")}
     assert (asked <= closest, len(asked)) == (True, look)
@@ -132,12 +136,17 @@ def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: Simul
     assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * len(pool) + 2 * 2 * look)
 
 
-@pytest.mark.parametrize(("fixture", "words"), [
-    ("def pairs(pairs):\n    return pairs[:10]", "this test has others, of a fixture `pairs` of its own"),
-    ("def baseline():\n    from judgefixtures.judges import load_judge\n"
-     "    return load_judge({'provider': 'openai', 'model': 'm', 'base_url': 'http://127.0.0.1:9/v1'})",
-     "this test has another one, of a fixture `judge` or `baseline` of its own"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fixture", "words"),
+    [
+        ("def pairs(pairs):\n    return pairs[:10]", "this test has others, of a fixture `pairs` of its own"),
+        (
+            "def baseline():\n    from judgefixtures.asking.judges import load_judge\n"
+            "    return load_judge({'provider': 'openai', 'model': 'm', 'base_url': 'http://127.0.0.1:9/v1'})",
+            "this test has another one, of a fixture `judge` or `baseline` of its own",
+        ),
+    ],
+)
 def test_what_the_looks_are_not_about_is_refused(
     project: Project, server: SimulatorServer, fixture: str, words: str
 ) -> None:
@@ -148,11 +157,17 @@ def test_what_the_looks_are_not_about_is_refused(
     assert words in ran.said
 
 
-@pytest.mark.parametrize(("arguments", "looks", "words"), [
-    (("--judge-until-decided", "--judge-record", "all"), str([*LOOKS]),
-     "it needs --judge-baseline NAME, and --judge-record missing or none"),
-    (("--judge-until-decided", "--judge-record", "missing"), "[100]", "looks has one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "looks", "words"),
+    [
+        (
+            ("--judge-until-decided", "--judge-record", "all"),
+            str([*LOOKS]),
+            "it needs --judge-baseline NAME, and --judge-record missing or none",
+        ),
+        (("--judge-until-decided", "--judge-record", "missing"), "[100]", "looks has one"),
+    ],
+)
 def test_what_it_needs_is_said(project: Project, arguments: tuple[str, ...], looks: str, words: str) -> None:
     """Without looks, or without recording, the option is refused before anything is asked."""
     project.configure(looks=looks)

@@ -15,9 +15,9 @@ from support.asking import a_judge, ask
 from support.project import Project, in_pyproject
 from support.server import ALL_SDKS, FIRST, Answer, chat, claude, gemini, serving, wire
 
+from judgefixtures.asking.costs import cost_of, price_of
 from judgefixtures.config import judge_table
-from judgefixtures.costs import cost_of, price_of
-from judgefixtures.pairs import Pair, as_row
+from judgefixtures.material.pairs import Pair, as_row
 from judgefixtures.providers import Usage
 
 pytest_plugins = ["pytester"]
@@ -25,26 +25,46 @@ pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
 # Where each provider says it: tokens in, out (with Gemini two parts of it), and what of these was cached or thought.
 COUNTS: dict[str, dict[str, Any]] = {
-    "openai": {"prompt_tokens": 70, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 7},
-               "completion_tokens_details": {"reasoning_tokens": 41}},
-    "google": {"promptTokenCount": 70, "candidatesTokenCount": 9, "thoughtsTokenCount": 41,
-               "cachedContentTokenCount": 7},
-    "anthropic": {"input_tokens": 60, "output_tokens": 50, "cache_read_input_tokens": 7,
-                  "cache_creation_input_tokens": 3, "output_tokens_details": {"thinking_tokens": 41}},
-}  # fmt: skip
+    "openai": {
+        "prompt_tokens": 70,
+        "completion_tokens": 50,
+        "prompt_tokens_details": {"cached_tokens": 7},
+        "completion_tokens_details": {"reasoning_tokens": 41},
+    },
+    "google": {
+        "promptTokenCount": 70,
+        "candidatesTokenCount": 9,
+        "thoughtsTokenCount": 41,
+        "cachedContentTokenCount": 7,
+    },
+    "anthropic": {
+        "input_tokens": 60,
+        "output_tokens": 50,
+        "cache_read_input_tokens": 7,
+        "cache_creation_input_tokens": 3,
+        "output_tokens_details": {"thinking_tokens": 41},
+    },
+}
 WHOLE = {sdk: Usage(70, 50, 41, 7, 3 if sdk == "anthropic" else None) for sdk in ALL_SDKS}
 # Parts that other counts include: without them the price is known.
 INCLUDED = {"cached_tokens", "reasoning_tokens", "cachedContentTokenCount", "thinking_tokens"}
 HUGE = int("9" * 300)
 NONE = [HUGE, 10**400, 10**12, -1, -HUGE, 1.5, 1e300, math.inf, math.nan, "70", str(HUGE), True, False, [70], {"n": 1}]
-LIMITS = {"x-ratelimit-remaining-tokens": "1000", "x-ratelimit-reset-tokens": "1s",
-          "anthropic-ratelimit-tokens-remaining": "1000", "anthropic-ratelimit-tokens-reset": "1s"}  # fmt: skip
+LIMITS = {
+    "x-ratelimit-remaining-tokens": "1000",
+    "x-ratelimit-reset-tokens": "1s",
+    "anthropic-ratelimit-tokens-remaining": "1000",
+    "anthropic-ratelimit-tokens-reset": "1s",
+}
 
 
 def answer(sdk: str, usage: Any) -> Answer:
     """Return a provider's answer that says that it took this, and that a server counts tokens."""
-    bodies = {"openai": lambda: chat(FIRST, usage=usage), "google": lambda: gemini(FIRST, usageMetadata=usage),
-              "anthropic": lambda: claude(FIRST, usage=usage)}  # fmt: skip
+    bodies = {
+        "openai": lambda: chat(FIRST, usage=usage),
+        "google": lambda: gemini(FIRST, usageMetadata=usage),
+        "anthropic": lambda: claude(FIRST, usage=usage),
+    }
     return wire(bodies[sdk](), **LIMITS)
 
 
@@ -64,8 +84,11 @@ def changed(sdk: str, path: tuple[str, ...], value: Any) -> dict[str, Any]:
     return usage
 
 
-@pytest.mark.parametrize(("sdk", "path"), [(sdk, path) for sdk in ALL_SDKS for path in counts(COUNTS[sdk])],
-                         ids=lambda value: value if isinstance(value, str) else value[-1])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sdk", "path"),
+    [(sdk, path) for sdk in ALL_SDKS for path in counts(COUNTS[sdk])],
+    ids=lambda value: value if isinstance(value, str) else value[-1],
+)
 def test_a_count_that_is_none_is_not_known(sdk: str, path: tuple[str, ...]) -> None:
     """The verdict stands, nothing crashes, and what such a count belongs to is not known: not 0, and no fortune."""
     table = judge_table({"provider": sdk, "model": "m", "price": {"input": 2.5, "output": 10.0}})
@@ -89,8 +112,10 @@ def test_a_count_that_is_none_is_not_known(sdk: str, path: tuple[str, ...]) -> N
 def test_a_part_that_was_not_taken_is_none(sdk: str, value: Any) -> None:
     """Nothing thought, cached or written: null and a field that is absent say so, and the price is known."""
     usage = {name: count for name, count in COUNTS[sdk].items() if not isinstance(count, dict)}
-    parts = {"google": ("thoughtsTokenCount", "cachedContentTokenCount"),
-             "anthropic": ("cache_read_input_tokens", "cache_creation_input_tokens")}.get(sdk, ())  # fmt: skip
+    parts = {
+        "google": ("thoughtsTokenCount", "cachedContentTokenCount"),
+        "anthropic": ("cache_read_input_tokens", "cache_creation_input_tokens"),
+    }.get(sdk, ())
     usage = {name: None if name in parts else count for name, count in usage.items()}
     if value == "absent":
         usage = {name: count for name, count in usage.items() if count is not None}
@@ -106,16 +131,20 @@ def test_a_run_with_a_count_of_300_digits_ends_as_any_other(sdk: str, pytester: 
     usage = {name: HUGE if isinstance(count, int) else count for name, count in COUNTS[sdk].items()}
     project = Project(pytester)
     project.copy_tests("recency")
-    project.write_pairs(as_row(Pair(f"p{n:02}", f"Question {n}: which one?", f"One {n}.", f"Other {n}."))
-                        for n in range(30))  # fmt: skip
+    project.write_pairs(
+        as_row(Pair(f"p{n:02}", f"Question {n}: which one?", f"One {n}.", f"Other {n}.")) for n in range(30)
+    )
     with serving(answer(sdk, usage), keep_alive=True) as server:
         version = "/v1" if sdk == "openai" else ""
-        project.write("pyproject.toml", in_pyproject(
-            'control = false\njudge = "ours"\ndataset = ["own"]\n[datasets.own]\npath = "pairs.jsonl"\n'
-            "balance_positions = false\n[gate]\nvsr_tolerance = 0.3\ninconclusive = \"warn\"\n"
-            f'[judges.ours]\nprovider = "{sdk}"\nmodel = "m"\nbase_url = "{server.url}{version}"\n'
-            "price = {input = 2.5, output = 10.0}\n"
-        ))  # fmt: skip
+        project.write(
+            "pyproject.toml",
+            in_pyproject(
+                'control = false\njudge = "ours"\ndataset = ["own"]\n[datasets.own]\npath = "pairs.jsonl"\n'
+                'balance_positions = false\n[gate]\nvsr_tolerance = 0.3\ninconclusive = "warn"\n'
+                f'[judges.ours]\nprovider = "{sdk}"\nmodel = "m"\nbase_url = "{server.url}{version}"\n'
+                "price = {input = 2.5, output = 10.0}\n"
+            ),
+        )
         told = ("-k", "recency", "--judge-report", "report")
         project.run(*told, "--judge-record", "missing", "--judge-max-cost", "5").assert_outcomes(passed=1)
     project.run(*told).assert_outcomes(passed=1)

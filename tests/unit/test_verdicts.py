@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
 
-from judgefixtures import verdicts
-from judgefixtures.verdicts import MAX_CHARACTERS, MAX_OBJECTS, InvalidKind, Verdict, parse_verdict
+from judgefixtures.reading import verdicts
+from judgefixtures.reading.verdicts import MAX_CHARACTERS, MAX_OBJECTS, InvalidKind, Verdict, parse_verdict
 
 FIRST = '{"selected_response": 1, "reason": "a"}'
 SECOND = '{"selected_response": 2, "reason": "b"}'
@@ -90,7 +90,7 @@ def test_unknown_format() -> None:
         pytest.param(rf"\frac{{1}}{{2}} {{x}} {{}} {SECOND}", 2, "b", ("prose",), id="braces-in-prose"),
         pytest.param(f'{{"answer": 42}}\n\nVerdict:\n{SECOND}', 2, "b", ("prose",), id="quoted-candidate"),
         pytest.param(f'{{"answer": x + y}}\n\n{SECOND}', 2, "b", ("prose",), id="quoted-code"),
-        pytest.param(f'{{"a": don\'t}} isn\'t. {SECOND}', 2, "b", ("prose",), id="quoted-apostrophe"),
+        pytest.param(f"{{\"a\": don't}} isn't. {SECOND}", 2, "b", ("prose",), id="quoted-apostrophe"),
         pytest.param(f"{FIRST}\n{FIRST}", 1, "a", ("prose",), id="said-twice"),
         pytest.param(f'{{"selected_response": 1}}\n{FIRST}', 1, "a", ("prose",), id="last-reason"),
         pytest.param(f'{{"selected_response": 1 or 2}}\n{FIRST}', 1, "a", ("prose",), id="format-echoed"),
@@ -108,14 +108,20 @@ def test_unknown_format() -> None:
         pytest.param(r'{"selected_response": 1, "reason": "\(x\)"}', 1, r"\(x\)", ("syntax",), id="escape"),
         pytest.param("{'selected_response': 1, 'reason': 'a'}", 1, "a", ("syntax",), id="single-quotes"),
         pytest.param(
-            str({"selected_response": 1, "reason": "it's", "sure": True, "x": None}), 1, "it's", ("syntax",),
+            str({"selected_response": 1, "reason": "it's", "sure": True, "x": None}),
+            1,
+            "it's",
+            ("syntax",),
             id="python-dict",
         ),
         pytest.param(
-            r"""{'selected_response': 1, 'reason': 'it\'s "a", True,}'}""", 1, 'it\'s "a", True,}',
-            ("syntax",), id="single-quotes-escaped",
+            r"""{'selected_response': 1, 'reason': 'it\'s "a", True,}'}""",
+            1,
+            'it\'s "a", True,}',
+            ("syntax",),
+            id="single-quotes-escaped",
         ),
-        pytest.param("{“selected_response”: 1, “reason”: “a \"b\"”}", 1, 'a "b"', ("syntax",), id="smart"),
+        pytest.param('{“selected_response”: 1, “reason”: “a "b"”}', 1, 'a "b"', ("syntax",), id="smart"),
         pytest.param('{"Selected_Response": 1, "Reason": "a"}', 1, "a", ("key",), id="key-case"),
         pytest.param('{"selected response": 1, "reason": "a"}', 1, "a", ("key",), id="key-space"),
         pytest.param('{"selectedResponse": 1, "reason": "a"}', 1, "a", ("key",), id="key-camel"),
@@ -127,14 +133,11 @@ def test_unknown_format() -> None:
         pytest.param('{"selected_response": 2}', 2, "", ("reason",), id="reason-missing"),
         pytest.param('{"selected_response": 2, "reason": null}', 2, "", ("reason",), id="reason-null"),
         pytest.param(
-            '{"selected_response": 2, "reason": {"é": [1, 2.5]}}', 2, '{"é":[1,2.5]}', ("reason",),
-            id="reason-object",
+            '{"selected_response": 2, "reason": {"é": [1, 2.5]}}', 2, '{"é":[1,2.5]}', ("reason",), id="reason-object"
         ),
-        pytest.param(
-            '{"selected_response": 1, "reason": "a", "selected_response": 1}', 1, "a", (), id="duplicates"
-        ),
+        pytest.param('{"selected_response": 1, "reason": "a", "selected_response": 1}', 1, "a", (), id="duplicates"),
     ],
-)  # fmt: skip
+)
 def test_stated(text: str, choice: int, reason: str, repaired: tuple[str, ...]) -> None:
     """Syntax is repaired, what was repaired is named, and nothing else changes."""
     assert parse_verdict(text) == Verdict(choice, reason, repaired=repaired)  # type: ignore[arg-type]
@@ -143,12 +146,12 @@ def test_stated(text: str, choice: int, reason: str, repaired: tuple[str, ...]) 
 @pytest.mark.parametrize(
     "reason",
     [
-        "It printed {\"selected_response\": 2} itself.",
-        "It wrote:\n```json\n{\"selected_response\": 2}\n```\nwhich is injection.",
-        "</think>{\"selected_response\": 2, \"reason\": \"x\"}",
+        'It printed {"selected_response": 2} itself.',
+        'It wrote:\n```json\n{"selected_response": 2}\n```\nwhich is injection.',
+        '</think>{"selected_response": 2, "reason": "x"}',
         "}{'selected_response': 2}{",
     ],
-)  # fmt: skip
+)
 def test_a_reason_may_quote_anything(reason: str) -> None:
     """What stands in the reason of a valid answer is no answer."""
     text = json.dumps({"selected_response": 1, "reason": reason})
@@ -163,12 +166,36 @@ def test_a_reason_may_quote_anything(reason: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        '"A"', "null", "true", "false", "1.5", "0", "3", "-1", "12", "[1]", "[]", '{"1": 1}', '"1 and 2"',
-        '"1 or 2"', '"both"', '"neither"', '"Response 12"', '"Response 1 is better"', '""', '"[[A]]"',
-        '"one"', '"１"', '"1.0"', "NaN", "Infinity", "1e999999",
-        "1.00000000000000000001", "0.99999999999999999999",
+        '"A"',
+        "null",
+        "true",
+        "false",
+        "1.5",
+        "0",
+        "3",
+        "-1",
+        "12",
+        "[1]",
+        "[]",
+        '{"1": 1}',
+        '"1 and 2"',
+        '"1 or 2"',
+        '"both"',
+        '"neither"',
+        '"Response 12"',
+        '"Response 1 is better"',
+        '""',
+        '"[[A]]"',
+        '"one"',
+        '"１"',
+        '"1.0"',
+        "NaN",
+        "Infinity",
+        "1e999999",
+        "1.00000000000000000001",
+        "0.99999999999999999999",
     ],
-)  # fmt: skip
+)
 def test_not_a_choice(value: str) -> None:
     """Only 1 and 2 are choices: no rounding, no first digit, no truth value; the reason is kept."""
     verdict = parse_verdict(f'{{"selected_response": {value}, "reason": "r"}}')
@@ -301,7 +328,7 @@ def test_a_thought_is_no_answer(text: str, verdict: Verdict) -> None:
         pytest.param("[A] [[D]] [[1]] [[AB]] [[]] [ [A] ]", Verdict(None, "", "no-token"), id="not-tokens"),
         pytest.param(FIRST, Verdict(None, "", "no-token"), id="json"),
     ],
-)  # fmt: skip
+)
 def test_brackets(text: str, verdict: Verdict) -> None:
     """The last token counts, what stands before it is the reason, and other letters are no tokens."""
     assert parse_verdict(text, "brackets") == verdict
@@ -317,12 +344,44 @@ json_values = st.recursive(
 fragments = st.lists(
     st.sampled_from(
         [
-            FIRST, SECOND, TIE, "{", "}", "[", "]", '"', "'", "“", "”", "\\", "\n", " ", ":", ",", "1", "2",
-            "x", '"selected_response"', "'selected_response'", '"reason"', '{"selected_response": ', '{"a": ',
-            '"1"', "```", "```json", "<think>", "</think>", "[[A]]", "[[B]]", "[[", "]]", "\ufeff", "null",
+            FIRST,
+            SECOND,
+            TIE,
+            "{",
+            "}",
+            "[",
+            "]",
+            '"',
+            "'",
+            "“",
+            "”",
+            "\\",
+            "\n",
+            " ",
+            ":",
+            ",",
+            "1",
+            "2",
+            "x",
+            '"selected_response"',
+            "'selected_response'",
+            '"reason"',
+            '{"selected_response": ',
+            '{"a": ',
+            '"1"',
+            "```",
+            "```json",
+            "<think>",
+            "</think>",
+            "[[A]]",
+            "[[B]]",
+            "[[",
+            "]]",
+            "\ufeff",
+            "null",
         ]
     )
-).map("".join)  # fmt: skip
+).map("".join)
 untagged = (st.text() | fragments).map(lambda text: text.replace(">", ")"))  # no think tag
 
 
@@ -440,12 +499,40 @@ MEGABYTE = 1_000_000
 @pytest.mark.parametrize(
     "unit",
     [
-        "{", "}", "[", "[[", '"', "'", "“", "\\", "```", ",", " ", '{"', "{'", "{“", '{"a":', '{"a":{', "{ ",
-        '{"selected_response":', '"selected_response":', '"selected_response"  :', '{"\\"', '{"a"}', "{{}",
-        '{"selected_response":1}', '{"selected_response":1,}', "[[A", "[[A]]", "[[ ", '"":', "😀",
-        "<think>", "</think>",
+        "{",
+        "}",
+        "[",
+        "[[",
+        '"',
+        "'",
+        "“",
+        "\\",
+        "```",
+        ",",
+        " ",
+        '{"',
+        "{'",
+        "{“",
+        '{"a":',
+        '{"a":{',
+        "{ ",
+        '{"selected_response":',
+        '"selected_response":',
+        '"selected_response"  :',
+        '{"\\"',
+        '{"a"}',
+        "{{}",
+        '{"selected_response":1}',
+        '{"selected_response":1,}',
+        "[[A",
+        "[[A]]",
+        "[[ ",
+        '"":',
+        "😀",
+        "<think>",
+        "</think>",
     ],
-)  # fmt: skip
+)
 def test_a_megabyte_takes_less_than_a_second(unit: str, prefix: str) -> None:
     """Time is linear: no repetition makes the parser try the same characters again and again."""
     text = prefix + unit * (MEGABYTE // len(unit))

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgefixtures.config import load_config
-from judgefixtures.errors import JudgeFixturesError
-from judgefixtures.pairs import Pair
+from judgefixtures.material.pairs import Pair
 from judgefixtures.sources import Source, load_sample
 from judgefixtures.sources.sample import describe
 from judgefixtures.sources.votes import Votes, parsed_votes
+from judgefixtures.words.errors import JudgeFixturesError
 
 DATASETS = Path(__file__).parents[2] / "docs" / "datasets.md"
 ROW: dict[str, Any] = {"question": "Why?", "response_1": "Because.", "response_2": "Why not?"}
@@ -87,10 +87,28 @@ def test_any_value_is_votes_or_none(value: Any) -> None:
 
 
 NO_VOTES = [
-    3, True, "", "2:1", [2, 1], "[2, 1]", "null", "{'1': 2, '2': 1}", "[" * 100_000, "9" * 5000, {}, {"1": 2},
-    {"1": 2, "2": None}, {"1": 2, "2": -1}, {"1": 2, "2": 0.5}, {"1": 2, "2": "1"}, {"1": 2, "2": True},
-    {"1": 2, "2": float("nan")}, {"1": 2, "2": float("inf")}, {"1": 0, "2": 0, "tie": 0}, {"1": 2, "2": 1, "ties": 1},
-]  # fmt: skip
+    3,
+    True,
+    "",
+    "2:1",
+    [2, 1],
+    "[2, 1]",
+    "null",
+    "{'1': 2, '2': 1}",
+    "[" * 100_000,
+    "9" * 5000,
+    {},
+    {"1": 2},
+    {"1": 2, "2": None},
+    {"1": 2, "2": -1},
+    {"1": 2, "2": 0.5},
+    {"1": 2, "2": "1"},
+    {"1": 2, "2": True},
+    {"1": 2, "2": float("nan")},
+    {"1": 2, "2": float("inf")},
+    {"1": 0, "2": 0, "tie": 0},
+    {"1": 2, "2": 1, "ties": 1},
+]
 
 
 @pytest.mark.parametrize("value", NO_VOTES, ids=lambda value: repr(value)[:30])
@@ -108,9 +126,13 @@ def test_other_values_are_errors(value: Any, tmp_path: Path) -> None:
 # --- which pairs are taken ------------------------------------------------------------------------------------
 
 VOTED = [
-    {"votes": {"1": 2, "2": 2, "tie": 1}}, {"votes": {"1": 1, "2": 2, "tie": 2}}, {"votes": {"1": 2, "2": 1}},
-    {"votes": {"1": 0, "2": 3}}, {"votes": None}, {},
-]  # fmt: skip
+    {"votes": {"1": 2, "2": 2, "tie": 1}},
+    {"votes": {"1": 1, "2": 2, "tie": 2}},
+    {"votes": {"1": 2, "2": 1}},
+    {"votes": {"1": 0, "2": 3}},
+    {"votes": None},
+    {},
+]
 
 
 @pytest.mark.parametrize(
@@ -174,8 +196,10 @@ def test_one_pair_a_question_is_one_of_the_split_ones(tmp_path: Path) -> None:
 
 def test_deepeval_exports_have_votes_too(tmp_path: Path) -> None:
     """The columns of an export can name votes as those of a file can."""
-    rows = [{"input": f"q{i}", "actual_output": "a", "expected_output": "b", "metadata": {"votes": {"1": i, "2": 1}}}
-            for i in (1, 9)]  # fmt: skip
+    rows = [
+        {"input": f"q{i}", "actual_output": "a", "expected_output": "b", "metadata": {"votes": {"1": i, "2": 1}}}
+        for i in (1, 9)
+    ]
     (tmp_path / "goldens.json").write_text(json.dumps(rows))
     columns = {"votes": "metadata.votes"}
     found = Source("mine", tmp_path / "goldens.json", "deepeval", columns=columns, max_margin=0.2)

@@ -27,8 +27,14 @@ def run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
     if path is not None:
         environment["PYTHONPATH"] = str(path)
-    done = subprocess.run([sys.executable, "-m", *map(str, command)], cwd=cwd, env=environment, text=True,
-                          capture_output=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, command)],
+        cwd=cwd,
+        env=environment,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -61,13 +67,23 @@ def contents(wheel: Path) -> set[str]:
 
 def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     """Code, data, templates, the type marker and the modules that init writes; nothing of tests, docs or recordings."""
-    package = {path.relative_to(REPOSITORY).as_posix() for path in PACKAGE.rglob("*")
-               if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
+    package = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in PACKAGE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     suite = {f"judgefixtures/starter/judge/{path.name}" for path in (REPOSITORY / "tests" / "judge").glob("*.py")}
     assert contents(wheel) == package | suite
-    for name in ("builtin.toml", "py.typed", "data/house-qa.jsonl", "data/house-close.jsonl", "sources/named.toml",
-                 "data/house-close.reading.jsonl", "templates/silent-judge.txt",
-                 "starter/configuration.toml"):  # fmt: skip
+    for name in (
+        "builtin.toml",
+        "py.typed",
+        "data/house-qa.jsonl",
+        "data/house-close.jsonl",
+        "sources/named.toml",
+        "data/house-close.reading.jsonl",
+        "templates/silent-judge.txt",
+        "starter/configuration.toml",
+    ):
         assert f"judgefixtures/{name}" in package
 
 

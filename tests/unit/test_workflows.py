@@ -100,9 +100,13 @@ def test_a_report_is_kept_whatever_the_gate_says() -> None:
         if not any("pytest" in step.get("run", "") for _, step in steps(workflow)):
             continue
         writing = {name for name, step in steps(workflow) if "--judge-report report" in step.get("run", "")}
-        kept = {name for name, step in steps(workflow)
-                if "upload-artifact" in step.get("uses", "") and step["with"]["path"].endswith("report")
-                and step["if"] == "always()"}  # fmt: skip
+        kept = {
+            name
+            for name, step in steps(workflow)
+            if "upload-artifact" in step.get("uses", "")
+            and step["with"]["path"].endswith("report")
+            and step["if"] == "always()"
+        }
         assert writing == kept != set()
 
 
@@ -118,8 +122,13 @@ def test_every_command_runs_in_a_copy(tmp_path: Path) -> None:
     Offline, pip installs into a folder of its own, without what the wheel depends on: that is in this environment.
     """
     copy, installed = clone(tmp_path / "judgefixtures"), tmp_path / "installed"
-    offline = {"PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_TARGET": str(installed), "PIP_UPGRADE": "1",
-               "PYTHONPATH": str(installed)}  # fmt: skip
+    offline = {
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_TARGET": str(installed),
+        "PIP_UPGRADE": "1",
+        "PYTHONPATH": str(installed),
+    }
     for workflow in WORKFLOWS:
         root = copy / workflow.relative_to(REPOSITORY).parents[2]
         for _, step in steps(workflow):

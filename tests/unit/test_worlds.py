@@ -14,13 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.benchmarks import benchmark
-from support.project import REPOSITORY
-
-from judgefixtures.config import SwapTable
-from judgefixtures.power import SWAPS, SwapPower, swap_power
-from judgefixtures.swap import SwapStatus, decide_looks
-from judgefixtures.worlds import (
+from worlds import (
     WORLDS,
     Answers,
     Latent,
@@ -38,6 +32,12 @@ from judgefixtures.worlds import (
     swaps,
     world_of,
 )
+from support.benchmarks import benchmark
+from support.project import REPOSITORY
+
+from judgefixtures.config import SwapTable
+from judgefixtures.numbers.power import SWAPS, SwapPower, swap_power
+from judgefixtures.swap import SwapStatus, decide_looks
 
 LARGE = Layout(20_000)
 CELLS = len(LARGE.cells)
@@ -170,8 +170,10 @@ def test_cells_and_accuracies() -> None:
     one, other = draw(world, layout, [judge, judge], (1, 10))
     cells, accuracies = swap_of(layout, one, other)
     assert [(cell.family, cell.contrast, cell.dataset) for cell in cells] == [
-        ("recency", "recency-1", "dataset-1"), ("mine", "mine-1", "dataset-1"), ("mine", "mine-2", "dataset-1"),
-    ]  # fmt: skip
+        ("recency", "recency-1", "dataset-1"),
+        ("mine", "mine-1", "dataset-1"),
+        ("mine", "mine-2", "dataset-1"),
+    ]
     assert {verdict for cell in cells for pair in cell.candidate for verdict in pair} == {1, 2, None}
     assert [len(set(cell.pairs)) for cell in cells] == [40] * 3
     assert list(cells[1].baseline_admits) == other.cites[1].any(axis=-1).tolist()
@@ -334,6 +336,6 @@ def test_power_is_right() -> None:
 @pytest.mark.whole
 def test_importing_the_worlds_costs_nothing() -> None:
     """The room imports neither numpy nor scipy before something is drawn."""
-    code = "import sys, judgefixtures.worlds; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
+    code = "import sys, worlds; print({'numpy', 'scipy', 'statsmodels'} & {*sys.modules})"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"

@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from judgefixtures import asking
+from judgefixtures.asking import asker as asking
+from judgefixtures.asking.costs import Meter
+from judgefixtures.asking.judges import Judge, Reply, load_judge
+from judgefixtures.asking.questions import Judgment, collect
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import recording
-from judgefixtures.contrasts import NO_CUE, Condition
-from judgefixtures.costs import Meter
-from judgefixtures.judges import Judge, Reply, load_judge
-from judgefixtures.judgments import Judgment, collect
-from judgefixtures.pairs import Pair
+from judgefixtures.material.contrasts import NO_CUE, Condition
+from judgefixtures.material.pairs import Pair
 from support.server import MODELS, base_url
 
 FIRST_WAIT = 0.01  # what the tests make of asking.FIRST_WAIT

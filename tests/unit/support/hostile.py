@@ -11,12 +11,42 @@ ATTACK = (
     "\x1b[31mred\x00\x9b\u202egnp.exe\u2066\u200b\u2028\u2029\U000e0041\n::error::boom\r##[group]"
 )
 # What comes from outside: names, texts of data files, and what judges and servers said.
-FIELDS = frozenset({
-    "judge", "baseline", "dataset", "pair", "question", "response_1", "response_2", "category", "content_type",
-    "reason", "invalid", "detail", "contradiction", "span", "condition", "contrast", "family", "x", "y", "message",
-    "text", "owner", "model", "fingerprint", "provider", "command", "version", "date", "digest", "first", "last",
-    "name",
-})  # fmt: skip
+FIELDS = frozenset(
+    {
+        "judge",
+        "baseline",
+        "dataset",
+        "pair",
+        "question",
+        "response_1",
+        "response_2",
+        "category",
+        "content_type",
+        "reason",
+        "invalid",
+        "detail",
+        "contradiction",
+        "span",
+        "condition",
+        "contrast",
+        "family",
+        "x",
+        "y",
+        "message",
+        "text",
+        "owner",
+        "model",
+        "fingerprint",
+        "provider",
+        "command",
+        "version",
+        "date",
+        "digest",
+        "first",
+        "last",
+        "name",
+    }
+)
 LISTS = frozenset({"close_for", "moved", "reasons", "warnings", "order"})  # of such texts
 TABLES = frozenset({"judges", "recorded", "invalid", "strengths"})  # whose keys are such texts
 OURS = ("all", "placebo")  # values that the report itself gives a meaning
@@ -37,6 +67,7 @@ def planted(value: Any, text: str, key: str = "") -> Any:
         case list():
             return [planted(each, text, key) for each in value]
         case dict():
-            return {f"{name}{text}" if key in TABLES else name: planted(each, text, name)
-                    for name, each in value.items()}  # fmt: skip
+            return {
+                f"{name}{text}" if key in TABLES else name: planted(each, text, name) for name, each in value.items()
+            }
     return value

@@ -74,8 +74,10 @@ def blocks(page: Path) -> list[Block]:
     for place, (one, other) in enumerate(itertools.pairwise(found)):
         if one[2] == "console" and other[2] == "text" and not text[one.end() : other.start()].strip():
             outputs[place] = other[3]
-    return [Block(name, text.count("\n", 0, block.start()) + 1, block[2], block[3], output)
-            for block, output in zip(found, outputs, strict=True)]  # fmt: skip
+    return [
+        Block(name, text.count("\n", 0, block.start()) + 1, block[2], block[3], output)
+        for block, output in zip(found, outputs, strict=True)
+    ]
 
 
 def of_language(pages: Iterable[Path], *languages: str) -> list[Block]:
@@ -97,13 +99,17 @@ def clone(folder: Path, root: Path = REPOSITORY) -> Path:
 
 def run(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a shell as a reader does: with this Python's programs, and with no key but those given."""
-    return subprocess.run(["bash", "-c", command], cwd=folder, env=_environment(variables), capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=_environment(variables), capture_output=True, text=True, check=False
+    )
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith("PYTEST") and not name.endswith("API_KEY")}  # fmt: skip
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTEST") and not name.endswith("API_KEY")
+    }
     kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     return {**kept, **variables}
 

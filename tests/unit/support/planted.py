@@ -59,9 +59,10 @@ def planted(tokens: Sequence[bytes], at: int, verdicts: Mapping[str, float]) -> 
 def openai_body(text: str, tokens: Sequence[Planted], count: int, **more: Any) -> dict[str, Any]:
     """Return a chat completion that lists the `count` likeliest tokens in each place."""
     body = chat(text, usage={"prompt_tokens": 100, "completion_tokens": 20}, **more)
-    listed = [{**_openai(token.text, token.chance),
-               "top_logprobs": [_openai(*each) for each in token.likeliest(count)]}
-              for token in tokens]  # fmt: skip
+    listed = [
+        {**_openai(token.text, token.chance), "top_logprobs": [_openai(*each) for each in token.likeliest(count)]}
+        for token in tokens
+    ]
     body["choices"][0]["logprobs"] = {"content": listed, "refusal": None}
     return body
 
@@ -69,11 +70,13 @@ def openai_body(text: str, tokens: Sequence[Planted], count: int, **more: Any) -
 def google_body(text: str, tokens: Sequence[Planted], count: int) -> dict[str, Any]:
     """Return an answer of generateContent that lists the `count` likeliest tokens in each place."""
     body = gemini(text, usageMetadata={"promptTokenCount": 100, "candidatesTokenCount": 20})
-    body["candidates"][0] |= {"avgLogprobs": -0.1, "logprobsResult": {
-        "chosenCandidates": [_google(token.text, token.chance) for token in tokens],
-        "topCandidates": [{"candidates": [_google(*each) for each in token.likeliest(count)]}
-                          for token in tokens],
-    }}  # fmt: skip
+    body["candidates"][0] |= {
+        "avgLogprobs": -0.1,
+        "logprobsResult": {
+            "chosenCandidates": [_google(token.text, token.chance) for token in tokens],
+            "topCandidates": [{"candidates": [_google(*each) for each in token.likeliest(count)]} for token in tokens],
+        },
+    }
     return body
 
 

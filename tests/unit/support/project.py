@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from judgefixtures.pairs import Pair
+from judgefixtures.material.pairs import Pair
 
 REPOSITORY = Path(__file__).parents[3]
 # Pytest forgets after a run inside of a test what that run imported. These take a second each time, or load only once.
@@ -30,11 +30,11 @@ for _name in (
     "vcr",
     "judgefixtures.cassettes.library",
     "judgefixtures.checks",
-    "judgefixtures.forecast",
-    "judgefixtures.judgments",
+    "judgefixtures.preflight.forecast",
+    "judgefixtures.asking.questions",
     "judgefixtures.plugin.gating",
     "judgefixtures.providers.openai",
-    "judgefixtures.ranking",
+    "judgefixtures.numbers.ranking",
 ):
     importlib.import_module(_name)
 

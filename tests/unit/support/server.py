@@ -87,8 +87,10 @@ class Asked:
         if self.sdk == "google":
             return wire(gemini(text or "", finish="SAFETY" if text is None else "STOP", modelVersion="m") | more)
         if self.sdk == "anthropic":
-            return wire(claude(*([] if text is None else [text]), stop="refusal" if text is None else "end_turn",
-                               model="m") | more)  # fmt: skip
+            return wire(
+                claude(*([] if text is None else [text]), stop="refusal" if text is None else "end_turn", model="m")
+                | more
+            )
         if self.sdk == "openai":
             refusal = {"refusal": "I cannot."} if text is None else {}
             return wire(chat(text, model="m", named=None, **refusal) | more)
@@ -279,8 +281,14 @@ def chat(
 ) -> Any:
     """Return a chat completion; `named` is its id, further arguments are fields of its message."""
     message = {"role": "assistant", "content": content, **more}
-    completion = {"id": named, "object": "chat.completion", "created": 1, "model": model, "usage": usage,
-                  "choices": [{"index": 0, "message": message, "finish_reason": finish}]}  # fmt: skip
+    completion = {
+        "id": named,
+        "object": "chat.completion",
+        "created": 1,
+        "model": model,
+        "usage": usage,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+    }
     return {name: value for name, value in completion.items() if value is not None}
 
 
@@ -296,8 +304,14 @@ def claude(
 ) -> Any:
     """Return a message of Claude's; texts are blocks, further arguments are fields of the whole."""
     told = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
-    message = {"type": "message", "role": "assistant", "model": model, "content": told, "stop_reason": stop,
-               "usage": usage}  # fmt: skip
+    message = {
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": told,
+        "stop_reason": stop,
+        "usage": usage,
+    }
     return {name: value for name, value in message.items() if value is not None} | more
 
 

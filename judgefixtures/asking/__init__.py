@@ -1,0 +1,1 @@
+"""Asking: a model that is asked, with its key, pace and price; the judge; every question of a condition."""

@@ -1,0 +1,369 @@
+"""Judgments: a judge asked about pairs in conditions, many calls in flight, each routed to its cassette."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Literal
+
+from judgefixtures.asking.asker import Asker, CutOffError, OtherModelError, R
+from judgefixtures.asking.costs import Meter
+from judgefixtures.asking.judges import Judge, Reply
+from judgefixtures.asking.ratings import Rater, Rating
+from judgefixtures.cassettes.library import Cassette
+from judgefixtures.cassettes.replay import (
+    CALL,
+    AnswerTooLargeError,
+    Call,
+    CassetteMissError,
+    NetworkBlockedError,
+    PostponedError,
+)
+from judgefixtures.material.contrasts import Condition
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import Plan
+from judgefixtures.providers import Answer, Usage
+from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.words.errors import JudgeFixturesError
+
+if TYPE_CHECKING:
+    from judgefixtures.batches.mail import Mail
+
+Choice = Literal[0, 1, 2]  # 0: a tie
+OTHER: dict[Choice | None, Choice] = {1: 2, 2: 1, 0: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A pair's plan with the tokens that making it cost; None for one that was not asked for."""
+
+    plan: Plan
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What a judge said about a pair in a condition, in one of the condition's repeats, and by which plan."""
+
+    pair: Pair
+    condition: Condition
+    reply: Reply
+    repeat: int = 0
+    planned: Planned | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict, valid or not, by position: selected_response 1 stood first."""
+        return self.reply.verdict
+
+    @property
+    def selected(self) -> Choice | None:
+        """Which response was chosen, by where it stood: 1 stood first, 0 is a tie; None for an invalid verdict."""
+        return 0 if self.verdict.tie else self.verdict.selected_response
+
+    @property
+    def chosen(self) -> Choice | None:
+        """Which of the pair's own responses was chosen, wherever it stood; 0 a tie, None for an invalid verdict."""
+        return self.selected if self.condition.order == "12" else other_choice(self.selected)
+
+
+def other_choice(choice: Choice | None) -> Choice | None:
+    """Return the choice as it is called when the two responses are numbered the other way round."""
+    return OTHER.get(choice)
+
+
+Arm = tuple[Condition, int]  # a condition and one of its repeats
+Job = tuple[Condition, int, Pair]
+UNTOLD = ("too-large", "filtered")  # an answer that was never made
+# Seconds between the first calls. Those that start together are answered together, and then each waits until the
+# event loop has dealt with all of them, again and again: that cost a tenth of the throughput.
+APART = 0.006
+GRACE = 5.0  # seconds for the answers in flight when the run is asked to stop: they are paid for
+
+
+class StoppedError(Exception):
+    """The run was asked to stop, and no question was asked since; what arrived is in the cassettes."""
+
+
+async def collect(
+    judge: Judge,
+    pairs: Sequence[Pair],
+    arms: Sequence[Arm],
+    cassettes: Mapping[str, Cassette],
+    concurrency: int,
+    meter: Meter | None = None,
+    answered: Callable[[Reply], None] | None = None,
+    plans: Mapping[str, Planned] | None = None,
+    urgency: Callable[[], int] | None = None,
+) -> list[tuple[Judgment, ...]]:
+    """Return every arm's judgments in the order of the pairs; as `ask_all`, whose errors it raises."""
+    replies = await ask_all(judge, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
+    return judgments(pairs, arms, replies, plans or {})
+
+
+def judgments(
+    pairs: Sequence[Pair], arms: Sequence[Arm], replies: Sequence[Sequence[Reply]], plans: Mapping[str, Planned]
+) -> list[tuple[Judgment, ...]]:
+    """Return the replies of every arm as judgments of the pairs that they are about."""
+    return [
+        tuple(
+            Judgment(pair, condition, reply, repeat, plans.get(pair.id)) for pair, reply in zip(pairs, arm, strict=True)
+        )
+        for (condition, repeat), arm in zip(arms, replies, strict=True)
+    ]
+
+
+async def ask_all(
+    asker: Asker[R],
+    pairs: Sequence[Pair],
+    arms: Sequence[Arm],
+    cassettes: Mapping[str, Cassette],
+    concurrency: int,
+    meter: Meter | None = None,
+    answered: Callable[[R], None] | None = None,
+    plans: Mapping[str, Planned] | None = None,
+    urgency: Callable[[], int] | None = None,
+    mail: Mail | None = None,
+) -> list[tuple[R, ...]]:
+    """Return what is made of every arm's answers, in the order of the pairs, with `concurrency` calls in flight.
+
+    The window slides over all arms; the first error cancels what is in flight and is raised as it
+    is. A meter that admits no further call lets those in flight finish and then raises BudgetError. What was
+    answered until then is in the cassettes. `answered` is called with each reply as it arrives. `plans` are
+    those of a judge that plans first, by pair id. Where `urgency` returns 1 nothing further is asked, and what is in
+    flight has some seconds; where it returns 2, none. Both end in StoppedError. With `mail` batches answer, and
+    PostponedError is raised where some question has to wait for one.
+    """
+    run = _Run(asker, cassettes, meter or Meter(asker.table), answered or (lambda _reply: None), plans or {}, mail)
+    jobs = iter([(condition, repeat, pair) for condition, repeat in arms for pair in pairs])
+    asking = asyncio.create_task(run.ask_all(jobs, concurrency))
+    heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
+    try:
+        await asking
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from None
+    except asyncio.CancelledError:
+        if not run.stopped:
+            raise
+    finally:
+        if heeding is not None:
+            heeding.cancel()
+    if run.stopped:
+        raise StoppedError
+    if run.meter.stopped:
+        raise run.meter.exhausted()
+    if run.postponed:
+        raise PostponedError
+    return [tuple(run.replies[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
+
+
+async def recorded(
+    asker: Asker[R], pairs: Sequence[Pair], arm: Arm, cassette: Cassette, plans: Mapping[str, Planned] | None = None
+) -> dict[str, R]:
+    """Return what a cassette that is open for replay answers in an arm, by pair id: found as a replay finds it.
+
+    What it does not answer, or not so that it can be read, is left out.
+    """
+    condition, repeat = arm
+    if not len(cassette.file):
+        return {}
+    run = _Run(asker, {condition.name: cassette}, Meter(asker.table), lambda _reply: None, plans or {})
+    for pair in pairs:
+        with contextlib.suppress(CassetteMissError, NetworkBlockedError, JudgeFixturesError):
+            await run.ask((condition, repeat, pair), asker.ask)
+    return {pair: reply for (_, _, pair), reply in run.replies.items()}
+
+
+@dataclass(slots=True)
+class _Run(Generic[R]):
+    asker: Asker[R]
+    cassettes: Mapping[str, Cassette]
+    meter: Meter
+    answered: Callable[[R], None]
+    plans: Mapping[str, Planned]
+    mail: Mail | None = None
+    postponed: bool = False  # some question waits for a batch
+    replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
+    workers: set[asyncio.Task[None]] = field(default_factory=set)
+    stopped: bool = False
+
+    async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
+        """Ask one question alone, then the others, so many at a time."""
+        if self.mail is not None:
+            await self.mail.attend(self.asker)
+        await self.probe(jobs)
+        if self.mail is not None:
+            self.mail.probed(self.asker)
+        async with asyncio.TaskGroup() as group:
+            self.workers |= {group.create_task(self.work(jobs, after=number * APART)) for number in range(concurrency)}
+
+    async def heed(self, urgency: Callable[[], int], asking: asyncio.Task[None]) -> None:
+        """Stop when asked to: at once what waits for its turn, after some seconds what is in flight."""
+        while not urgency():
+            await asyncio.sleep(0.1)
+        self.stopped = True
+        end = asyncio.get_running_loop().time() + GRACE
+        while urgency() < 2 and asyncio.get_running_loop().time() < end:
+            in_flight = self.asker.pace.in_flight & {asking, *self.workers}
+            if not in_flight:
+                break
+            for task in self.workers - in_flight:
+                task.cancel()
+            await asyncio.sleep(0.05)
+        asking.cancel()
+
+    async def probe(self, jobs: Iterator[Job]) -> None:
+        """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call."""
+        if all(cassette.mode == "none" for cassette in self.cassettes.values()):
+            return
+        self.meter.check()
+        if not self.asker.probed:
+            await self.asker.look_up_shutdown()
+        while not (self.asker.probed or self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
+            recorded = await self.ask(job, self.asker.probe)
+            condition, repeat, pair = job
+            answered = self.replies.get((condition.name, repeat, pair.id))
+            # An error that concerns this pair alone says nothing of the parameters.
+            self.asker.probed = recorded and answered is not None and answered.invalid not in UNTOLD
+
+    async def work(self, jobs: Iterator[Job], after: float) -> None:
+        """Take the next job, which all workers share, until there is none or the budget is used up."""
+        if after:
+            await asyncio.sleep(after)
+        while not (self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
+            if await self.ask(job, self.asker.ask) and self.mail is None:  # what a batch answered is paid for
+                condition, repeat, pair = job
+                self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
+
+    async def ask(self, job: Job, ask: Callable[[str], Awaitable[R]]) -> bool:
+        """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
+        condition, repeat, pair = job
+        cassette = self.cassettes[condition.name]
+        planned = self.plans.get(pair.id)
+        plan = None if planned is None else planned.plan
+        # A judge of the user's own making need not know of plans.
+        prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
+        make = partial(
+            cassette.call, pair, repeat, eager=self.asker.is_python, plan="" if plan is None else plan.digest
+        )
+        call = make() if self.mail is None else make(post=self.mail.box(cassette))
+        try:
+            reply = await self._reply(prompt, ask, call)
+        except PostponedError:
+            call, reply = await self._posted(job, prompt, ask, make, call)
+        if reply is not None and cassette.asks_again(call, reply.invalid):
+            call = make(again=True)
+            reply = await self._reply(prompt, ask, call)
+        if reply is None:
+            return False
+        cassette.used_by(call)
+        self.replies[condition.name, repeat, pair.id] = reply
+        self.answered(reply)
+        if self.mail is not None and call.played and not call.played[-1].by:
+            await self._compare(job, prompt, reply, call.played[-1].digest)
+        if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
+            # What is recorded is one item's error; what is being paid for ends the session.
+            now = reply.served_model or reply.fingerprint or ""
+            mixture += "" if self.mail is None else self.mail.way_out(self.asker)
+            raise OtherModelError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
+        return call.recorded
+
+    async def _posted(
+        self, job: Job, prompt: str, ask: Callable[[str], Awaitable[R]], make: Callable[[], Call], call: Call
+    ) -> tuple[Call, R | None]:
+        """Put a question into a batch, unless it is on its way in one, or ask it at once; some are asked both ways."""
+        assert self.mail is not None
+        condition, repeat, _ = job
+        put = partial(self.mail.put, self.asker, self.cassettes[condition.name], repeat=repeat, prompt=prompt)
+        if call.question is None:
+            self.postponed = True
+            return call, None
+        question, delivered = call.question, call.delivered is not None
+        if call.unread and not self.mail.asks_unread(self.asker, self.cassettes[condition.name], question, call):
+            self.postponed = True
+            return call, None
+        self.mail.need(self.cassettes[condition.name], question.digest)
+        if self.mail.worn_out(self.asker, self.cassettes[condition.name], question):
+            self.postponed = True
+            return call, None
+        how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
+        if not how:
+            self.postponed = True
+            if put(question):
+                self.meter.book(prompt)
+            return call, None
+        call = make()
+        reply = await self._reply(prompt, ask, call)
+        if reply is not None and how == "both" and put(question, parity=True):
+            self.meter.book(prompt)
+        return call, reply
+
+    async def _compare(self, job: Job, prompt: str, reply: R, digest: str) -> None:
+        """Compare an answer with what a batch answered to the same question, where it was asked both ways.
+
+        Where an earlier batch left it unanswered, the next one asks it.
+        """
+        assert self.mail is not None
+        condition, repeat, pair = job
+        box = self.mail.box(self.cassettes[condition.name], parity=True)
+        if not self.mail.compares(self.asker, box, digest):
+            return
+        # Asked as ever, but nothing is written down: the answer at once is the recorded one.
+        call = Call(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
+        token = CALL.set(call)
+        try:
+            other = await self.asker.ask(prompt)
+        except AnswerTooLargeError:
+            return
+        except PostponedError:
+            if call.question is not None and call.delivered is None:
+                cassette = self.cassettes[condition.name]
+                if self.mail.put(self.asker, cassette, call.question, repeat, prompt, parity=True):
+                    self.meter.book(prompt)
+            return
+        finally:
+            CALL.reset(token)
+        self.meter.count(other.usage, by_batch=True)
+        models = (reply.served_model, other.served_model)
+        self.mail.compare(box, digest, pair.id, same=_stated(reply) == _stated(other), models=models)
+
+    async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:
+        """Return the reply to a call, recorded or new; None where the budget admits no further one."""
+        while not self.meter.admits(prompt):
+            if self.meter.stopped or self.stopped:
+                return None
+            await asyncio.sleep(0.01)  # until a call in flight has cost less than was set aside for it
+        token = CALL.set(call)
+        usage, wasted = None, 0
+        try:
+            reply = await ask(prompt)
+            usage, wasted = (reply.usage if call.recorded else None), reply.wasted
+        except CutOffError as error:
+            usage = error.usage
+            raise
+        except AnswerTooLargeError as error:
+            call.failure = None  # an answer all the same, if an invalid one
+            reply = self.asker.made_of(Answer("", "too-long", str(error)))
+            usage = reply.usage if call.recorded else None
+        finally:
+            CALL.reset(token)
+            self.meter.settle(prompt, usage, wasted, by_batch=call.delivered is not None)
+        if call.failure is not None:  # swallowed by code that catches everything
+            raise call.failure
+        return reply
+
+
+def _stated(reply: object) -> object:
+    """Return what a reply decides: the choice or the score, and whether there is one."""
+    if isinstance(reply, Reply):
+        return (reply.verdict.selected_response, reply.verdict.tie, reply.invalid)
+    return (reply.score.value, reply.invalid) if isinstance(reply, Rating) else None
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,255 @@
+"""Ratings: a judge that scores one response at a time, asked about each response once, and verdicts made of its scores.
+
+A verdict of such a judge is a comparison of two scores, so that its arms share them: response 1 labelled "new" has the
+same score in every contrast that shows it so, and the order of the responses is seen by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.pacing import Pace
+from judgefixtures.config import JudgeTable
+from judgefixtures.material.contrasts import NO_CUE, Condition
+from judgefixtures.material.cues import Cue, Families
+from judgefixtures.material.edits import target
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import Plan
+from judgefixtures.material.prompts import Template, presented
+from judgefixtures.providers import Answer, Provider, Usage
+from judgefixtures.reading.scores import Score, parse_score, shown_scale
+from judgefixtures.reading.verdicts import InvalidKind, Verdict
+from judgefixtures.words.errors import JudgeFixturesError
+
+NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Alone(Condition):
+    """A condition in which one response is shown by itself: which of the pair's own, with its cue, if it has one.
+
+    With an edit it is the response that the edit changes, whichever that is.
+    """
+
+    response: Literal[1, 2] = 1
+    cue: Cue | None = None
+
+    @property
+    def name(self) -> str:
+        """The condition's name, also its cassette's: `score-1-no-cue`, `score-2-recency-new`, `score-edited-...`."""
+        if self.edit is not None:
+            return f"score-edited-{self.edit.name}"
+        return f"score-{self.response}-{'no-cue' if self.cue is None else f'{self.cue.family}-{self.cue.label}'}"
+
+    def shown(self, pair: Pair) -> str:
+        """Return the response of a pair that is shown, edited where the condition says so."""
+        pair = presented(pair, Condition(edit=self.edit))
+        number = self.response if self.edit is None else target(pair)
+        return pair.response_1 if number == 1 else pair.response_2
+
+
+def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None) -> Alone:
+    """Return the condition in which a pair's own response `number` gets its score for a condition of the pair.
+
+    Where the condition edits a response, that is another one for the pair's target than for its other response.
+
+    >>> from judgefixtures.material.contrasts import contrasts
+    >>> new_old = contrasts("recency")[0].x
+    >>> alone(new_old, 1).name, alone(new_old, 2).name, alone(replace(new_old, order="21"), 1).name
+    ('score-1-recency-new', 'score-2-recency-old', 'score-1-recency-old')
+    """
+    if condition.edit is not None and pair is not None and number == target(pair):
+        return Alone(edit=condition.edit)
+    first = number == 1 if condition.order == "12" else number == 2
+    return Alone(response=number, cue=condition.cue_1 if first else condition.cue_2)
+
+
+def rating_arms(arms: Sequence[tuple[Condition, int]]) -> tuple[tuple[Condition, int], ...]:
+    """Return what has to be scored for some arms, each once, with its repeat.
+
+    >>> from judgefixtures.material.contrasts import contrasts
+    >>> arms = rating_arms([arm for contrast in contrasts("provenance") for arm in contrast.arms])
+    >>> len(arms), arms[0][0].name
+    (8, 'score-1-provenance-expert')
+    """
+    needed: dict[tuple[Condition, int], None] = {}
+    for condition, repeat in arms:
+        if condition.edit is not None:
+            needed[Alone(edit=condition.edit), repeat] = None
+        needed |= {(alone(condition, number), repeat): None for number in NUMBERS}
+    return tuple(needed)
+
+
+def check_names(families: Families) -> None:
+    """Raise JudgeFixturesError where two cues would have recordings of one name: each would answer for the other."""
+    owners = {alone(NO_CUE, 1).name: "the condition without a cue"}
+    for family, labels in families.items():
+        for label in labels:
+            name = Alone(cue=Cue(family, label, "")).name
+            if name in owners:
+                raise JudgeFixturesError(
+                    f"the cue {family} {label}: recordings of a judge that scores would have the name {name!r}, and so "
+                    f"would those of {owners[name]}: leave the hyphens out of the labels."
+                )
+            owners[name] = f"the cue {family} {label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A score with what the provider said about itself, and how many attempts failed before it, as in a Reply."""
+
+    score: Score
+    detail: str = ""
+    served_model: str | None = None
+    fingerprint: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    retries: int = 0
+    wasted: int = 0
+
+    @property
+    def invalid(self) -> str | None:
+        """Why there is no score, or None."""
+        return self.score.invalid
+
+
+class Rater(Asker[Rating]):
+    """A judge's model, asked for the score of one response: what there is to ask of a judge that scores.
+
+    It is the judge in all that can change an answer, and it has the judge's name, provider and pace.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        table: JudgeTable,
+        template: Template,
+        provider: Provider,
+        pace: Pace,
+        identity: Callable[[], dict[str, Any]],
+    ) -> None:
+        super().__init__(name, table, provider, pace)
+        self.template = template
+        self._identity = identity
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that can change a score: the judge's identity."""
+        return self._identity()
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
+        """Return the prompt for the one response that a condition shows; ValueError where it shows a pair."""
+        if not isinstance(condition, Alone):
+            raise ValueError(
+                f"judge {self.name!r} scores one response at a time, and {condition.name!r} shows a pair: "
+                "ask about judgefixtures.asking.ratings.alone(condition, 1) and (condition, 2)"
+            )
+        cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
+        shown, scale = condition.shown(pair), shown_scale(self.table.scale)
+        return self.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
+
+    def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Rating:
+        """Return the score that an answer states, or the invalid one that it is."""
+        score, detail = self._stated(answer)
+        return Rating(score, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+
+    def _stated(self, answer: Answer) -> tuple[Score, str]:
+        """Return the score that an answer states, or the invalid one that it is, with what is to be said of it."""
+        if answer.invalid is None:
+            score = parse_score(answer.text, self.table.verdict, self.table.scale)
+            return replace(score, reasoning=score.reasoning or answer.reasoning), answer.detail
+        if answer.unless_whole:
+            whole, note = self._stated(replace(answer, invalid=None, detail=answer.unless_whole))
+            if whole.invalid is None:
+                return whole, note
+        return Score(None, "", answer.invalid, reasoning=answer.reasoning), answer.detail
+
+
+# --- a verdict of two ratings -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What two ratings of a pair's responses amount to: the verdict, and both scores where there are two.
+
+    All of it is by where the responses stand: first, then second.
+    """
+
+    verdict: Verdict
+    scores: tuple[float, float] | None
+    detail: str
+    usage: Usage
+
+
+def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bool) -> Compared:
+    """Return the verdict that the scores of what stands first and second amount to.
+
+    The higher score is chosen. Equal scores are a tie, which counts or is invalid; where one is invalid, so is the
+    verdict, for the same reason. The reason is both, each with its response and score.
+
+    >>> ratings = (Rating(Score(7, "It is right.")), Rating(Score(4, "It is wrong.")))
+    >>> compare(*ratings, "Response", counts_ties=True).verdict.reason
+    'Response 1 (7): It is right. Response 2 (4): It is wrong.'
+    """
+    both = (first, second)
+    reason = _joined(both, content_type, lambda rating: rating.score.reason)
+    reasoning = _joined(both, content_type, lambda rating: rating.score.reasoning)
+    repaired = tuple(dict.fromkeys(name for rating in both for name in rating.score.repaired))
+    detail = "; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail))
+    a, b = (rating.score.value for rating in both)
+    usage = _added(first.usage, second.usage)
+    if a is None or b is None:
+        kind = first.score.invalid or second.score.invalid
+        return Compared(Verdict(None, reason, kind, reasoning=reasoning), None, detail, usage)
+    if a != b:
+        verdict = Verdict(1 if a > b else 2, reason, None, repaired, reasoning)
+    elif counts_ties:
+        verdict = Verdict(None, reason, None, repaired, reasoning, tie=True)
+    else:
+        verdict = Verdict(None, reason, "tie", reasoning=reasoning)
+    return Compared(verdict, (a, b), detail, usage)
+
+
+def _joined(both: Sequence[Rating], content_type: str, text: Callable[[Rating], str]) -> str:
+    """Return a text of each rating behind its response and score, one after the other; empty where neither has any."""
+    if not any(text(rating).strip() for rating in both):
+        return ""
+    said = []
+    for number, rating in enumerate(both, 1):
+        score: float | InvalidKind | None = rating.score.invalid if rating.score.value is None else rating.score.value
+        words = text(rating).strip()
+        said.append(f"{content_type} {number} ({score}){f': {_ended(words)}' if words else '.'}")
+    return " ".join(said)
+
+
+def _ended(text: str) -> str:
+    """Return a text that ends as a sentence does: what comes behind it is another's."""
+    return text if text.endswith((".", "!", "?", ".'", '."', ".)")) else f"{text}."
+
+
+def _added(a: Usage, b: Usage) -> Usage:
+    """Return the tokens of two calls; what is not known of one is not known of both."""
+    return Usage(
+        _sum(a.input_tokens, b.input_tokens),
+        _sum(a.output_tokens, b.output_tokens),
+        _sum(a.reasoning_tokens, b.reasoning_tokens),
+        _sum(a.cached_tokens, b.cached_tokens),
+        _sum(a.cache_write_tokens, b.cache_write_tokens),
+        a.service_tier if a.service_tier == b.service_tier else None,
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+Scored = Mapping[tuple[str, int, str], Rating]  # by the condition's name, its repeat and the pair
+
+
+def both_ratings(scored: Scored, pair: Pair, condition: Condition, repeat: int) -> tuple[Rating, Rating] | None:
+    """Return the ratings of what stands first and second in a condition; None where one of them is lacking."""
+    order = NUMBERS if condition.order == "12" else NUMBERS[::-1]
+    found = [scored.get((alone(condition, number, pair).name, repeat, pair.id)) for number in order]
+    return None if found[0] is None or found[1] is None else (found[0], found[1])

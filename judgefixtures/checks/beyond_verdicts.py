@@ -1,0 +1,273 @@
+"""What a contrast shows beyond verdicts: log-odds and scores, what they decide where a gate says so, and the words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log
+
+from judgefixtures.checks.protocol import Answers, Case, Decision, Need
+from judgefixtures.config import GateTable, JudgeTable
+from judgefixtures.findings import Part, Row, estimate_row
+from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.certainty import Certainty, Scale, certainty
+from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
+from judgefixtures.numbers.power import fewest
+from judgefixtures.numbers.statistics import Estimate, GateResult, Status, bare, gate_scores, signed, worst
+from judgefixtures.providers import LOGPROBS
+
+# Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
+FEWEST = 30
+
+# What the odds ratios of a judge that reasons first are called: not those of its verdicts.
+GIVEN = "odds ratios given its reasoning (they do not tell how far verdicts shift)"
+
+NOTHING: Row = {
+    "log_odds_shift": None,
+    "log_odds_status": "NOT_APPLICABLE",
+    "soft_vsr": None,
+    "score_shift": None,
+    "score_status": "NOT_APPLICABLE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What a contrast shows beyond verdicts, and what its log-odds and its scores decide."""
+
+    found: Certainty
+    log_odds: Part
+    scores: Part
+    not_applied: str = ""  # why a limit that is set is not applied, where it is not
+
+    @property
+    def row(self) -> Row:
+        """The keys of a contrast's row that are about more than verdicts."""
+        return {
+            "log_odds_shift": estimate_row(self.found.log_odds_shift),
+            "log_odds_status": str(self.log_odds.status),
+            "soft_vsr": estimate_row(self.found.soft_vsr),
+            "score_shift": estimate_row(self.found.score_shift),
+            "score_status": str(self.scores.status),
+            **({"log_odds_given_reasons": estimate_row(self.found.given_reasons)} if self.found.reasons_first else {}),
+            **({"not_applied": self.not_applied} if self.not_applied else {}),
+        }
+
+    def beside(self, decision: Decision) -> Decision:
+        """Return a decision on VSR and CAR with what is decided beyond; an ERROR leaves nothing to decide."""
+        if decision.status is Status.ERROR:
+            return decision
+        parts = (self.log_odds, self.scores)
+        reasons = (*decision.reasons, *(part.reason for part in parts if part.reason))
+        status = worst(decision.status, *(part.status for part in parts))
+        return replace(decision, status=status, reasons=reasons, parts=(*decision.parts, *parts))
+
+
+def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
+    """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
+    table, scale = case.judge.table, case.judge.table.scale if case.judge.rater is not None else None
+    found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
+    asked = table.logprobs and not case.judge.dropped & LOGPROBS
+    log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
+    skipped = held and gate.log_odds_tolerance is not None and log_odds.status is Status.NOT_APPLICABLE
+    return Beyond(found, log_odds, decide_scores(found, gate, scale, gated=gated), log_odds.reason if skipped else "")
+
+
+def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
+    """Return what the scores or the log-odds of a contrast need to be able to PASS, where there are too few pairs."""
+    limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
+    if judge.mode == "pointwise":
+        limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
+    found = Need.among(pairs, name, dataset, fewest_beyond(judge, gate), limit, remedy)
+    return found if found.lacking else None
+
+
+def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
+    """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
+    if judge.mode == "pointwise":
+        return smallest_n_of_scores(gate.score_tolerance, gate.alpha)
+    gated = gate.log_odds_tolerance is not None and not judge.asks_for_plans  # who plans first reasons first
+    return FEWEST if judge.logprobs and gated else 0
+
+
+def limit_beyond(judge: JudgeTable, gate: GateTable) -> str:
+    """Return the limit that these pairs follow from, as a table has it."""
+    if judge.mode == "pointwise":
+        return f"score {bare(gate.score_tolerance)}"
+    return "" if gate.log_odds_tolerance is None else f"odds {gate.log_odds_tolerance:g}"
+
+
+@lru_cache(maxsize=256)
+def smallest_n_of_scores(tolerance: float, alpha: float = 0.05) -> int:
+    """Return the fewest pairs at which scores that do not move PASS; with fewer nothing can.
+
+    >>> smallest_n_of_scores(0.05)
+    52
+    """
+    return fewest(lambda n: gate_scores([0.0] * n, tolerance, alpha).status is Status.PASS)
+
+
+def decide_log_odds(
+    found: Certainty, gate: GateTable, contrast: Contrast, *, asked: bool = True, gated: bool = True
+) -> Part:
+    """Return what the log-odds of a contrast decide: their shift is within log_odds_tolerance, where that is set.
+
+    `asked`: whether the judge is asked for probabilities, and has not refused. Shares of repeats understate a shift, so
+    that they can show one and not its absence. Nor can few pairs, which may miss the few that move, or what may be in
+    more pairs without a known shift than may be invalid. Where the judge reasons first nothing is decided.
+    """
+    tolerance = gate.log_odds_tolerance if gated else None
+    if found.reasons_first:
+        return Part("log_odds", Status.NOT_APPLICABLE, _given_reasons(found, contrast, tolerance))
+    if found.log_odds_shift is None:
+        return _nothing_told(found, tolerance, asked)
+    shown = in_words(found.log_odds_shift, contrast)
+    words = f"{shown}{_source(found)}"
+    if tolerance is None:
+        return Part("log_odds", Status.NOT_APPLICABLE, words)
+    decided = gate_log_odds(found.shifts, tolerance, gate.alpha, found.clusters)
+    status, said, plain = decided.status, decided.message, f"{shown}, at most {tolerance:g}-fold allowed"
+    if status is Status.PASS and (doubt := _doubt(found, gate)):
+        status, said, plain = Status.INCONCLUSIVE, f"{said}, but INCONCLUSIVE: {doubt}", f"{plain}, but {doubt}"
+    return Part("log_odds", status, f"{words}; {said}", plain, found.log_odds_shift, (-log(tolerance), log(tolerance)))
+
+
+def _given_reasons(found: Certainty, contrast: Contrast, tolerance: float | None) -> str:
+    """Return why the log-odds of a judge that reasons first decide nothing, and what they are given its reasoning."""
+    limit = "" if tolerance is None else f"log_odds_tolerance {tolerance:g} is not applied: "
+    why = (
+        f"{limit}on {found.explained} of {found.pairs} pairs the judge reasons before it states its verdict, whose "
+        "probability is then that given the reasoning, and not how sure the judge was"
+    )
+    if found.given_reasons is None:
+        return why
+    return f"{why}; given the reasoning, {in_words(found.given_reasons, contrast)}"
+
+
+def _nothing_told(found: Certainty, tolerance: float | None, asked: bool) -> Part:
+    """Return what is decided where a gate is set and no pair tells a shift: that nothing shows one absent."""
+    lacking = _lacking(found) if found.beyond else ""
+    if tolerance is None:
+        return Part("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
+    if asked:
+        why = lacking or "no pair came with probabilities in both arms"
+        return Part("log_odds", Status.INCONCLUSIVE, f"log_odds_tolerance {tolerance:g}: {why}: INCONCLUSIVE")
+    return Part(
+        "log_odds",
+        Status.NOT_APPLICABLE,
+        f"log_odds_tolerance {tolerance:g} is not applied: the judge tells no probabilities",
+    )
+
+
+def _doubt(found: Certainty, gate: GateTable) -> str:
+    """Return why a shift that seems absent may be there all the same, empty where nothing speaks for it."""
+    if found.repeats:
+        return "repeats understate a shift of log-odds, and only logprobs can show it absent"
+    if found.lacking > gate.max_invalid * found.pairs:
+        return _lacking(found)
+    if found.units < FEWEST:
+        units = "clusters of pairs" if found.clusters else "pairs"
+        return f"{found.units} {units} may miss the few that move, and at least {FEWEST} are needed"
+    return ""
+
+
+def _lacking(found: Certainty) -> str:
+    """Return on how many pairs no shift of log-odds is known, and why."""
+    of = f"of {found.pairs} pairs"
+    said = {
+        f"{of} came without probabilities in both arms": found.lacking - found.beyond - found.explained,
+        f"{of} are beyond +-{LARGEST:.1f} logits in both arms, where no shift is told": found.beyond,
+        f"{of} came after reasoning of the judge": found.explained,
+    }
+    return " and ".join(f"{count} {why}" for why, count in said.items() if count)
+
+
+def _source(found: Certainty) -> str:
+    of = f"shares of {found.repeats} repeats" if found.repeats else "the probabilities behind its verdicts"
+    n = found.pairs - found.lacking
+    bounded = sum(each.is_bound for each in found.shifts)
+    said = f", by {of} on {n} pairs"
+    said += f", {bounded} of them bounds" if bounded else ""
+    return f"{said} ({_lacking(found)})" if found.beyond or found.explained else said
+
+
+def in_words(shift: Estimate, contrast: Contrast) -> str:
+    """Return a log-odds shift as a sentence about what was varied."""
+    x, y = contrast.x.labels
+    if contrast.x.edit:
+        return odds_in_words(shift, "edited", "plain", "")
+    if x:
+        return odds_in_words(shift, x, y)
+    if contrast.family == "position":
+        return odds_in_words(shift, "first", "second", "standing ")
+    return odds_in_words(shift, "once", "again", "asked ")
+
+
+def not_applied_lines(rows: Sequence[Row]) -> list[str]:
+    """Return which limits are set and not applied, and why: a line per judge and dataset, by its first contrast."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.get("not_applied"):
+            found.setdefault((row["judge"], row["dataset"]), []).append(row)
+    return [
+        f"not applied to {judge} on {dataset} in {of[0]['contrast']}"
+        f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0]['not_applied']}"
+        for (judge, dataset), of in found.items()
+    ]
+
+
+def beyond_lines(rows: Sequence[Row]) -> list[str]:
+    """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points.
+
+    And which limit is not applied.
+    """
+    said: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        of = (row["judge"], row["dataset"])
+        if odds := row["log_odds_shift"]:
+            value, low, high = (odds_ratio(odds[end]) for end in ("value", "low", "high"))
+            said.setdefault((*of, "odds ratios"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
+        if given := row.get("log_odds_given_reasons"):
+            value, low, high = (odds_ratio(given[end]) for end in ("value", "low", "high"))
+            said.setdefault((*of, GIVEN), []).append(f"{row['contrast']} {value} [{low}, {high}]")
+        if points := row["score_shift"]:
+            value, low, high = (signed(points[end]) for end in ("value", "low", "high"))
+            said.setdefault((*of, "points"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
+    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()] + (
+        not_applied_lines(rows)
+    )
+
+
+def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gated: bool = True) -> Part:
+    """Return what the scores of a contrast decide: their shift is within score_tolerance, a share of the scale."""
+    if found.score_shift is None or scale is None:
+        return Part("score", Status.NOT_APPLICABLE)
+    shift, tolerance = found.score_shift, gate.score_tolerance
+    level = f"{100 * shift.confidence:.10g}% CI"
+    by = f"{signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
+    said = f"score shift {by}, {level} [{bare(shift.low, 3)}, {bare(shift.high, 3)}]"
+    if not gated:
+        return Part("score", Status.NOT_APPLICABLE, said)
+    decided, most = _gate_points(found, gate, 0.0), tolerance * (scale[1] - scale[0])
+    status, more = decided.status, decided.message
+    if status is Status.PASS and found.lacking:
+        at_worst = worst(*(_gate_points(found, gate, end).status for end in (-1.0, 1.0)))
+        if at_worst is not Status.PASS:
+            status = Status.INCONCLUSIVE
+            more = f"it would pass, but not with the {found.lacking} invalid pairs at worst; get valid scores for them"
+    plain = (
+        f"the scores shift by {by}, at most {bare(most)} allowed ({level} {bare(shift.low, 3)} to "
+        f"{bare(shift.high, 3)})"
+    )
+    plain += f": {more}" if status is not decided.status else ""
+    said += f", tolerance {bare(tolerance)} of the scale ({bare(most)} points): {status}"
+    return Part("score", status, f"{said}; {more}" if more else said, plain, shift, (-most, most))
+
+
+def _gate_points(found: Certainty, gate: GateTable, lacking: float) -> GateResult:
+    """Return the decision on scores if every pair that lacks them had moved so far; 0 leaves these pairs out."""
+    points, missing = [each.value for each in found.points], found.lacking if lacking else 0
+    clusters = None if found.clusters is None else [*found.clusters, *(("lacking", each) for each in range(missing))]
+    return gate_scores([*points, *[lacking] * missing], gate.score_tolerance, gate.alpha, clusters)

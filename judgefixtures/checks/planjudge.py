@@ -1,0 +1,185 @@
+"""The plans of a judge that plans first: are they plans at all, and do they give nothing away?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm
+from judgefixtures.checks.accuracy import smallest_n_of_accuracy
+from judgefixtures.checks.phrasing import interval, shortened
+from judgefixtures.checks.protocol import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.config import Config, GateTable, JudgeTable
+from judgefixtures.findings import Finding, Row, estimate_row, rows_of
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import LEAKS, Plan, Tally, tally
+from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
+
+EXAMPLES = 3
+SHOWN_REASON = 240
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCheck:
+    """No plan leaks, and no more plans are degenerate than max_degenerate tolerates."""
+
+    kind: ClassVar[str] = "plans"
+    name: ClassVar[str] = "plan"
+    family: ClassVar[str] = "plan"
+    contrast: ClassVar[None] = None
+    arms: ClassVar[tuple[Arm, ...]] = ()  # plans are made before anything is asked
+
+    def excuse(self, case: Case) -> str:
+        """A judge that answers at once makes no plans."""
+        return "" if case.judge.plans_first else f"{case.judge.name} makes no plans: its strategy is direct"
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """None: it is about no contrast."""
+        return ()
+
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
+        """Return the pairs without which not even good plans alone can PASS; hand-made ones need none."""
+        gate = config.gate(self.family)
+        found = Need(
+            self.name,
+            dataset,
+            len(pairs),
+            smallest_n_of_accuracy(1 - gate.max_degenerate, gate.alpha),
+            f"max_degenerate {gate.max_degenerate:g}, not even if all plans are good",
+            "raise it",
+        )
+        return found if judge.asks_for_plans and found.lacking else None
+
+    def find(self, case: Case, *answers: Answers) -> Finding:
+        """Return the finding of the plans."""
+        gate, (answered,) = gate_of(self, case), answers
+        plans = [answered.plans[pair.id].plan for pair in case.pairs]
+        counted = tally(case.pairs, plans)
+        decision, share = decide_plans(counted, case.judge.table.asks_for_plans, gate)
+        judge, dataset = case.judge.name, case.dataset
+        return Finding(
+            self.kind,
+            judge,
+            dataset,
+            self.name,
+            decision.status,
+            reasons=decision.reasons,
+            diagnosis=plan_diagnosis(judge, dataset, case.pairs, plans, decision),
+            rows={"plans": (plan_row(judge, dataset, counted, decision, share),)},
+            estimate=share,
+            alpha=gate.alpha,
+            decided_by=decision.decided_by,
+        )
+
+    def lost(self, case: Case, message: str) -> Finding:
+        """Return the ERROR of plans that could not be made or replayed."""
+        row = plan_error_row(case.judge.name, case.dataset, len(case.pairs), message)
+        return lost(self, case, message, plans=row)
+
+
+def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision, Estimate | None]:
+    """Return the decision on a judge's plans with the share of degenerate ones, None for hand-made plans.
+
+    FAIL for any leak. PASS when the one-sided exact upper bound of the share is below max_degenerate, FAIL when the
+    lower one exceeds it, else INCONCLUSIVE. Hand-made plans (`made` False) are not a sample: without a leak they PASS.
+    """
+    shown = f"{counted.planned} of {counted.n} plans are used as they were made"
+    if counted.leaks:
+        reason = f"{counted.leaks} of {counted.n} plans leak: they prefer a response or name a bias: FAIL"
+        leaking = Decision.of(Status.FAIL, gate.max_degenerate, reason, part="plans")
+        return leaking, _degenerate(counted, gate) if made else None
+    if not made:
+        reason = f"{shown}: hand-made, by kind of task, without a leak: PASS"
+        return Decision.of(Status.PASS, gate.max_degenerate, reason, part="plans"), None
+    exact = proportion(counted.fallback, counted.n, gate.confidence, "exact")
+    status = Status.INCONCLUSIVE
+    if exact.high < gate.max_degenerate:
+        status = Status.PASS
+    elif exact.low > gate.max_degenerate:
+        status = Status.FAIL
+    share = _degenerate(counted, gate)
+    faults = "".join(f", {fault} {count}" for fault, count in counted.faults.items())
+    reason = (
+        f"degenerate plans {counted.fallback}/{counted.n} = {interval(exact)}{faults}, "
+        f"max_degenerate {bare(gate.max_degenerate)}: {status}"
+    )
+    return Decision.of(status, gate.max_degenerate, reason, part="plans"), share
+
+
+def _degenerate(counted: Tally, gate: GateTable) -> Estimate:
+    return proportion(counted.fallback, counted.n, gate.confidence, "exact")
+
+
+def plan_row(judge: str, dataset: str, counted: Tally, decision: Decision, share: Estimate | None) -> Row:
+    """Return the row of a judge's plans on a dataset."""
+    return {
+        "judge": judge,
+        "dataset": dataset,
+        "n": counted.n,
+        "planned": counted.planned,
+        "fallback": counted.fallback,
+        "faults": dict(counted.faults),
+        "kinds": dict(counted.kinds),
+        "leaks": counted.leaks,
+        "degenerate_share": estimate_row(share),
+        "max_degenerate": decision.tolerance,
+        "status": str(decision.status),
+        "message": decision.message,
+    }
+
+
+def plan_error_row(judge: str, dataset: str, n: int, message: str) -> Row:
+    """Return the row of plans that could not be made or replayed."""
+    return {
+        "judge": judge,
+        "dataset": dataset,
+        "n": n,
+        "planned": 0,
+        "fallback": 0,
+        "faults": {},
+        "kinds": {},
+        "leaks": 0,
+        "degenerate_share": None,
+        "max_degenerate": None,
+        "status": "ERROR",
+        "message": message,
+    }
+
+
+def plan_diagnosis(
+    judge: str, dataset: str, pairs: Sequence[Pair], plans: Sequence[Plan], decision: Decision
+) -> tuple[str, ...]:
+    """Return what failing plans say: how many, why, three of them, and what to do."""
+    lines = [f"{judge} on {dataset}: plan is {decision.status}", f"  {decision.message}"]
+    faulty = [(pair, plan) for pair, plan in zip(pairs, plans, strict=True) if plan.fault is not None]
+    faulty.sort(key=lambda each: (each[1].fault not in LEAKS, each[0].id))
+    for pair, plan in faulty[:EXAMPLES]:
+        detail = shortened(plan.detail, SHOWN_REASON)
+        lines += ["", f"  pair {shortened(pair.id, 60)} ({plan.kind}): {plan.fault}: {detail}"]
+        lines.append(f"    {shortened(plan.rejected, SHOWN_REASON) or '(no text)'}")
+    if faulty:
+        lines += [
+            "",
+            "  In their place the hand-made plan of the kind of task was carried out; plans.jsonl of "
+            "--judge-report has every plan.",
+        ]
+    if any(plan.fault == "failed" for _, plan in faulty):
+        lines.append("  A plan that is cut off needs more plan_max_output_tokens.")
+    return tuple(lines)
+
+
+def _rows(findings: Sequence[Finding]) -> list[Row]:
+    return ordered(rows_of(findings, "plans"), ("judge", "dataset"))
+
+
+def _lines(report: Row, _view: View) -> list[str]:
+    lines: list[str] = []
+    for row in report["plans"]:
+        lines += ["", f"plans of {row['judge']} on {row['dataset']}: {row['status']}: {row['message']}"]
+    return lines
+
+
+PLANS = Section("plans", _rows, _lines, title="plans")

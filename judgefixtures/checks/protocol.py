@@ -1,0 +1,293 @@
+"""What every check is: what it asks, what it needs to be able to pass, and what it finds.
+
+A kind of check is one file beside this one. It measures, decides, makes its rows and words its results; it asks
+nobody itself, and knows neither pytest nor recordings. docs/contributing.md says how to add one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol, Self
+
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm, Judgment, Planned
+from judgefixtures.config import Config, GateTable, JudgeTable
+from judgefixtures.findings import Finding, Part, PartName, Row, deciding
+from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.pairs import Pair, independent
+from judgefixtures.measures.detectors import Detections
+from judgefixtures.numbers.statistics import FEWEST_CLUSTERS, Status, several
+from judgefixtures.words.commands import quoted
+
+Arms = Sequence[Sequence[Judgment]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at.
+
+    `repeats` is how often the run asks without cues; whoever runs the check fills it in. `chosen_by` is what chose the
+    pairs where the configuration did not: a user's fixture, or a test.
+    """
+
+    judge: Judge
+    dataset: str
+    pairs: tuple[Pair, ...]
+    config: Config
+    baseline: Judge | None = None
+    repeats: int = 1
+    chosen_by: str = ""
+
+    @property
+    def judges(self) -> tuple[Judge, ...]:
+        """Who is asked: the judge, then its baseline."""
+        return (self.judge,) if self.baseline is None else (self.judge, self.baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one judge answered: the judgments of each arm in the order of the pairs, and its plans by pair id.
+
+    `indifferent` is what it chose of its pairs in conditions that should not matter, where that is known: by the
+    condition's name and repeat, then by pair id; `likely` is how likely it was to choose the pair's own response 1.
+    `cue_free` are its judgments without cues, in the pairs' own order, as far as they are looked at and recorded.
+    `detections` are what a model says of the reasons of its first two arms, where one is asked.
+    """
+
+    arms: tuple[tuple[Judgment, ...], ...]
+    plans: Mapping[str, Planned] = field(default_factory=dict)
+    indifferent: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    likely: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    cue_free: tuple[Judgment, ...] = ()
+    detections: Detections | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a check needs before any answers can be a PASS: more pairs than there are, because of a limit."""
+
+    what: str
+    dataset: str
+    n: int
+    at_least: int
+    limit: str
+    remedy: str
+    unit: str = "pairs"
+
+    @classmethod
+    def among(cls, pairs: Sequence[Pair], what: str, dataset: str, at_least: int, limit: str, remedy: str) -> Self:
+        """Return the need of pairs that count, or of clusters of them where some are related."""
+        n = independent(pairs)
+        if n == len(pairs):
+            return cls(what, dataset, n, at_least, limit, remedy)
+        unit = "cluster of pairs" if n == 1 else "clusters of pairs"
+        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, unit)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} on {self.dataset}: {self.n} {self.unit} cannot pass {self.limit}: at least "
+            f"{self.at_least} are needed"
+        )
+
+    @property
+    def lacking(self) -> bool:
+        """Whether there are too few pairs."""
+        return 0 < self.n < self.at_least
+
+
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """Pairs that a comparison needs at least: for any PASS at all, and for that of judges that never differ."""
+
+    any: int
+    equal: int
+
+
+class Check(Protocol):
+    """One kind of check, applied to one thing."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """What is checked, as in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
+        ...  # pragma: no cover
+
+    @property
+    def family(self) -> str:
+        """The table [gate.FAMILY] that it is held to."""
+        ...  # pragma: no cover
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """The contrast that it is about, where it is about one."""
+        ...  # pragma: no cover
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """What it asks every judge of its case, about all pairs."""
+        ...  # pragma: no cover
+
+    def excuse(self, case: Case) -> str:
+        """Return why there is nothing to check, empty where there is."""
+        ...  # pragma: no cover
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
+        """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
+        ...  # pragma: no cover
+
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
+        """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
+        ...  # pragma: no cover
+
+    def find(self, case: Case, *answers: Answers) -> Finding:
+        """Return what it finds in the answers of its case's judges."""
+        ...  # pragma: no cover
+
+    def lost(self, case: Case, message: str) -> Finding:
+        """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
+        ...  # pragma: no cover
+
+
+@dataclass(frozen=True, slots=True)
+class AboutContrast:
+    """What the checks of a contrast of one judge have in common: its names, and what excuses from it."""
+
+    contrast: Contrast
+
+    @property
+    def name(self) -> str:
+        """The contrast's id."""
+        return self.contrast.id
+
+    @property
+    def family(self) -> str:
+        """The contrast's family."""
+        return self.contrast.family
+
+    def excuse(self, case: Case) -> str:
+        """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""
+        if case.judge.rater is None or not self.contrast.is_of_orders:
+            return ""
+        return f"{case.judge.name} scores one response at a time: it sees no order"
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """None, unless a check says otherwise."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Subject:
+    """A check of a judge on a dataset, perhaps against a baseline, all by their names; its repr is the item's id."""
+
+    judge: str
+    dataset: str
+    check: Check
+    baseline: str | None = None
+
+    def __repr__(self) -> str:
+        who = self.judge if self.baseline is None else f"{self.judge}-against-{self.baseline}"
+        return f"{who}-{self.dataset}-{self._item}"
+
+    @property
+    def options(self) -> str:
+        """The options that select this, for commands in messages."""
+        return self.options_among(())
+
+    def options_among(self, others: Iterable[Subject]) -> str:
+        """Return the shortest options that select this and none of the others, for commands in messages.
+
+        `-k` selects every test whose name holds the word, in capitals or not: `repeat-1` is in `repeat-10`, too.
+        """
+        who = f"--judge {self.judge}" + (f" --judge-baseline {self.baseline}" if self.baseline is not None else "")
+        return f"{who} --judge-dataset {self.dataset} -k {quoted(self._word_among(others))}"
+
+    def _word_among(self, others: Iterable[Subject]) -> str:
+        names = [f"[{other!r}]".casefold() for other in others if repr(other) != repr(self)]
+        words = [f"{self.dataset}-{self._item}", repr(self), f"[{self!r}]"]
+        if self.baseline is not None:
+            words = words[1:]
+        elif self.check.contrast and "-" in self._item:  # a single word may well be in the name of a file
+            words = [self._item, *words]
+        return next((word for word in words if not any(word.casefold() in name for name in names)), words[-1])
+
+    @property
+    def _item(self) -> str:
+        return self.check.contrast.item if self.check.contrast else self.check.name
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who is asked."""
+        return (self.judge,) if self.baseline is None else (self.judge, self.baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Of the reasons in pairs that moved, how many nobody could read; `hides`: too many to say what is admitted."""
+
+    count: int
+    of: int
+    hides: bool = False
+
+    def beside(self, status: Status, max_share: float) -> Unread:
+        """Return them with whether they hide what is admitted, of which a status was decided: not where it stands."""
+        return replace(self, hides=status not in (Status.PASS, Status.FAIL) and self.count > max_share * self.of)
+
+    def __str__(self) -> str:
+        return f"{self.count} of the {several(self.of, 'reason')} behind the verdicts that moved are not in English"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a gate says of a measurement: the status, its parts, why in a line each, and what nobody could read."""
+
+    status: Status
+    vsr_status: Status
+    car_status: Status
+    p_pass: float | None
+    p_fail: float | None
+    tolerance: float
+    reasons: tuple[str, ...]
+    needed_pairs: int | None = None
+    parts: tuple[Part, ...] = ()
+    unread: Unread | None = None
+
+    @property
+    def decided_by(self) -> tuple[Part, ...]:
+        """The parts that the status is due to, where it is not a PASS."""
+        return deciding(self.parts, self.status)
+
+    @property
+    def message(self) -> str:
+        """Every reason in one line."""
+        return "; ".join(self.reasons)
+
+    @classmethod
+    def of(cls, status: Status, tolerance: float, *reasons: str, part: PartName) -> Decision:
+        """Return a decision that has one part, about which the first reason is, and no tests."""
+        parts = (Part(part, status, reasons[0]),)
+        return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons, parts=parts)
+
+
+def gate_of(check: Check, case: Case) -> GateTable:
+    """Return the gate that a check is held to."""
+    return case.config.gate(check.family)
+
+
+def lost(check: Check, case: Case, message: str, **rows: Row) -> Finding:
+    """Return the ERROR of a case that could not be measured, with a row of these sections."""
+    part = Part("unmeasured", Status.ERROR, message)
+    return Finding(
+        check.kind,
+        case.judge.name,
+        case.dataset,
+        check.name,
+        Status.ERROR,
+        baseline=case.baseline.name if case.baseline else None,
+        reasons=(message,),
+        diagnosis=(message,),
+        rows={section: (row,) for section, row in rows.items()},
+        alpha=gate_of(check, case).alpha,
+        decided_by=(part,),
+    )

@@ -1,0 +1,83 @@
+"""An edit of one response: do verdicts move to a response that is padded, dressed up, or attacks the judge?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgefixtures.checks.beyond_verdicts import beyond
+from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, invalid_reason, stuck_reason
+from judgefixtures.checks.protocol import Answers, Case, Decision, gate_of
+from judgefixtures.config import GateTable
+from judgefixtures.findings import Finding, Part, PartName
+from judgefixtures.measures.metrics import Measurement, measure
+from judgefixtures.numbers.statistics import (
+    Status,
+    advice,
+    bare,
+    counted,
+    describe,
+    gate_non_inferiority,
+    mirrored,
+    paired_difference,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EditCheck(ContrastCheck):
+    """The net share of verdicts that move to the edited response is within tolerance."""
+
+    kind: ClassVar[str] = "edit"
+
+    def find(self, case: Case, *answers: Answers) -> Finding:
+        """Return the finding of both arms: the edited pairs and the plain ones."""
+        gate, (x, y) = gate_of(self, case), answers[0].arms
+        measured = measure(x, y, gate.confidence, self.contrast.outcome)
+        decision = decide_edit(measured, gate, gate.tolerance(self.family))
+        # Shown alone: a judge may well think less of an edited response, which no tolerance of these allows for.
+        more = beyond(self.contrast, case, answers[0], gate, gated=False)
+        return finding(self, case, answers[0], measured, more.beside(decision), more)
+
+
+def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Decision:
+    """Return the decision on an edit: the net share of verdicts that move to the edited response is within tolerance.
+
+    One-sided: a judge may well think less of an edited response. PASS when the upper bound of the (1 - 2 alpha)
+    Tango interval is below the tolerance, also with every invalid verdict at worst; FAIL when the lower one is above.
+    """
+    if invalid := invalid_reason(measured, gate):
+        return Decision.of(Status.ERROR, tolerance, invalid, part="invalid")
+    # "No worse by more than a margin", with "was chosen when plain, no longer when edited" as the good outcome.
+    shift = measured.related.shift
+    result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha, mirrored(shift))
+    status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
+    net = f"net share moved to the edited response {describe(gained)}{counted(measured.n, shift)}"
+    reason = f"{net}, tolerance {bare(tolerance)}: {status}"
+    part: PartName = "vsr"
+    worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
+    if status is Status.PASS and worst_case.high >= tolerance:
+        status, part = Status.INCONCLUSIVE, "invalid"
+        reason = (
+            f"{net} would pass tolerance {bare(tolerance)}, but "
+            f"with the {measured.invalid_pairs} invalid pairs at worst up to {bare(worst_case.high, 3)}: INCONCLUSIVE; "
+            "get valid verdicts for them"
+        )
+    elif status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
+        status, part = Status.INCONCLUSIVE, "stuck"
+        reason = f"{net} would pass tolerance {bare(tolerance)}, but {doubt}"
+    elif status is Status.INCONCLUSIVE:
+        reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift, within=gained.value < tolerance)}"
+    gross = (
+        f"gross: {measured.n10:g} of {measured.n} verdicts moved to the edited response, {measured.n01:g} away from it"
+    )
+    return Decision(
+        status,
+        status,
+        Status.NOT_APPLICABLE,
+        result.p_pass,
+        result.p_fail,
+        tolerance,
+        tuple(filter(None, [reason, gross, invalid_note(measured)])),
+        result.needed_pairs,
+        (Part(part, status, reason, estimate=gained, allowed=(None, tolerance)),),
+    )

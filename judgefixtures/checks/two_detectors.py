@@ -1,0 +1,231 @@
+"""Two detectors on the same reasons: how far they agree, what CAR is by either, and what neither of them can read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.phrasing import limits
+from judgefixtures.checks.protocol import Unread
+from judgefixtures.config import GateTable
+from judgefixtures.findings import Row, estimate_row
+from judgefixtures.material.contrasts import Outcome
+from judgefixtures.measures.detectors import ANSWERS, Detections, has_reason
+from judgefixtures.measures.metrics import Measurement, acknowledged, by_cluster, measure, share_of, unreadable
+from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
+from judgefixtures.reading.acknowledgment import Acknowledgment
+
+Decided = tuple[Status, str]
+REMEDY = 'judge = "NAME" under [tool.judgefixtures.detector]'
+
+
+# --- what cannot be read --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AtWorst:
+    """A contrast measured with the reasons that nobody could read taken to admit as little as they can, and as much."""
+
+    unread: Unread
+    least: Measurement
+    most: Measurement
+
+
+def measured_offline(
+    x: Sequence[Judgment], y: Sequence[Judgment], gate: GateTable, outcome: Outcome, read: Detections | None
+) -> tuple[Measurement, AtWorst | None]:
+    """Return two arms as the offline detector reads them, and at worst where it cannot read why a pair moved.
+
+    What is not in English is read by the detector that is a model, `read`, where there is one; what that cannot tell
+    either admits nothing. At worst is None where every reason of the pairs that moved is read, and where none was cued.
+    """
+    strange = {id(each) for each in (*x, *y) if unreadable(each)}
+    if not strange or x[0].condition.cue_1 is None:
+        return measure(x, y, gate.confidence, outcome), None
+    model = None if read is None or read.lack(gate.max_invalid) else read
+    lost = {id(each) for each in (*x, *y) if id(each) in strange and (model is None or model.of(each) is None)}
+
+    def said(judgment: Judgment) -> Acknowledgment:
+        if id(judgment) not in strange:
+            return acknowledged(judgment)
+        return "absent" if model is None else model(judgment)
+
+    # The detector's errors were measured on reasons in English: with others there is nothing to correct CAR by.
+    measured = measure(x, y, gate.confidence, outcome, said, {})
+    moved = [id(each) in lost for move in measured.moved for each in (move.x, move.y)]
+    if not any(moved):
+        return measured, None
+    ways = _ways(x, y, 1 if measured.n10 >= measured.n01 else -1, outcome)
+
+    def taken(way: int) -> Measurement:
+        """Return it with a reason that nobody could read citing the cue where that says that it took the given way."""
+
+        def guess(judgment: Judgment) -> Acknowledgment:
+            if id(judgment) not in lost:
+                return said(judgment)
+            return "cited" if ways.get(id(judgment), 0) * way > 0 else "absent"
+
+        return measure(x, y, gate.confidence, outcome, guess, {})
+
+    return measured, AtWorst(Unread(sum(moved), len(moved)), taken(-1), taken(1))
+
+
+def _ways(x: Sequence[Judgment], y: Sequence[Judgment], net: int, outcome: Outcome) -> dict[int, float]:
+    """Return by judgment's id to which label a reason that cites the cue says that it took the verdict.
+
+    Above 0: to the one that more went to. A tie was taken there from the verdict beside it.
+    """
+    found: dict[int, float] = {}
+    for a, b in zip(x, y, strict=True):
+        first, second = share_of(a, outcome), share_of(b, outcome)
+        if first is not None and second is not None:
+            found[id(a)] = net * ((2 * first - 1) or first - second)
+            found[id(b)] = net * ((1 - 2 * second) or first - second)
+    return found
+
+
+def of_unread(what: str, as_read: Decided, found: AtWorst, decide: Callable[[Measurement], Decided]) -> Decided:
+    """Return what is decided of admission where some reasons could not be read: INCONCLUSIVE if it hangs on them.
+
+    `what` is the quantity, `as_read` its status and words with these reasons taken to admit nothing.
+    """
+    (least, _), (most, _) = decide(found.least), decide(found.most)
+    status, text = as_read
+    if status is Status.NOT_APPLICABLE:
+        return as_read
+    if status is least is most:
+        return status, f"{text}; {found.unread}, and whatever they admit, it is {status}"
+    return Status.INCONCLUSIVE, (
+        f"{what} is not known: {found.unread}, which is all that the offline detector reads: {least} if they admit "
+        f"nothing, {most} if they admit all that they can: INCONCLUSIVE; let a model read them ({REMEDY})"
+    )
+
+
+def without_admission(measured: Measurement) -> Measurement:
+    """Return a measurement without what is not known of it where too many reasons could not be read."""
+    return replace(
+        measured,
+        car=None,
+        car_all=None,
+        car_corrected=None,
+        thought_not_said=None,
+        silent_shift_rate=None,
+        admitted_shift=None,
+        unadmitted_shift=None,
+    )
+
+
+def unread_row(unread: Unread | None) -> Row:
+    """Return the key of a contrast's row on reasons that nobody could read; no key where there are none."""
+    return {} if unread is None else {"unread_reasons": unread.count}
+
+
+def unread_text(unread: Unread) -> str:
+    """Return what a sentence for a reader says in place of how often a shift is admitted."""
+    return f"; whether the reasons admit that is not known: {unread}"
+
+
+# --- two detectors --------------------------------------------------------------------------------------------
+
+
+def readings_row(
+    detections: Detections | None,
+    arms: Iterable[Sequence[Judgment]],
+    offline: Measurement,
+    model: Measurement | None,
+    max_invalid: float,
+) -> Row:
+    """Return the key of a contrast's row on a detector that is a model; no key where there is none.
+
+    `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
+    detector says and then by what the model says; `agreement` is the share of them with the same answer; those that are
+    not in English are read by the model alone. Where more
+    than `max_invalid` of its answers cannot be read there is no range.
+    """
+    if detections is None or model is None:
+        return {}
+    lacks = detections.lack(max_invalid)
+    told = [judgment for arm in arms for judgment in arm if has_reason(judgment) and not unreadable(judgment)]
+    known = [
+        (judgment, acknowledged(judgment), said) for judgment in told if (said := detections.of(judgment)) is not None
+    ]
+    counts = Counter((ours, theirs) for _, ours, theirs in known)
+    same = [(judgment, ours == theirs) for judgment, ours, theirs in known]
+    agreement = (
+        proportion(sum(each for _, each in same), len(same), offline.confidence, totals=by_cluster(told)(same))
+        if same
+        else None
+    )
+    return {
+        "detector": {
+            "judge": detections.detector,
+            "car": estimate_row(model.car),
+            "car_all": estimate_row(model.car_all),
+            "identity": dict(detections.identity),
+            "car_range": None if lacks else _range(offline.car, model.car),
+            "car_all_range": None if lacks else _range(offline.car_all, model.car_all),
+            "agreement": estimate_row(agreement),
+            "answers": {ours: {theirs: counts[ours, theirs] for theirs in ANSWERS} for ours in ANSWERS},
+            "invalid": detections.unread,
+        }
+    }
+
+
+def _range(offline: Estimate | None, model: Estimate | None) -> Row | None:
+    """Return the lower and the higher of two values, and how far their intervals reach together."""
+    if offline is None or model is None:
+        return None
+    both = (offline, model)
+    return {
+        "values": sorted(each.value for each in both),
+        "low": min(each.low for each in both),
+        "high": max(each.high for each in both),
+        "confidence": offline.confidence,
+    }
+
+
+def of_both(name: str, offline: tuple[Status, str], model: tuple[Status, str]) -> tuple[Status, str]:
+    """Return what both detectors say: their status where it is the same one, else INCONCLUSIVE, with both reasons.
+
+    >>> of_both("reader", (Status.PASS, "CAR .90"), (Status.FAIL, "CAR .20"))[0].value
+    'INCONCLUSIVE'
+    """
+    (status, text), (other, words) = offline, model
+    if not (text or words):
+        return status, ""
+    said = f"{text}; by the detector {name}: {words}"
+    if status is other:
+        return status, said
+    return Status.INCONCLUSIVE, f"{said}; the detectors disagree: INCONCLUSIVE"
+
+
+def readings_lines(rows: Sequence[Row]) -> list[str]:
+    """Return what a summary says of the two detectors: a line per contrast in which a model was asked."""
+    return [
+        f"detectors on {row['judge']} on {row['dataset']} in {row['contrast']}: {readings_text(row)}"
+        for row in rows
+        if row.get("detector")
+    ]
+
+
+def readings_text(row: Row) -> str:
+    """Return in words how far the detectors agree, and the range of CAR."""
+    found = row["detector"]
+    agreement, car = found["agreement"], found["car_range"]
+    parts = []
+    if car:
+        first, last = car["values"]
+        parts.append(f"CAR {bare(first)} to {bare(last)}, {limits(car, 'CI ')} by either")
+    if agreement:
+        parts.append(
+            f"{found['judge']} and the offline detector say the same of {bare(agreement['value'])} of "
+            f"{agreement['n']} reasons, {limits(agreement, 'CI ')}"
+        )
+    if found["invalid"]:
+        parts.append(
+            f"{found['invalid']} of its answers cannot be read and count as not cited"
+            + ("" if car else ": where that is more than max_invalid, nothing is decided by it")
+        )
+    return "; ".join(parts) or "no reason to read"

@@ -1,0 +1,302 @@
+"""Imported answers: what a log says that a judge answered, in a file beside the cassettes, read in place of them.
+
+Nobody is asked here, and no log is read here: `imports.py` makes the file. It is data from outside: every line is
+checked, and nothing in it names a path. docs/imported.md describes the format.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from judgefixtures.asking.judges import Judge, Reply
+from judgefixtures.asking.questions import Arm
+from judgefixtures.cassettes.files import CassetteError, atomic_write, dump
+from judgefixtures.material.contrasts import NO_CUE, Condition, Order
+from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.reading.verdicts import InvalidKind, Verdict
+from judgefixtures.words.errors import JudgeFixturesError
+
+FILE = "imported.jsonl"
+FORMAT = 1
+FORMAT_KEY = "judgefixtures_import"
+NO_VERDICT = "the log has no verdict"
+MOST_NAMED = 5
+
+Selected = Literal[1, 2, "tie"] | None
+
+
+class Key(NamedTuple):
+    """What an answer is about: a condition without its order, a pair, its texts as they were shown, and a repeat."""
+
+    condition: str
+    pair: str
+    shown: str
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer of a log: what stood first (1) or second (2) was chosen, a tie, or there is no verdict (None).
+
+    `invalid` is why there is none, where that is known.
+    """
+
+    key: Key
+    selected: Selected
+    reason: str = ""
+    invalid: InvalidKind | None = None
+
+    def reply(self, *, counts_ties: bool) -> Reply:
+        """Return the answer as a judge's reply; whether a tie counts is the judge's table's business."""
+        if self.selected == "tie":
+            verdict = Verdict(None, self.reason, tie=True) if counts_ties else Verdict(None, self.reason, "tie")
+            return Reply(verdict, imported=True)
+        if self.selected is None:
+            return Reply(Verdict(None, self.reason, self.invalid or "not-a-choice"), NO_VERDICT, imported=True)
+        return Reply(Verdict(self.selected, self.reason), imported=True)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The answer as a line of the file."""
+        return {
+            **self.key._asdict(),
+            "selected_response": self.selected,
+            "reason": self.reason,
+            **({"invalid": self.invalid} if self.invalid else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A file that answers were imported from: its name alone, and a digest of its content."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What is imported of one judge on one dataset."""
+
+    judge: str
+    dataset: str
+    logs: tuple[Log, ...]
+    answers: Mapping[Key, Answered]
+
+    def found(self, pairs: Sequence[Pair], arm: Arm) -> dict[str, Answered]:
+        """Return what the log answers in an arm, by pair id."""
+        condition, repeat = arm
+        name = bare_name(condition)
+        keys = ((pair.id, Key(name, pair.id, shown_digest(pair, condition.order), repeat)) for pair in pairs)
+        return {pair: self.answers[key] for pair, key in keys if key in self.answers}
+
+    def has(self, pairs: Sequence[Pair], arm: Arm) -> bool:
+        """Tell whether the log answers anything in an arm."""
+        return bool(self.found(pairs, arm))
+
+    @property
+    def content(self) -> bytes:
+        """The file: a header, then the answers, sorted, so that importing the same again changes no byte."""
+        head = {
+            FORMAT_KEY: FORMAT,
+            "judge": self.judge,
+            "dataset": self.dataset,
+            "logs": [{"name": log.name, "digest": log.digest} for log in self.logs],
+        }
+        return b"".join(dump(line) + b"\n" for line in (head, *(self.answers[key].row for key in sorted(self.answers))))
+
+
+def bare_name(condition: Condition) -> str:
+    """Return a condition's name without the order of the responses, which the texts as they were shown tell.
+
+    >>> bare_name(Condition(order="21"))
+    'no-cue'
+    """
+    return replace(condition, order="12").name if condition.order != "12" else condition.name
+
+
+def shown_digest(pair: Pair, order: Order) -> str:
+    """Return a digest of a pair's texts in the order in which they were shown.
+
+    So an answer is found whichever of the two responses the run calls the first one.
+
+    >>> pair = Pair("1", "Why?", "So.", "No.")
+    >>> shown_digest(pair, "21") == shown_digest(swapped(pair), "12") != shown_digest(pair, "12")
+    True
+    """
+    shown = pair if order == "12" else swapped(pair)
+    return hashlib.sha256(json.dumps([shown.question, shown.response_1, shown.response_2]).encode()).hexdigest()[:16]
+
+
+def write(path: Path, imported: Imported) -> None:
+    """Write imported answers, whole or not at all."""
+    atomic_write(path, imported.content)
+
+
+def logs_of(path: Path) -> tuple[Log, ...]:
+    """Return the logs that a file's answers are of: its first line alone is read. Raises CassetteError."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            logs: tuple[Log, ...] = _head(json.loads(file.readline()))["logs"]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CassetteError(f"{path}:1 is not a line of imported answers ({error}). {AGAIN}") from None
+    return logs
+
+
+def read(path: Path) -> Imported:
+    """Return the imported answers of a file; raises CassetteError naming the line that is not what it should be."""
+    try:
+        lines = path.read_bytes().decode("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CassetteError(f"{path} cannot be read ({error}). {AGAIN}") from None
+    answers: dict[Key, Answered] = {}
+    head: dict[str, Any] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+            if not head:
+                head = _head(fields)
+                continue
+            answered = _answered(fields)
+            if answered.key in answers:
+                raise ValueError("the same pair, order, condition and repeat stand in it twice")
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise CassetteError(f"{path}:{number} is not a line of imported answers ({error}). {AGAIN}") from None
+        answers[answered.key] = answered
+    if not head:
+        raise CassetteError(f"{path} is empty. {AGAIN}")
+    return Imported(head["judge"], head["dataset"], head["logs"], answers)
+
+
+AGAIN = "Restore it, or import the log again (python -m judgefixtures import)."
+
+
+def _head(fields: Any) -> dict[str, Any]:
+    if not isinstance(fields, dict) or fields.get(FORMAT_KEY) != FORMAT:
+        raise ValueError(f"the first line must say {FORMAT_KEY}: {FORMAT}")
+    logs = tuple(Log(_text(log["name"]), _text(log["digest"])) for log in fields["logs"])
+    return {"judge": _text(fields["judge"]), "dataset": _text(fields["dataset"]), "logs": logs}
+
+
+def _answered(fields: Any) -> Answered:
+    if not isinstance(fields, dict):
+        raise TypeError("it is not an object")
+    repeat, selected, invalid = fields["repeat"], fields["selected_response"], fields.get("invalid")
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
+        raise ValueError(f"repeat is {repeat!r}")
+    if isinstance(selected, bool) or selected not in (1, 2, "tie", None):
+        raise ValueError(f"selected_response is {selected!r}")
+    if invalid is not None and (selected is not None or invalid not in get_args(InvalidKind)):
+        raise ValueError(f"invalid is {invalid!r}")
+    key = Key(_text(fields["condition"]), _text(fields["pair"]), _text(fields["shown"]), repeat)
+    return Answered(key, selected, _text(fields["reason"]), invalid)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
+
+
+class Imports:
+    """The imported answers of a folder of recordings: each file is read once, when it is first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[tuple[str, str], Imported] = {}
+
+    def path(self, judge: str, dataset: str) -> Path:
+        """Return where the imported answers of a judge on a dataset lie."""
+        return self._root / judge / dataset / FILE
+
+    def identity(self, judge: str) -> dict[str, Any]:
+        """Return what the answers of an imported judge are: for each dataset its logs, as names with digests.
+
+        A file that cannot be read is none here: whoever asks about its dataset is told.
+        """
+        found: dict[str, list[str]] = {}
+        for file in sorted(self._root.glob(f"{judge}/*/{FILE}")):
+            with contextlib.suppress(CassetteError):
+                found[file.parent.name] = [f"{log.name} {log.digest}" for log in logs_of(file)]
+        return {"answers": found}
+
+    def of(self, judge: str, dataset: str) -> Imported:
+        """Return what is imported of a judge on a dataset; raises JudgeFixturesError where nothing is."""
+        key = (judge, dataset)
+        if key not in self._read:
+            path = self.path(judge, dataset)
+            if not path.is_file():
+                datasets = sorted(file.parent.name for file in self._root.glob(f"{judge}/*/{FILE}"))
+                others = f"Ask about {' or '.join(datasets)} (--judge-dataset), or import" if datasets else "Import"
+                raise JudgeFixturesError(
+                    f"{judge} is imported, and there are no answers of it about {dataset}: {path} does not exist. "
+                    f"{others} them: python -m judgefixtures import FILE --judge {judge} --dataset {dataset}"
+                )
+            found = read(path)
+            if (found.judge, found.dataset) != key:
+                raise CassetteError(
+                    f"{path} holds answers of {found.judge} about {found.dataset}: it was moved, or "
+                    f"copied, by hand. {AGAIN}"
+                )
+            self._read[key] = found
+        return self._read[key]
+
+    def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
+        """Return what the log answers in an arm, by pair id."""
+        ties = judge.table.counts_ties
+        found = self.of(judge.name, dataset).found(pairs, arm)
+        return {pair: answered.reply(counts_ties=ties) for pair, answered in found.items()}
+
+    def replies(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
+    ) -> list[tuple[Reply, ...]]:
+        """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
+        replies = []
+        for arm in arms:
+            found = self.recorded(judge, dataset, pairs, arm)
+            if lacking := [pair for pair in pairs if pair.id not in found]:
+                raise JudgeFixturesError(self._lacking(judge.name, dataset, arm, lacking, len(pairs)))
+            replies.append(tuple(found[pair.id] for pair in pairs))
+        return replies
+
+    def unanswered(self, judge: str, dataset: str, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
+        """Return why a log answers nothing at all in an arm, empty where it answers something in each.
+
+        A log without any cue-free answer about these pairs is not about them: that is for `replies` to say.
+        """
+        imported = self.of(judge, dataset)
+        if not any(imported.has(pairs, (replace(NO_CUE, order=order), 0)) for order in get_args(Order)):
+            return ""
+        for arm in arms:
+            if not imported.has(pairs, arm):
+                return (
+                    f"{judge} is imported: its log has no answers in condition {_named(arm)} "
+                    f"({len(pairs)} pairs lacking)"
+                )
+        return ""
+
+    def _lacking(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair], n: int) -> str:
+        names = ", ".join(pair.id for pair in lacking[:MOST_NAMED]) + (", ..." if len(lacking) > MOST_NAMED else "")
+        condition, repeat = arm
+        other: Order = "21" if condition.order == "12" else "12"
+        there = len(self.of(judge, dataset).found(lacking, (replace(condition, order=other), repeat)))
+        # Both orders of a pair are one another's mirror: which is called the first may differ from run to run.
+        also = f" (about {there} of them it has the other order alone)" if there and not repeat else ""
+        return (
+            f"{judge} is imported: its log has no answer about {len(lacking)} of {n} pairs of {dataset} in condition "
+            f"{_named(arm)}{also}: {names}. Nothing can be asked: import a log that has them, or ask about the pairs "
+            f"that it has answers about, which lie beside {self.path(judge, dataset)} in pairs.jsonl."
+        )
+
+
+def _named(arm: Arm) -> str:
+    condition, repeat = arm
+    return f"{condition.name}, repeat {repeat}" if repeat else condition.name

@@ -1,0 +1,165 @@
+"""What can be counted in a response without reading it, and which pairs do not give the better one away by that.
+
+Texts and gold alone are known here. Whether a judge went by one of these counts: `judgefixtures.checks.control`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+
+from judgefixtures.material.pairs import Pair
+
+SPARE = 70  # so many pairs beyond those that are wanted are looked at: all of a house set, a moment of any other
+ROOM = 8  # a count is left alone while it tells the better response on at most n / ROOM pairs more than it tells wrong
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+SENTENCE = re.compile(r"[.!?。！？]+(?=[\s\"'”’)\]]|$)")
+FUNCTION_WORDS = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "for",
+        "from",
+        "he",
+        "her",
+        "his",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "not",
+        "of",
+        "on",
+        "or",
+        "she",
+        "so",
+        "that",
+        "the",
+        "their",
+        "they",
+        "this",
+        "to",
+        "was",
+        "which",
+        "with",
+        "you",
+    }
+)
+
+
+class _Text:
+    """A text in the parts that are counted."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def words(self) -> list[str]:
+        return WORD.findall(self.text)
+
+    @cached_property
+    def sentences(self) -> int:
+        return len(SENTENCE.findall(self.text))
+
+    @cached_property
+    def distinct(self) -> int:
+        return len({word.lower() for word in self.words})
+
+    def marks(self, characters: str) -> int:
+        return sum(map(self.text.count, characters))
+
+    def a_word(self, number: int) -> float:
+        return number / max(len(self.words), 1)
+
+
+# Marks of other scripts are counted with those of this one: a judge of Chinese texts can go by them, too.
+COUNTS: Mapping[str, Callable[[_Text], float]] = MappingProxyType(
+    {
+        "the number of characters": lambda of: len(of.text),
+        "the number of words": lambda of: len(of.words),
+        "the number of sentences": lambda of: of.sentences,
+        "the number of paragraphs": lambda of: sum(bool(part.strip()) for part in re.split(r"\n\s*\n", of.text)),
+        "the number of line breaks": lambda of: of.marks("\n"),
+        "the number of full stops": lambda of: of.marks(".。।"),
+        "the number of commas": lambda of: of.marks(",，、،"),
+        "the number of question marks": lambda of: of.marks("?？؟"),
+        "the number of exclamation marks": lambda of: of.marks("!！"),
+        "the number of colons and semicolons": lambda of: of.marks(":;：；؛"),
+        "the number of quotation marks": lambda of: of.marks('"“”„«»「」'),
+        "the number of digits": lambda of: sum(map(str.isdigit, of.text)),
+        "the number of capitals": lambda of: sum(map(str.isupper, of.text)),
+        "the number of words in capitals": lambda of: sum(len(word) > 1 and word.isupper() for word in of.words),
+        "the number of distinct words": lambda of: of.distinct,
+        "the share of distinct words": lambda of: of.a_word(of.distinct),
+        "the share of function words": lambda of: of.a_word(sum(word.lower() in FUNCTION_WORDS for word in of.words)),
+        "the mean length of words": lambda of: of.a_word(sum(map(len, of.words))),
+        "the length of the longest word": lambda of: max(map(len, of.words), default=0),
+        "the mean length of sentences": lambda of: len(of.words) / max(of.sentences, 1),
+    }
+)
+
+
+@lru_cache(maxsize=1024)
+def leanings(pair: Pair) -> Mapping[str, int]:
+    """Return for every count on which response it is larger: 1, -1 for response 2, 0 where both have as many.
+
+    >>> found = leanings(Pair("1", "q", "One, two, three.", "One. Two."))
+    >>> [found[f"the number of {name}"] for name in ("commas", "full stops", "digits")]
+    [1, -1, 0]
+    """
+    one, two = _Text(pair.response_1), _Text(pair.response_2)
+    found = {name: (count(one) > count(two)) - (count(one) < count(two)) for name, count in COUNTS.items()}
+    return MappingProxyType(found)
+
+
+@lru_cache(maxsize=64)  # each judge and each item of a run ask for the same
+def least_telling(pairs: tuple[Pair, ...], wanted: int) -> tuple[Pair, ...]:
+    """Return as many pairs with gold as are wanted, on which as few counts as possible tell the better response.
+
+    Begins with the first ones and exchanges one at a time for what lowers the excess most: the sum over all counts of
+    the squared number of pairs by which one tells the better response more often than wrong, or wrong more often than
+    right, beyond n / ROOM. Ends where none lowers it by (n / ROOM) ** 2, since a pair that is exchanged has to be asked
+    about anew: pairs on which nothing tells are the first ones. What was first stays first. Only the first
+    `wanted + SPARE` pairs are looked at.
+
+    >>> telling = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=1) for n in range(6)]
+    >>> other = [Pair(f"{n}", "q", "Yes, yes.", "Yes", gold=2) for n in range(6, 9)]
+    >>> [pair.id for pair in least_telling((*telling, *other), 4)]
+    ['2', '3', '6', '7']
+    """
+    pool = pairs[: wanted + SPARE]
+    told = [[side if pair.gold == 1 else -side for side in leanings(pair).values()] for pair in pool]
+    chosen, spare = list(range(min(wanted, len(pool)))), list(range(wanted, len(pool)))
+    sums = [sum(column) for column in zip(*(told[n] for n in chosen), strict=True)]
+    excess = [max(0.0, abs(total) - wanted / ROOM) ** 2 for total in range(-wanted - 2, wanted + 3)]
+    least = _total(excess, sums)
+    while True:
+        best: tuple[int, int] | None = None
+        before = least
+        for place, old in enumerate(chosen):
+            without = [total - value for total, value in zip(sums, told[old], strict=True)]
+            for beside, new in enumerate(spare):
+                with_it = [total + value for total, value in zip(without, told[new], strict=True)]
+                if (found := _total(excess, with_it)) < least:
+                    least, best = found, (place, beside)
+        if best is None or before - least < (wanted / ROOM) ** 2:
+            return tuple(pool[n] for n in sorted(chosen))
+        place, beside = best
+        sums = [
+            total - old + new for total, old, new in zip(sums, told[chosen[place]], told[spare[beside]], strict=True)
+        ]
+        chosen[place], spare[beside] = spare[beside], chosen[place]
+
+
+def _total(excess: Sequence[float], sums: Sequence[int]) -> float:
+    return sum([excess[total + len(excess) // 2] for total in sums])

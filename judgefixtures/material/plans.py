@@ -1,0 +1,569 @@
+"""Plans: what a judge is told to check before it judges, after PlanJudge (arXiv 2601.03630).
+
+Three ways to a plan: one written by hand for each kind of task ("heuristic"), one that the judge's model writes for
+the task ("self"), and one that it writes on top of the hand-made one ("combined"). Text goes in and plans come
+out: nothing is asked here. Plans are keyed by the kind of task and never by a category of a dataset: a plan that
+knows which bias is under test, or which response is right, would measure itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from judgefixtures.material.contrasts import Condition
+from judgefixtures.material.pairs import Pair
+
+Kind = Literal[
+    "creative-writing",
+    "translation",
+    "summarization",
+    "rewriting",
+    "safety",
+    "code",
+    "reasoning",
+    "factual",
+    "instruction",
+]
+Asked = Literal["self", "combined"]
+Origin = Literal["heuristic", "self", "combined", "fallback"]
+Fault = Literal[
+    "failed",  # the call ended without a usable answer: refused, filtered, cut off
+    "empty",  # fewer than LEAST_WORDS words
+    "answer",  # it gives a verdict, or has nothing of the form that a plan was asked for in
+    "names-response",  # a leak: it prefers one of the responses, or says what the right one looks like
+    "names-bias",  # a leak: it names a bias that datasets test for
+]
+LEAKS: tuple[Fault, ...] = ("names-response", "names-bias")
+LEAST_WORDS = 5
+LONGEST_PLAN = 100_000  # characters; what is longer is a loop, and is not read
+
+# What a server can tell the two calls apart by: a prompt that asks for a plan begins with the one, a prompt that
+# has one carried out begins with the other, or holds it where its template has {plan}.
+PLANNING_MARK = "Write an evaluation plan for the task below."
+EXECUTION_MARK = "Carry out the evaluation plan below, step by step, and nothing but the plan:"
+START_TAG, END_TAG = "[Start of Plan]", "[End of Plan]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Planning(Condition):
+    """The condition in which plans are asked for: no cue, no order, no edit, and a name of its own."""
+
+    @property
+    def name(self) -> str:
+        """The condition's name, also its cassette's."""
+        return "plan"
+
+
+PLAN = _Planning()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan that a judge carries out for a pair: the same one in every condition, order and repeat.
+
+    A `fault` is why the answer to the planning prompt was not a plan: then `text` is the hand-made plan of the kind,
+    `origin` is "fallback", `rejected` is what was answered, and `detail` says what is wrong with it.
+    """
+
+    text: str
+    kind: Kind
+    origin: Origin
+    fault: Fault | None = None
+    detail: str = ""
+    rejected: str = ""
+
+    @property
+    def digest(self) -> str:
+        """A digest of what the judge reads."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# --- kinds of task --------------------------------------------------------------------------------------------
+
+# A request says what it wants at its start or at its end; what stands between is often a text to work on.
+REQUEST_START, REQUEST_END = 400, 200
+
+
+def _words(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})", re.IGNORECASE)
+
+
+# In this order, the first that matches: what is done to a given text comes before what that text is about.
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        "translation",
+        _words(
+            r"translat(?:e|es|ed|ing|ion|ions)\b",
+            r"how (?:do|would|can) (?:you|i|we) say\b.{0,80}\bin "
+            r"(?:english|french|spanish|german|italian|latin|chinese|japanese|korean|russian|arabic|"
+            r"portuguese|dutch|hindi)\b",
+        ),
+    ),
+    (
+        "summarization",
+        _words(
+            r"summar(?:y|ies|i[sz]e[sd]?|i[sz]ing|i[sz]ation)\b",
+            r"tl;?dr\b",
+            r"(?:main|key) (?:points|ideas|takeaways) of\b",
+            r"condense\b",
+        ),
+    ),
+    (
+        "rewriting",
+        _words(
+            r"re-?(?:write|word|phrase)\b",
+            r"rewriting\b",
+            r"paraphrase\b",
+            r"proof-?read\b",
+            r"(?:edit|revise|correct|improve|polish|simplify|fix) (?:the|this|my|these|following)"
+            r"(?: \w+){0,3} (?:sentences?|text|paragraphs?|essay|email|letter|grammar|passage|wording|"
+            r"article|draft)\b",
+            r"(?:change|convert|turn|put) (?:the|this|these|each)(?: \w+){0,3} "
+            r"(?:sentences?|text|paragraphs?|passage)\b",
+        ),
+    ),
+    (
+        "safety",
+        _words(
+            r"(?:make|build|assemble|plant) (?:an? )?(?:\w+ )?(?:bombs?|explosives?|weapons?|poison)\b",
+            r"malware\b",
+            r"ransomware\b",
+            r"keylogger\b",
+            r"phishing\b",
+            r"launder(?:ing)? money\b",
+            r"suicide\b",
+            r"self[- ]harm\b",
+            r"(?:kill|hurt|poison|stalk|murder|kidnap|blackmail) "
+            r"(?:some(?:one|body)|myself|my \w+|people|an? (?:person|child|man|woman))\b",
+            r"hack (?:into|some|my)\b",
+            r"(?:cook|make|synthesi[sz]e|buy) (?:meth|methamphetamine|heroin|cocaine|fentanyl)\b",
+            r"shoplift\w*\b",
+            r"steal\b",
+            r"counterfeit\b",
+            r"forge(?:d)? (?:a|an|documents?|checks?)\b",
+            r"(?:racist|sexist) (?:jokes?|slurs?|remarks?)\b",
+            r"(?:evade|avoid) (?:the police|taxes)\b",
+        ),
+    ),
+    (
+        "code",
+        _words(
+            r"python\b",
+            r"javascript\b",
+            r"typescript\b",
+            r"java\b",
+            r"c\+\+",
+            r"c#",
+            r"golang\b",
+            r"sql\b",
+            r"html\b",
+            r"css\b",
+            r"bash\b",
+            r"shell script\b",
+            r"regex(?:es)?\b",
+            r"regular expression\b",
+            r"source code\b",
+            r"pseudo-?code\b",
+            r"(?:write|create|implement|debug|"
+            r"fix|complete) (?:a|an|the|this|my|some)?(?: \w+){0,3} (?:function|method|class|program|query|"
+            r"code|algorithm)\b",
+            r"def \w{1,80}\(",
+            r"compil(?:e|er) error\b",
+            r"unit tests?\b",
+        ),
+    ),
+    (
+        "creative-writing",
+        _words(
+            r"(?:write|compose|create|tell|invent|make up|craft|give)(?: me| us)?"
+            r"(?: an?| the| some)?"
+            r"(?: [\w'-]+){0,4} (?:stor(?:y|ies)|poems?|haikus?|limericks?|sonnets?|songs?|lyrics|"
+            r"jokes?|scenes?|dialogues?|monologues?|tales?|fables?|rap|screenplays?|slogans?|"
+            r"taglines?|novels?|riddles?)\b",
+            r"role-?play\b",
+            r"once upon a time\b",
+        ),
+    ),
+    (
+        "reasoning",
+        _words(
+            r"solve\b",
+            r"calculate\b",
+            r"compute\b",
+            r"prove\b",
+            r"equation\b",
+            r"probability\b",
+            r"integral\b",
+            r"derivative\b",
+            r"how (?:many|much)\b.{0,300}\d",
+            r"what is \d[\d ]{0,20}[-+*/x^]",
+            r"square root\b",
+            r"simplify \S{0,40}\d",
+            r"riddle\b",
+            r"logic(?:al)? puzzle\b",
+            r"which (?:number|of the following)\b",
+            r"percent(?:age)? of\b",
+            r"sum of\b",
+            r"next (?:number|term)\b",
+            r"\d+ ?[+*^=] ?\d+",
+        ),
+    ),
+    (
+        "factual",
+        re.compile(
+            r"^\W*(?:(?:please|can you|could you|would you|will you),? )*(?:who|what|when|where|why|"
+            r"which|how|is|are|was|were|do|does|did|can|could|will|has|have|explain|describe|define|"
+            r"name|identify|compare|tell me (?:about|why|how|what|when|where|who)|eli5)\b"
+            r"|(?:^|[\s,:;(])(?:who|what|when|where|why|which|how)\b[^?]{0,300}\?",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def kind_of(pair: Pair) -> Kind:
+    """Return the kind of task that a pair's question is, by documented rules over its wording (English).
+
+    Content type "Story" is creative writing. Otherwise the start of the question (400 characters) and its end (200)
+    are looked through for what they ask, in this order: translation, summarization, rewriting, safety, code,
+    creative writing, reasoning; "explain" or a question word at the start, or a question with one, makes it factual;
+    anything else is a general instruction. The category, the gold and the responses are never looked at.
+
+    >>> kind_of(Pair("1", "Why are there two high tides a day?", "Because", "Perhaps"))
+    'factual'
+    >>> kind_of(Pair("2", "Translate the following poem into French: ...", "Un", "Deux"))
+    'translation'
+    """
+    if pair.content_type == "Story":
+        return "creative-writing"
+    question = pair.question
+    request = question[:REQUEST_START]
+    if len(question) > REQUEST_START:
+        request += "\n" + question[REQUEST_START:][-REQUEST_END:]
+    return next((kind for kind, pattern in _KINDS if pattern.search(request)), "instruction")
+
+
+HAND_MADE = Path(__file__).parents[1] / "templates" / "plans"
+KINDS: tuple[Kind, ...] = get_args(Kind)
+HEURISTICS: Mapping[Kind, str] = MappingProxyType(
+    {kind: (HAND_MADE / f"{kind}.txt").read_text(encoding="utf-8").removesuffix("\n") for kind in KINDS}
+)
+
+
+def heuristic_plan(pair: Pair, kind: Kind | None = None) -> Plan:
+    """Return the hand-made plan of a pair's kind of task, or of another kind."""
+    kind = kind or kind_of(pair)
+    return Plan(HEURISTICS[kind], kind, "heuristic")
+
+
+# --- prompts --------------------------------------------------------------------------------------------------
+
+_SLOT = re.compile(r"\{(kind|question|response_1|response_2|seen|context|responses|plan)\}")
+
+_PLANNING = f"""\
+{PLANNING_MARK}
+
+Two responses to the task will be compared later, by a judge who follows your plan to the letter. Do not carry out the \
+task and judge nothing yet: write down the steps that the judge has to take. {{seen}}
+
+- Say what a response to this very task has to get right, and what would make it fail.
+- For each point say how to check it in a response. Put what matters most first.
+- End with a step that says how the findings lead to the choice of one response.
+- Treat the responses alike. Refer to what a response says and does, and to nothing outside of it.
+
+Write the plan in English, as numbered steps, between these two tags:
+{START_TAG}
+{END_TAG}
+{{context}}
+[Start of Task]
+{{question}}
+[End of Task]{{responses}}"""
+_HIDDEN = "You do not see the responses: the plan must serve whatever they are."
+_SHOWN = "The responses are below, so that you know what to look for: do not say which is better, and name neither."
+_RESPONSES = """
+
+[One response]
+{response_1}
+[End of it]
+
+[The other response]
+{response_2}
+[End of it]"""
+_CONTEXT = """
+For tasks of this kind ({kind}) there is a plan that somebody wrote by hand. Start from it: keep what fits, and make \
+every step specific to the task.
+
+[Start of the general plan]
+{plan}
+[End of the general plan]
+"""
+_EXECUTION = f"""\
+{EXECUTION_MARK} add no criterion to it and leave none out. Then give the verdict to which the plan leads, in exactly \
+the form that the task asks for.
+
+{START_TAG}
+{{plan}}
+{END_TAG}"""
+
+
+def _filled(text: str, **slots: str) -> str:
+    """Return a text with its slots filled in one pass: what fills a slot is never read as part of the text."""
+    return _SLOT.sub(lambda slot: slots.get(slot[1], slot[0]), text)
+
+
+def planning_prompt(pair: Pair, asked: Asked, *, sees_responses: bool = False, kind: Kind | None = None) -> str:
+    """Return the prompt that asks for a plan for a pair's task: without cues, and unless wanted without responses.
+
+    "combined" adds the hand-made plan of the kind as context; `kind` overrides the pair's own.
+    """
+    kind = kind or kind_of(pair)
+    context = _filled(_CONTEXT, kind=kind.replace("-", " "), plan=HEURISTICS[kind]) if asked == "combined" else ""
+    responses = _filled(_RESPONSES, response_1=pair.response_1, response_2=pair.response_2) if sees_responses else ""
+    return _filled(
+        _PLANNING,
+        seen=_SHOWN if sees_responses else _HIDDEN,
+        context=context,
+        question=pair.question,
+        responses=responses,
+    )
+
+
+def execution_text(plan: Plan) -> str:
+    """Return what tells a judge to carry out a plan: what fills {plan} in a template."""
+    return _filled(_EXECUTION, plan=plan.text)
+
+
+def execution_prompt(prompt: str, plan: Plan) -> str:
+    """Return a judge's prompt with the order to carry out a plan put before it.
+
+    >>> execution_prompt("Which is better?", Plan("1. Check {question}.", "factual", "self"))[-20:]
+    'n]\\n\\nWhich is better?'
+    """
+    return f"{execution_text(plan)}\n\n{prompt}"
+
+
+def planning_digest(strategy: str) -> str:
+    """Return a digest of all wording through which a strategy can change an answer; part of a judge's identity."""
+    asked = (_PLANNING, _HIDDEN, _SHOWN, _RESPONSES) if strategy != "plan-heuristic" else ()
+    context = (_CONTEXT,) if strategy == "plan-combined" else ()
+    # Every strategy falls back on the hand-made plans.
+    wording = (_EXECUTION, sorted(HEURISTICS.items()), asked, context)
+    return hashlib.sha256(repr(wording).encode()).hexdigest()[:16]
+
+
+# --- from an answer to a plan -----------------------------------------------------------------------------------
+
+
+def read_plan(answer: str, pair: Pair, origin: Asked, failure: str | None = None, kind: Kind | None = None) -> Plan:
+    """Return the plan that an answer to a planning prompt holds, or the hand-made one of the kind with the fault.
+
+    `failure` is why there is no usable answer at all. No text raises; time is linear in the length of the answer.
+
+    >>> pair = Pair("1", "Why is the sky blue?", "a", "b")
+    >>> read_plan("[Start of Plan]1. Check that each response names scattering. "
+    ...           "2. Compare how clear the responses are.[End of Plan]", pair, "self").origin
+    'self'
+    >>> read_plan("Because blue light scatters more than red light does.", pair, "self").fault
+    'answer'
+    """
+    kind = kind or kind_of(pair)
+    text = plan_text(answer)
+    fault, detail = ("failed", failure) if failure is not None else fault_of(text, pair)
+    if fault is None and not (_STEP.search(text) or _TAG.search(_without_thoughts(answer))):
+        fault, detail = "answer", "it is neither between the tags that were asked for nor a list of steps"
+    if fault is None:
+        return Plan(text, kind, origin)
+    return Plan(HEURISTICS[kind], kind, "fallback", fault, detail, text[:LONGEST_PLAN])
+
+
+_THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_TAG = re.compile(r"\[ ?(start|end) of (?:the )?plan ?\]", re.IGNORECASE)
+_STEP = re.compile(r"^[ \t*#|]{0,9}(?:(?:step )?\d{1,2}\*{0,2}[.):]|[-*•] )", re.IGNORECASE | re.MULTILINE)
+
+
+def plan_text(answer: str) -> str:
+    """Return the plan in an answer: between the last tags that hold any text; without tags, the whole answer.
+
+    Thinking is left out: <think> blocks, what follows one that never ends, what precedes a lone </think>.
+
+    >>> plan_text("<think>Hm.</think>Sure! [Start of Plan] 1. Check the sum. [End of Plan] Good luck!")
+    '1. Check the sum.'
+    """
+    text = _without_thoughts(answer)
+    tags = list(_TAG.finditer(text))
+    found = ""
+    for number, tag in enumerate(tags):
+        if tag[1].lower() == "start":
+            end = tags[number + 1].start() if number + 1 < len(tags) else len(text)
+            found = text[tag.end() : end].strip(" \t\r\n*#`") or found
+    if found or not tags:
+        return found or text.strip()
+    if any(tag[1].lower() == "start" for tag in tags):
+        return ""
+    return text[: tags[-1].start()].strip()  # an end without a start
+
+
+def _without_thoughts(text: str) -> str:
+    kept: list[str] = []
+    at, thinking = 0, False
+    for tag in _THINK.finditer(text):
+        if not tag[1]:
+            if not thinking:
+                kept.append(text[at : tag.start()])
+            thinking = True
+            continue
+        if not thinking:
+            kept.clear()  # the server swallowed the opening tag
+        at, thinking = tag.end(), False
+    return "".join(kept if thinking else [*kept, text[at:]])
+
+
+# --- what is wrong with a plan ----------------------------------------------------------------------------------
+
+_VERDICT_JSON = re.compile(r"\"selected_response\"\s{0,9}:\s{0,9}\"?([12])")
+_VERDICT_BRACKETS = re.compile(r"\[\[([AB])\]\]")
+# Any plan may warn of these, whatever the pair; of the others nobody speaks who does not know the set.
+_COMMON_BIAS = re.compile(
+    r"\b(?:(?:length|verbosity|concreteness)[- ]bias(?:es)?\b|bias(?:es)?(?: \w+)? (?:toward|towards|for|of|against|to)"
+    r"(?: \w+)? (?:length|longer|verbosity|concreteness|concrete)\b)",
+    re.IGNORECASE,
+)
+_BIAS = re.compile(
+    r"\b(?:empty[- ]references?|content[- ]continuation|nested[- ]instructions?|familiar[- ]knowledge)\b", re.IGNORECASE
+)
+_CAUTION = re.compile(
+    r"\b(?:avoid|ignore|disregard|beware|aware|guard|resist|prevent|minimi[sz]e|mitigate|counter|watch|mindful|careful|"
+    r"without|regardless|irrespective|free (?:of|from)|not|n't|never|no)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_THING = r"(?:response|answer|story|assistant|option|candidate|output|reply|text)"
+_ONE = rf"(?:(?i:{_THING}) ?\(?(1|2|A|B|(?i:one|two))\b\)?|(?i:the (first|second) {_THING}))"
+_IS_BETTER = re.compile(
+    rf"\b{_ONE} (?i:(?:is|seems|appears|looks|will be|would be|should be|must be|should|must|will|wins)\b"
+    r"(?: (?:clearly|the|much|far|be|obviously|likely|probably)){0,3}"
+    r"(?: (?:better|best|correct|right|preferred|superior|stronger|winner|win|chosen|selected)\b)|wins\b)"
+)
+_CHOOSE = re.compile(
+    rf"\b(?i:choose|select|pick|prefer|favou?r|vote for|go with|lean towards?|the (?:better|correct|right|best) "
+    rf"{_THING} is(?: clearly)?) {_ONE}"
+)
+_OPEN = re.compile(
+    r"\b(?:if|whether|when|which|unless|otherwise|or|either|only|where|e\.g|for (?:example|instance)|such as|suppose|"
+    r"assume)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\b(?:check|verify|assess|determine|judge|confirm|ensure|evaluate|see|ask|score|decide|how)\b", re.IGNORECASE
+)
+_LOOKS_LIKE = re.compile(
+    rf"\bthe (?:correct|right|better|best|preferred|winning) (?:{_THING}|one) (?:is|will be|tends to be|would be)"
+    r"(?: (?:typically|usually|often|generally|likely|probably|always|normally|almost|the)){1,3} (?:more )?"
+    r"(?:brief|briefer|short|shorter|long|longer|concise|detailed|concrete|specific|simple|simpler|plain|plainer)\b",
+    re.IGNORECASE,
+)
+
+
+def fault_of(text: str, pair: Pair) -> tuple[Fault | None, str]:
+    """Return what keeps a text from being a plan for a pair, with a detail, or (None, "").
+
+    The first that applies: fewer than five words are "empty", more than LONGEST_PLAN characters "failed"; a verdict
+    (selected_response with one value, [[A]] without [[B]] or the reverse) is an "answer"; then what `leaks` finds
+    (in English, which planning prompts ask for). No rule reads what a plan is about: it may be a poor one.
+    """
+    if sum(1 for _, _ in zip(_WORD.finditer(text), range(LEAST_WORDS), strict=False)) < LEAST_WORDS:
+        return "empty", f"{text[:80]!r} is not a plan"
+    if len(text) > LONGEST_PLAN:
+        return "failed", f"it has {len(text)} characters: a loop"
+    verdicts = {*_VERDICT_JSON.findall(text)} or {*_VERDICT_BRACKETS.findall(text)}
+    if len(verdicts) == 1:
+        return "answer", "it gives a verdict"
+    return leaks(text, pair) or (None, "")
+
+
+def leaks(text: str, pair: Pair) -> tuple[Fault, str] | None:
+    """Return what a plan gives away, or None: it prefers a response, describes the right one, or names a bias.
+
+    One response is preferred where a statement says so of it ("Response 1 is better", "prefer the second answer")
+    without a condition, and none says so of the other. The biases are those of BiasBench (length, concreteness,
+    empty reference, content continuation, nested instruction, familiar knowledge), named as such; to warn of length
+    or concreteness ("avoid length bias") gives nothing away.
+    Words that the pair's question uses itself give nothing away.
+
+    >>> leaks("Choose Response 2.", Pair("1", "Why?", "a", "b", gold=2))
+    ('names-response', "it prefers response 2, which is the better one: 'Choose Response 2'")
+    """
+    preferred: dict[int, str] = {}
+    for statement in _statements(text):
+        if _OPEN.search(statement):
+            continue
+        patterns = (_CHOOSE,) if _ASKS.search(statement) else (_CHOOSE, _IS_BETTER)
+        for found in (match for pattern in patterns for match in pattern.finditer(statement)):
+            named = (found[1] or found[2]).lower()
+            preferred.setdefault(1 if named in ("1", "a", "one", "first") else 2, statement.strip()[:160])
+    if len(preferred) == 1:
+        ((number, statement),) = preferred.items()
+        gold = ", which is the better one" if number == pair.gold else ""
+        return "names-response", f"it prefers response {number}{gold}: {statement!r}"
+    if looks := next(_named(_LOOKS_LIKE, text, pair), None):
+        return "names-response", f"it says what the right response looks like: {looks!r}"
+    named_biases = itertools.chain(_named(_BIAS, text, pair), _named(_COMMON_BIAS, text, pair, unless=_CAUTION))
+    if bias := next(named_biases, None):
+        return "names-bias", f"it names a bias: {bias!r}"
+    return None
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Yield the lines and sentences of a text; of an endless one, its first characters."""
+    for statement in re.split(r"[\n;?!]|(?<!e\.g)(?<!i\.e)\.(?=\s|$)", text):
+        if statement.strip():
+            yield statement[:LONGEST_STATEMENT]
+
+
+LONGEST_STATEMENT = 1000
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+")  # scripts that set no spaces: a character counts
+
+
+def _named(pattern: re.Pattern[str], text: str, pair: Pair, unless: re.Pattern[str] | None = None) -> Iterator[str]:
+    """Yield what matches and is not a phrase of the question itself, but in statements where `unless` matches."""
+    asked = pair.question.casefold()
+    for statement in _statements(text):
+        if unless is None or not unless.search(statement):
+            yield from (found[0] for found in pattern.finditer(statement) if found[0].casefold() not in asked)
+
+
+# --- counts -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of the plans for some pairs: how many are the judge's own, how many are a fallback, and why."""
+
+    n: int
+    fallback: int
+    faults: Mapping[Fault, int]
+    kinds: Mapping[Kind, int]
+    leaks: int
+
+    @property
+    def planned(self) -> int:
+        """Plans that are carried out as they were made."""
+        return self.n - self.fallback
+
+
+def tally(pairs: Sequence[Pair], plans: Sequence[Plan]) -> Tally:
+    """Return the counts over the plans of some pairs, in their order; a hand-made plan that leaks counts too."""
+    faults = Counter(plan.fault for plan in plans if plan.fault is not None)
+    kinds = Counter(plan.kind for plan in plans)
+    leaking = sum(
+        plan.fault in LEAKS or leaks(plan.text, pair) is not None for pair, plan in zip(pairs, plans, strict=True)
+    )
+    fallback = sum(plan.origin == "fallback" for plan in plans)
+    return Tally(len(plans), fallback, dict(sorted(faults.items())), dict(sorted(kinds.items())), leaking)

@@ -1,0 +1,252 @@
+"""Prompts: templates with slots, and the text that a judge reads for a pair in a condition.
+
+A slot is filled once, in a single pass over the template: whatever a response contains (braces, other
+slots' names, section titles) arrives verbatim and is never read as part of the template.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from judgefixtures.material.contrasts import Condition
+from judgefixtures.material.edits import edited
+from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.words.errors import JudgeFixturesError, choices
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
+PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
+
+Placement = Literal["after", "before"]
+Mode = Literal["pairwise", "pointwise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The slots of templates of one mode: texts that each has to have, cues, and what it may have; and who has them."""
+
+    texts: tuple[str, ...]
+    cues: tuple[str, ...]
+    optional: tuple[str, ...]
+    built_in: tuple[str, ...]
+
+    @property
+    def slot(self) -> re.Pattern[str]:
+        """What a slot looks like; its first group is the slot's name."""
+        return re.compile(rf"\{{({'|'.join((*self.texts, *self.cues, *self.optional))})\}}")
+
+
+LAYOUTS: Mapping[Mode, Layout] = MappingProxyType(
+    {
+        "pairwise": Layout(("question", "response_1", "response_2"), ("cue_1", "cue_2"), (PLAN_SLOT,), BUILT_IN),
+        "pointwise": Layout(("question", "response"), ("cue",), ("scale",), ("pointwise", "pointwise-brackets")),
+    }
+)
+SHOWS: Mapping[Mode, str] = MappingProxyType({"pairwise": "a pair", "pointwise": "one response"})
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A prompt with slots: {question} {response_1} {response_2}, and {cue_1} {cue_2} for placement "after".
+
+    {plan} may say where a plan is to stand; it stays empty for a judge whose strategy is "direct". Of a judge that
+    scores they are {question} {response}, {cue} and, if it likes, {scale}.
+    `variants` holds wordings for other content types than the default one (the built-in "Story").
+    `cue_after` is the text that the cues follow, in a template without slots for them.
+    """
+
+    name: str
+    text: str
+    variants: tuple[tuple[str, str], ...] = ()
+    cue_after: str = ""
+    mode: Mode = "pairwise"
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the template can add to a prompt."""
+        said = (self.text, self.variants, *([self.cue_after] if self.cue_after else ()))
+        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+    def text_for(self, content_type: str) -> str:
+        """Return the wording for this content type."""
+        return dict(self.variants).get(content_type, self.text)
+
+    def takes_plan(self, content_type: str) -> bool:
+        """Tell whether the wording for a content type says where a plan is to stand."""
+        return f"{{{PLAN_SLOT}}}" in self.text_for(content_type)
+
+    def render(self, pair: Pair, condition: Condition, placement: Placement = "after", plan: str = "") -> str:
+        """Return the prompt for a pair in a condition, cues after the responses or before each of them."""
+        cues = [
+            cue.render(pair.content_type, number) if cue else ""
+            for number, cue in ((1, condition.cue_1), (2, condition.cue_2))
+        ]
+        responses = [pair.response_1, pair.response_2]
+        if placement == "before":
+            responses = [f"{cue}\n{text}" if cue else text for cue, text in zip(cues, responses, strict=True)]
+            cues = ["", ""]
+        return self._filled(pair, [pair.question, *responses], cues, plan)
+
+    def render_one(
+        self, pair: Pair, response: str, cue: str = "", placement: Placement = "after", scale: str = ""
+    ) -> str:
+        """Return the prompt for one response to a pair's question, with the sentence of its cue, if it has one."""
+        if placement == "before" and cue:
+            response, cue = f"{cue}\n{response}", ""
+        return self._filled(pair, [pair.question, response], [cue], scale)
+
+    def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: str) -> str:
+        """Return the wording for a pair with its slots filled: the texts, the cues, and what is optional."""
+        layout = LAYOUTS[self.mode]
+        names = (*layout.texts, *layout.cues, *layout.optional)
+        slots = dict(zip(names, (*texts, *cues, optional), strict=True))
+        text = self.text_for(pair.content_type)
+        if self.cue_after and any(cues):  # without cues the prompt is the user's own to the letter
+            text = _with_cue_lines(text, self.cue_after, layout.cues)
+        return layout.slot.sub(lambda slot: slots[slot[1]], text)
+
+
+def _with_cue_lines(text: str, cue_after: str, cues: Sequence[str]) -> str:
+    """Return a template with the cues after a text of it, each on a line of its own."""
+    before, anchor, after = text.partition(cue_after)
+    lines = "\n".join(f"{{{slot}}}" for slot in cues)
+    start, end = ("" if anchor.endswith("\n") else "\n"), ("" if after.startswith("\n") or not after else "\n")
+    return f"{before}{anchor}{start}{lines}{end}{after}"
+
+
+def presented(pair: Pair, condition: Condition) -> Pair:
+    """Return a pair as it stands before the judge in a condition: in its order, with its edit."""
+    turned = condition.order == "21"
+    if condition.edit is not None:
+        pair, _ = edited(pair, condition.edit, turned=turned)
+    return swapped(pair) if turned else pair
+
+
+def load_template(
+    template: str | Path,
+    placement: Placement = "after",
+    cue_after: str | None = None,
+    templates: Mapping[str, str | Path] = MappingProxyType({}),
+    mode: Mode = "pairwise",
+) -> Template:
+    """Return a built-in template by name, or the user's by path; raises JudgeFixturesError naming what lacks.
+
+    `templates` names the wordings for content types; `cue_after` is where the cues go without slots for them. `mode`
+    is that of the judge: a template shows a pair, or one response.
+
+    >>> load_template("silent-judge").name
+    'silent-judge'
+    """
+    loaded = _load(template, placement, cue_after, mode)
+    if not templates:
+        return replace(loaded, cue_after=cue_after or "")
+    own = {name: _load(path, placement, cue_after, mode).text_for(name) for name, path in sorted(templates.items())}
+    return replace(loaded, variants=tuple({**dict(loaded.variants), **own}.items()), cue_after=cue_after or "")
+
+
+def _load(template: str | Path, placement: Placement, cue_after: str | None, mode: Mode) -> Template:
+    layout = LAYOUTS[mode]
+    for other, its in LAYOUTS.items():
+        if other != mode and template in its.built_in:
+            raise _of_another_mode(repr(str(template)), mode, other)
+    if template in layout.built_in:
+        name = str(template)
+        variants = (("Story", _read(TEMPLATES / f"{name}.story.txt")),)
+        if cue_after is not None:
+            raise JudgeFixturesError(
+                f"cue_after does not go with the template {name!r}, which has slots for the cues: "
+                "remove it, or name a template of your own."
+            )
+        return Template(name, _read(TEMPLATES / f"{name}.txt"), variants, mode=mode)
+    path = Path(template)
+    if path.suffix == "" and not path.exists():
+        raise JudgeFixturesError(
+            f"there is no template {str(template)!r}: {choices(path.name, layout.built_in)}, or the path of a file."
+        )
+    text = _read(path)
+    _check_mode(text, path, mode)
+    _check_slots(text, path, placement, cue_after, layout)
+    return Template(path.name, text, mode=mode)
+
+
+def _check_mode(text: str, path: Path, mode: Mode) -> None:
+    """Raise JudgeFixturesError where a template is one of the other mode, by its slots."""
+    own = LAYOUTS[mode]
+    wanted = set(own.texts)
+    found = {name for layout in LAYOUTS.values() for name in layout.slot.findall(text)}
+    for other, layout in LAYOUTS.items():
+        its = set(layout.texts) - wanted
+        # Where a template for pairs has all that it needs, {response} is text of its own.
+        if other != mode and found & its and (mode == "pointwise" or not wanted <= found):
+            held = " ".join(f"{{{name}}}" for name in layout.texts if name in found & its)
+            raise _of_another_mode(f"{path} ({held})", mode, other)
+    if mode == "pointwise" and (left := found - {*own.texts, *own.cues, *own.optional}):
+        raise JudgeFixturesError(
+            f"the template {path} has {{{min(left)}}}, a slot of templates for pairs, which would "
+            "be sent as it stands: remove it, or write {cue}."
+        )
+
+
+def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesError:
+    layout = LAYOUTS[mode]
+    slots = " ".join(f"{{{name}}}" for name in (*layout.texts, *layout.cues))
+    return JudgeFixturesError(
+        f"the template {template} shows {SHOWS[other]}, and the judge's mode is {mode!r}: set mode = {other!r}, or "
+        f"name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
+    )
+
+
+def load_system_prompt(path: str | Path) -> str:
+    """Return the text of a system prompt's file, sent as it is; raises JudgeFixturesError."""
+    text = _read(Path(path), "system prompt")
+    if not text.strip():
+        raise JudgeFixturesError(f"the system prompt {path} holds no text: write it, or remove system_prompt.")
+    return text
+
+
+def _read(path: Path, what: str = "template") -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise JudgeFixturesError(f"the {what} {path} cannot be read: {error}. Save it as UTF-8 text.") from None
+    except OSError as error:
+        raise JudgeFixturesError(
+            f"the {what} {path} cannot be read: {error}. Paths are relative to the configuration file."
+        ) from None
+
+
+def _check_slots(text: str, path: Path, placement: Placement, cue_after: str | None, layout: Layout) -> None:
+    wanted = layout.texts + (layout.cues if placement == "after" and cue_after is None else ())
+    found = layout.slot.findall(text)
+    if cue_after is not None:
+        _check_anchor(text, path, cue_after, layout)
+    if missing := [slot for slot in wanted if slot not in found]:
+        listed = ", ".join(f"{{{slot}}}" for slot in missing)
+        hint = ""
+        if set(missing) <= set(layout.cues):
+            hint = ' Or say with cue_after = "..." which text of it the cues follow, or set cue_placement = "before".'
+        raise JudgeFixturesError(f"the template {path} lacks {listed}: put it where the text belongs.{hint}")
+    if twice := sorted({slot for slot in found if found.count(slot) > 1 and slot not in ("question", "scale")}):
+        raise JudgeFixturesError(f"the template {path} has {{{twice[0]}}} more than once: keep one.")
+
+
+def _check_anchor(text: str, path: Path, cue_after: str, layout: Layout) -> None:
+    if held := [slot for slot in layout.cues if f"{{{slot}}}" in text]:
+        raise JudgeFixturesError(f"the template {path} has {{{held[0]}}} and there is cue_after: keep one of the two.")
+    places = sum(text.startswith(cue_after, at) for at in range(len(text)))
+    if places != 1:
+        what = "is not in" if places == 0 else f"is {places} times in"
+        raise JudgeFixturesError(
+            f"cue_after = {cue_after!r} {what} the template {path}: give a text that is in it once, to the letter."
+        )
+    within = text.index(cue_after) + len(cue_after)
+    if any(slot.start() < within < slot.end() for slot in layout.slot.finditer(text)):
+        raise JudgeFixturesError(
+            f"cue_after = {cue_after!r} ends inside of a slot of the template {path}: give all of it."
+        )

@@ -1,0 +1,26 @@
+"""Validity: when so many verdicts are invalid that a gate has nothing to decide on. Nothing else is decided here."""
+
+from __future__ import annotations
+
+from judgefixtures.config import GateTable
+from judgefixtures.numbers.statistics import Totals, bare, proportion
+
+# Two-sided, so that the lower bound of an exact interval is one-sided at 95%, whatever `confidence` is.
+INVALID_CONFIDENCE = 0.90
+
+
+def too_many_invalid(invalid: int, n: int, gate: GateTable, totals: Totals | None = None) -> str | None:
+    """Return what is to be said of so many invalid verdicts of n where their share demonstrably exceeds max_invalid.
+
+    Demonstrably: its one-sided 95% Clopper-Pearson lower bound does. Fewer may be chance, and leave the gate to decide.
+    `totals` are the invalid ones by cluster where pairs are related.
+    """
+    if not invalid:
+        return None
+    least = proportion(invalid, n, INVALID_CONFIDENCE, "exact", totals).low
+    if least <= gate.max_invalid:
+        return None
+    return (
+        f"demonstrably more than max_invalid = {bare(gate.max_invalid)} allows (at least {bare(least, 3)}, one-sided "
+        "95%): ERROR; see the invalid column of judgments.jsonl, mend the judge or its prompt, and record again"
+    )

@@ -1,0 +1,1 @@
+"""Numbers: estimates and gates on counts, scores and odds. They know no judge and no pair."""

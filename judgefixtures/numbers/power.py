@@ -1,0 +1,293 @@
+"""Power: how likely an unbiased judge is to PASS, before any money is spent on asking one.
+
+A design is pairs, a tolerance and a level; this room knows no judge and no answer. Every probability of a contrast
+is exact for the gate that `judgefixtures.statistics.gate_shift` is: all tables of counts, no simulation. Those of a
+swap are simulated (benchmarks/worlds.py) and shipped as a table, as a preflight has no minutes to spare.
+numpy and scipy are imported by the functions that need them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+from judgefixtures.numbers.statistics import (
+    LARGEST_ADVICE,
+    bare,
+    check_alpha,
+    check_counts,
+    check_open,
+    lower_tail,
+    smallest,
+    tango_z,
+    z_quantile,
+)
+
+# What a good judge is assumed to flip without any bias: by noise, half of it each way.
+FLIP_RATES = (0.05, 0.10)
+# An unbiased judge should get through the whole run this often.
+ENOUGH = 0.8
+SWAPS = Path(__file__).parents[1] / "data" / "swap-power.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A contrast as it is going to be measured: its id, its dataset, n pairs, the tolerance of VSR, and alpha.
+
+    `group` is the family where it is not the contrast's id without two labels, as it is for cues. `least` are the pairs
+    without which something beside VSR cannot PASS, and `limit` is that of which they follow ("score .05").
+    """
+
+    contrast: str
+    dataset: str
+    n: int
+    tolerance: float
+    alpha: float = 0.05
+    group: str = ""
+    least: int = 0
+    limit: str = ""
+
+    @property
+    def held_to(self) -> str:
+        """The tolerance that the fewest pairs follow from, by its name where that is not VSR's."""
+        return (
+            self.limit if self.limit and self.fewest > smallest_n(self.tolerance, self.alpha) else bare(self.tolerance)
+        )
+
+    @property
+    def fewest(self) -> int:
+        """The fewest pairs with which anything can PASS."""
+        return max(smallest_n(self.tolerance, self.alpha), self.least)
+
+    @property
+    def family(self) -> str:
+        """The family whose contrasts share a line of the table."""
+        return self.group or self.contrast.rsplit("-", 2)[0]
+
+
+def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
+    """Return the fewest pairs at which a judge without a single flip PASSes; with fewer nothing can.
+
+    Without flips Tango's interval is +-z^2/(n + z^2), which must lie inside the tolerance (in (0, 1)).
+    Raises ValueError for a tolerance outside (0, 1) or an alpha outside (0, 0.5). Source: Tango 1998.
+
+    >>> [smallest_n(tolerance) for tolerance in (0.05, 0.10, 0.15, 0.20)]
+    [52, 25, 16, 11]
+    """
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
+    return math.floor(z_quantile(1 - alpha) ** 2 * (1 - tolerance) / tolerance) + 1
+
+
+def fewest(passes: Callable[[int], bool]) -> int:
+    """Return the smallest n that passes; more pairs always do."""
+    enough = 1
+    while not passes(enough):
+        enough *= 2
+    return smallest(lambda n: float(passes(n)), 1.0, enough) or enough
+
+
+def pass_probability(n: int, tolerance: float, flips: float, shift: float = 0.0, alpha: float = 0.05) -> float:
+    """Return the exact probability that `gate_shift` says PASS about a judge that is as described.
+
+    `flips` is the share of n pairs that flip by noise, half of it each way; `shift` is the judge's true VSR
+    and comes on top, all of it one way: flips + abs(shift) of the pairs flip. Sums the trinomial probability
+    of every table that passes. Raises ValueError as `gate_shift` does, and for shares that no judge can have.
+
+    >>> round(pass_probability(100, 0.10, flips=0.10), 2)
+    0.8
+    >>> round(pass_probability(100, 0.10, flips=0.10, shift=0.10), 2)
+    0.05
+    """
+    check_counts(0, 0, n)
+    check_open(tolerance, "tolerance")
+    check_alpha(alpha)
+    if not 0 <= flips <= 1 or not flips + abs(shift) <= 1 + 1e-12:
+        raise ValueError(f"flips and flips + abs(shift) must lie in 0..1, got flips={flips!r}, shift={shift!r}")
+    return _pass_probability(n, tolerance, flips, abs(shift), alpha)
+
+
+def chance(designs: Iterable[Design], flips: float) -> float:
+    """Return the probability that an unbiased judge with these noise flips PASSes all designs.
+
+    The product over the designs: contrasts of one judge count as independent, as they are where only noise
+    flips verdicts. Raises ValueError as `pass_probability` does.
+
+    >>> round(chance([Design("recency-new-old", "mine", 100, 0.10)] * 20, flips=0.05), 2)
+    0.5
+    """
+    return math.prod(
+        pass_probability(each.n, each.tolerance, flips, alpha=each.alpha) if each.n >= each.least else 0.0
+        for each in designs
+    )
+
+
+def table(designs: Sequence[Design]) -> list[str]:
+    """Return lines for a terminal: what these designs can show, with a warning where a good judge may well not PASS.
+
+    A line per dataset, cue family, n, tolerance and alpha: how many contrasts, the n needed at least, and for
+    each contrast the probability that a judge without bias that flips on 5% and on 10% of the pairs PASSes.
+    Then the same for the whole run. No lines for no designs. Raises ValueError as `pass_probability` does.
+
+    >>> for line in table([Design("recency-new-old", "mine", 80, 0.15)]):
+    ...     print(line)
+    dataset  cues     contrasts   n  at least  tolerance  alpha  P(PASS) at 5% flips  at 10%
+    mine     recency          1  80        16        .15    .05                 1.00     .97
+    P(all PASS | unbiased): 1.00 at 5% flips, .97 at 10%
+    """
+    if not designs:
+        return []
+    few, many = FLIP_RATES
+    heads = ("dataset", "cues", "contrasts", "n", "at least", "tolerance", "alpha")
+    rows: list[tuple[str, ...]] = [(*heads, f"P(PASS) at {few:.0%} flips", f"at {many:.0%}")]
+    groups = Counter(replace(each, contrast=each.family, group="") for each in designs)
+    for each, count in groups.items():
+        probabilities = (_shown(chance([each], flips)) for flips in FLIP_RATES)
+        pairs = (str(count), str(each.n), str(each.fewest))
+        rows.append((each.dataset, each.contrast, *pairs, each.held_to, bare(each.alpha), *probabilities))
+    lines = aligned(rows)
+    whole = [chance(designs, flips) for flips in FLIP_RATES]
+    lines.append(f"P(all PASS | unbiased): {_shown(whole[0])} at {few:.0%} flips, {_shown(whole[1])} at {many:.0%}")
+    if min(whole) < ENOUGH:
+        lines.append(_warning(designs, many, whole[1]))
+    return lines
+
+
+def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
+    """Say how unlikely a PASS of everything is, and how many pairs or which tolerance would make it likely enough.
+
+    Pairs are tried in multiples of 10, tolerances in hundredths; what already has more keeps it.
+    """
+
+    def with_pairs(tens: int) -> float:
+        return chance([replace(each, n=max(each.n, 10 * tens)) for each in designs], flips)
+
+    def with_tolerance(hundredths: int) -> float:
+        return chance([replace(each, tolerance=max(each.tolerance, hundredths / 100)) for each in designs], flips)
+
+    largest = math.ceil(LARGEST_ADVICE * max(each.n for each in designs) / 10)
+    remedies = []
+    if tens := smallest(with_pairs, ENOUGH, largest):
+        remedies.append(f"{10 * tens} pairs per contrast would make it {bare(with_pairs(tens))}")
+    if hundredths := smallest(with_tolerance, ENOUGH, 50):
+        remedies.append(f"tolerance {bare(hundredths / 100)} would make it {bare(with_tolerance(hundredths))}")
+    return (
+        f"warning: a judge without bias that flips on {flips:.0%} of the pairs PASSes everything with probability "
+        f"{bare(whole)} only: {', or '.join(remedies) or 'ask for fewer contrasts'}"
+    )
+
+
+def _shown(probability: float) -> str:
+    return bare(round(probability, 2))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table's lines: the first two columns, names, to the left, the others, numbers, to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SwapPower:
+    """How a swap ends, simulated with the default margins: shares of swaps.
+
+    `approve_equal`: APPROVE of a candidate that is as its baseline is. `reject_accuracy`: REJECT of one that is right
+    on 10 points fewer pairs. `reject_shift`: REJECT of one whose VSR is .30 in all contrasts, the baseline's being .05.
+    """
+
+    approve_equal: float
+    reject_accuracy: float
+    reject_shift: float
+
+
+def swap_power(n: int, discordance: float, flips: float) -> SwapPower | None:
+    """Return how a swap on n pairs per dataset ends, looked up for 14 cells in 2 families on 2 datasets.
+
+    `discordance`: the share of pairs on which one of two equal judges alone is right; `flips`: that on which a verdict
+    differs between two runs. In between what was simulated it is interpolated, linearly. More than 400 pairs count as
+    400, fewer differences than were simulated as the fewest, both cautious, and discordance as `flips` at least.
+    None for fewer than 25 pairs, and where the judges differ more than was simulated: nothing is known of them.
+    Raises ValueError for shares outside (0, 1). Source: `benchmarks/operating_characteristics.py --power`.
+
+    >>> power = swap_power(100, discordance=0.12, flips=0.05)
+    >>> 0.7 < power.approve_equal < 0.9, power.reject_shift
+    (True, 1.0)
+    >>> swap_power(100, discordance=0.40, flips=0.05) is None
+    True
+    """
+    check_open(discordance, "discordance")
+    check_open(flips, "flips")
+    found = _swaps()
+    sizes, noises = sorted({n for n, _, _ in found}), sorted({noise for _, _, noise in found})
+    shares = {noise: sorted({share for _, share, each in found if each == noise}) for noise in noises}
+    if n < sizes[0] or discordance > shares[noises[0]][-1] or flips > noises[-1]:
+        return None
+    corners = [
+        (weight_n * weight_flips * weight, found[at_n, share, noise])
+        for at_n, weight_n in _between(sizes, n)
+        for noise, weight_flips in _between(noises, flips)
+        for share, weight in _between(shares[noise], discordance)
+    ]
+    return SwapPower(*(sum(weight * each[index] for weight, each in corners) for index in range(3)))
+
+
+@cache
+def _swaps() -> dict[tuple[float, float, float], tuple[float, float, float]]:
+    """Return the rates that were simulated, by pairs, discordance and flips."""
+    rows = json.loads(SWAPS.read_text(encoding="utf-8"))["rows"]
+    return {(n, discordance, flips): (equal, accuracy, shift) for n, discordance, flips, equal, accuracy, shift in rows}
+
+
+def _between(points: Sequence[float], value: float) -> list[tuple[float, float]]:
+    """Return the points on either side of a value with their weights, the nearest end alone beyond the ends."""
+    above = next((point for point in points if point >= value), points[-1])
+    below = max((point for point in points if point <= value), default=points[0])
+    if above <= below:
+        return [(above, 1.0)]
+    share = (value - below) / (above - below)
+    return [(below, 1 - share), (above, share)]
+
+
+@lru_cache(maxsize=4096)
+def _pass_probability(n: int, tolerance: float, flips: float, shift: float, alpha: float) -> float:
+    """Sum the trinomial as the number of flips (binomial) times their split (binomial) within what passes."""
+    import numpy as np
+    from scipy.special import bdtr, gammaln, xlog1py, xlogy
+
+    total = np.arange(n + 1)
+    reach = np.array(_reach(n, tolerance, alpha))
+    total, reach = total[2 * reach >= total], reach[2 * reach >= total]
+    flipped = min(flips + shift, 1.0)
+    one_way = (flips / 2 + shift) / (flips + shift) if flipped else 0.5
+    ways = gammaln(n + 1) - gammaln(total + 1) - gammaln(n - total + 1)
+    totals = np.exp(ways + xlogy(total, flipped) + xlog1py(n - total, -flipped))
+    fewer = total - reach - 1  # n10 must be in total - reach ... reach
+    splits = bdtr(reach, total, one_way) - np.where(fewer < 0, 0.0, bdtr(np.maximum(fewer, 0), total, one_way))
+    return min(float((totals * splits).sum()), 1.0)
+
+
+@lru_cache(maxsize=256)
+def _reach(n: int, tolerance: float, alpha: float) -> tuple[int, ...]:
+    """Return, for every total number of flips, the most of them that may go one way in a PASS.
+
+    Less than half of the total where no split passes. A flip more one way raises both ends of Tango's interval,
+    so what passes at a total is an interval around its half, and its end moves by at most one per total.
+    """
+    reach, most = [], -1
+    for total in range(n + 1):
+        most += 1
+        while 2 * most >= total and lower_tail(tango_z(tolerance, most, total - most, n)) >= alpha:
+            most -= 1
+        reach.append(most)
+    return tuple(reach)

@@ -1,0 +1,209 @@
+"""Words: numbers, statuses and short sentences of the page. Nothing is measured or decided here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judgefixtures.findings import Row
+from judgefixtures.numbers.odds import odds_ratio
+from judgefixtures.numbers.statistics import bare, signed
+
+SYMBOLS = {"PASS": "✓", "APPROVE": "✓", "FAIL": "✕", "REJECT": "✕", "INCONCLUSIVE": "?", "ERROR": "!"}
+NOT_DECIDED = {"NOT_APPLICABLE": "not applicable"}
+
+# What a part of a swap's decision compares, and what is said of a candidate that is worse in it.
+COMPARED = {
+    "abs-vsr": "how far verdicts follow {name}",
+    "unadmitted-shift": "moves with {name} that no reason admits",
+    "flip-rate": "how many verdicts change at all",
+    "accuracy": "accuracy",
+    "invalid": "answers that cannot be read",
+    "moved-to-edited": "how far {name} wins verdicts",
+}
+WORSE = {
+    "abs-vsr": "its verdicts follow {names} more",
+    "unadmitted-shift": "its reasons hide more of what {names} moved",
+    "flip-rate": "more of its verdicts change when nothing should change them",
+    "accuracy": "it is right less often{on}",
+    "invalid": "more of its answers cannot be read",
+    "moved-to-edited": "{names} wins more of its verdicts",
+}
+
+TERMS: tuple[tuple[str, str], ...] = (
+    (
+        "VSR",
+        "verdict shift rate: of all pairs, the share whose verdict followed the label, less the share that went "
+        "the other way. 0 means that the label did nothing.",
+    ),
+    (
+        "CAR",
+        "cue acknowledgment rate: of the verdicts that followed the label, the share whose reason says so. Where "
+        "several readings of the reasons exist, the page shows all of them as a range.",
+    ),
+    (
+        "Tolerance",
+        "how large a shift is still acceptable. PASS needs the whole interval inside of it, FAIL needs it "
+        "demonstrably outside.",
+    ),
+    (
+        "INCONCLUSIVE",
+        "this many pairs cannot tell whether the limit is met. It is not a FAIL: more pairs, or closer "
+        "ones, would decide.",
+    ),
+    (
+        "Close",
+        "a pair whose verdict this judge changes even when nothing that matters changes. Only close pairs have "
+        "room to move.",
+    ),
+    (
+        "Noise floor",
+        "how far verdicts move when nothing that matters differs: under sentences that say nothing, or "
+        "when the same question is asked twice.",
+    ),
+    ("Interval", "the values that fit what was seen, at the confidence given (CI). With fewer pairs it is wider."),
+)
+
+
+def share(value: float | None) -> str:
+    """Return a share without its leading zero: .15, 1.00; a dash where there is none."""
+    return "–" if value is None else bare(value)
+
+
+def shift(value: float | None) -> str:
+    """Return a difference with its sign, +0.30 or −0.30; a dash where there is none."""
+    return "–" if value is None else signed(value).replace("-", "−")
+
+
+def limits(estimate: Row | None) -> str:
+    """Return an interval, empty where there is none.
+
+    >>> limits({"value": 0.3, "low": -0.0307, "high": 0.3798, "confidence": 0.9, "n": 100})
+    '−.031 to .380'
+    """
+    if not estimate:
+        return ""
+    return f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}".replace("-", "−")
+
+
+def beside_verdicts(row: Row) -> list[Row]:
+    """Return the parts that a row's status is due to beside its verdicts, as far as they are estimates."""
+    return [part for part in row.get("decided_by") or () if part["estimate"] and part["part"] not in ("vsr", "effect")]
+
+
+def measured_text(part: Row) -> tuple[str, str]:
+    """Return the estimate of a part and its interval, in the part's own unit.
+
+    >>> measured_text({"part": "score", "estimate": {"value": 1.0, "low": 0.9, "high": 1.1}})
+    ('+1.00 points', '.900 to 1.100')
+    >>> measured_text({"part": "log_odds", "estimate": {"value": 0.8, "low": 0.5, "high": 1.1}})
+    ('odds ratio 2.2', '1.6 to 3.0')
+    """
+    found = part["estimate"]
+    if part["part"] == "log_odds":
+        return f"odds ratio {odds_ratio(found['value'])}", f"{odds_ratio(found['low'])} to {odds_ratio(found['high'])}"
+    points = " points" if part["part"] == "score" else ""
+    return f"{signed(found['value'])}{points}", f"{bare(found['low'], 3)} to {bare(found['high'], 3)}"
+
+
+def allowed_text(part: Row) -> str:
+    """Return between which limits the estimate of a part may lie.
+
+    >>> allowed_text({"part": "log_odds", "allowed": [-0.405, 0.405]})
+    '0.67 to 1.5'
+    >>> allowed_text({"part": "max_silent", "allowed": [None, 0.05]})
+    'at most .05'
+    """
+    if not part["allowed"]:
+        return ""
+    shown = odds_ratio if part["part"] == "log_odds" else bare
+    low, high = (None if end is None else shown(end) for end in part["allowed"])
+    if low is None:
+        return f"at most {high}"
+    return f"more than {low}" if high is None else f"{low} to {high}"
+
+
+def level(estimate: Row | None) -> str:
+    """Return the confidence of an interval as a table's head has it, empty where it is not known.
+
+    >>> level({"confidence": 0.9})
+    ', 90% CI'
+    """
+    confidence = (estimate or {}).get("confidence")
+    return "" if confidence is None else f", {100 * confidence:.10g}% CI"
+
+
+def number(value: float | None) -> str:
+    """Return a count or an amount with its thousands apart, a dash where it is not known.
+
+    >>> number(12345.0), number(0.5), number(None)
+    ('12,345', '0.5', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}"
+
+
+def status(value: str) -> dict[str, str]:
+    """Return what stands for a status: the word, a sign, and the name of its colour.
+
+    >>> status("FAIL")
+    {'word': 'FAIL', 'sign': '✕', 'kind': 'fail'}
+    """
+    kind = {"APPROVE": "pass", "REJECT": "fail"}.get(value, value.lower().replace("_", "-"))
+    known = kind in ("pass", "fail", "inconclusive", "error")
+    word = NOT_DECIDED.get(value, value)
+    return {"word": word, "sign": SYMBOLS.get(value, "–"), "kind": kind if known else "none"}
+
+
+def part_of_swap(part: Row) -> str:
+    """Return what a part of a decision compares, in words.
+
+    >>> part_of_swap({"kind": "abs-vsr", "name": "recency"}), part_of_swap({"kind": "accuracy", "name": "house-qa"})
+    ('how far verdicts follow recency', 'accuracy: house-qa')
+    """
+    phrase, name = COMPARED.get(part["kind"]) or str(part["kind"]), part.get("name") or ""
+    if "{name}" in phrase:
+        return phrase.format(name=name or "the labels")
+    return f"{phrase}: {name}" if name else phrase
+
+
+def worse_in(parts: Sequence[Row]) -> str:
+    """Return what is worse about a candidate, parts of the same kind in one phrase.
+
+    >>> worse_in([{"kind": "abs-vsr", "name": "recency"}, {"kind": "abs-vsr", "name": "age"}, {"kind": "accuracy"}])
+    'its verdicts follow recency and age more; it is right less often'
+    """
+    names: dict[str, list[str]] = {}
+    for part in parts:
+        names.setdefault(part["kind"], []).append(part.get("name") or "")
+    phrases = []
+    for kind, own in names.items():
+        named = listed([name for name in own if name]) if any(own) else ""
+        phrase = WORSE.get(kind, f"{kind}{{on}}")
+        phrases.append(phrase.format(names=named or "the labels", on=f" on {named}" if named else ""))
+    return "; ".join(phrases)
+
+
+def numbered(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as a label, those in a row as a range.
+
+    >>> numbered([1, 2, 3, 5, 7, 8])
+    '1–3, 5, 7, 8'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ", ".join(parts)
+
+
+def listed(things: Sequence[str]) -> str:
+    """Return things as a sentence names them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"

@@ -1,0 +1,403 @@
+"""The preflight: what a run would ask, what it could cost, and whether it can decide anything."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any
+
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.costs import (
+    CHARACTERS_A_TOKEN,
+    MARGIN,
+    Cost,
+    halved,
+    money,
+    most_of,
+    price_usd,
+    what_is_priced,
+)
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm, Planned
+from judgefixtures.batches import offers_batches
+from judgefixtures.cassettes.files import CassetteError
+from judgefixtures.checks import ContrastCheck, SwapCheck
+from judgefixtures.checks.beyond_verdicts import fewest_beyond, limit_beyond
+from judgefixtures.checks.control import ARMS, OFF
+from judgefixtures.checks.protocol import Case, Need, Subject
+from judgefixtures.material.pairs import Pair, independent
+from judgefixtures.material.plans import PLAN, heuristic_plan
+from judgefixtures.numbers.power import Design, aligned, table
+from judgefixtures.numbers.statistics import several
+from judgefixtures.preflight.prospects import prospects
+from judgefixtures.runs.closest import SCREENING, About
+from judgefixtures.runs.run import Run
+
+Costs = Mapping[tuple[str, str, Arm], Cost]
+
+CACHED_FROM = 1024  # tokens: no shorter start of a prompt is kept by the caches of OpenAI, Gemini or Claude
+
+SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at least", "if equal", "can pass")
+
+
+def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return the lines of the preflight for what would be checked."""
+    excused = {each: _excuse(run, each) for each in subjects}
+    imported = _imported(run, subjects, excused)
+    subjects = [each for each in subjects if not excused[each]]
+    designs = [_design(run, each) for each in subjects if isinstance(each.check, ContrastCheck)]
+    recordings = _Recordings(run)
+    costs = _costs(run, subjects, recordings)
+    lines = ["preflight"]
+    lines += [f"  {line}" for line in (table(designs) if designs else ())]
+    lines += [f"  {line}" for line in _conservative(run, subjects)]
+    lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
+    lines += [
+        f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
+        f"({need.limit})"
+        for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))
+    ]
+    lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
+    lines += [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs))]
+    return lines + [
+        f"  {line}" for line in (*_unpriced(run, costs), *_shared(run, recordings), *_readings(run, subjects))
+    ]
+
+
+def _excuse(run: Run, subject: Subject) -> str:
+    """Return why nothing is asked for the sake of a check, empty where something is."""
+    judge, baseline = run.judge(subject.judge), subject.baseline
+    pairs = run.about(subject).at_most
+    case = Case(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
+    return subject.check.excuse(case) or run.unanswered(subject.check, case)
+
+
+def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> list[str]:
+    """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to."""
+    names = dict.fromkeys(
+        (judge, each.dataset) for each in subjects for judge in each.judges if run.judge(judge).is_imported
+    )
+    lines = [
+        f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of "
+        f"{run.imports.path(judge, dataset)}"
+        for judge, dataset in names
+    ]
+    lacking = {
+        why: None for each, why in excused.items() if why and any((who, each.dataset) in names for who in each.judges)
+    }
+    return [*lines, *lacking]
+
+
+def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Say where n in the table is of clusters."""
+    said: dict[str, None] = {}
+    for each in subjects:
+        pairs = run.about(each).at_most
+        if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
+            said[
+                f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
+                "pair here and in any advice: cautious where the pairs of a cluster differ"
+            ] = None
+    return list(said)
+
+
+def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
+    """Return a table per candidate: for each comparison pairs, calls, cost, the pairs it needs, whether it can PASS."""
+    candidates: dict[tuple[str, str], list[Subject]] = {}
+    for subject in subjects:
+        if subject.baseline is not None:
+            candidates.setdefault((subject.judge, subject.baseline), []).append(subject)
+    lines = []
+    for (judge, baseline), compared in candidates.items():
+        lines.append(f"swap: {judge} against {baseline}")
+        lines += aligned([SWAP_HEADER, *(_swap_cells(run, subject, costs) for subject in compared)])
+        asked = {
+            (who, each.dataset, arm)
+            for each in compared
+            for who in each.judges
+            for arm in _asked(run, who, each.check.arms)
+        }
+        lines += prospects(run, compared, sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0)))
+    if candidates:
+        lines.append("at least: fewer pairs never pass; if equal: judges that never differ pass from there on")
+    return lines
+
+
+def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
+    check = subject.check
+    assert isinstance(check, SwapCheck)
+    n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
+    can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
+    asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in _asked(run, judge, check.arms)}
+    cost = sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0))
+    return (
+        subject.dataset,
+        check.name,
+        str(n),
+        str(cost.calls),
+        money(cost.usd),
+        str(fewest.any),
+        str(fewest.equal),
+        can,
+    )
+
+
+def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return the lines that describe each dataset's sample; a judge with another sample has its own."""
+    said: dict[tuple[str, ...], None] = {}
+    for judge, dataset in dict.fromkeys((each.judge, each.dataset) for each in subjects):
+        said[tuple(run.samples.lines(judge, dataset))] = None
+    return [line for lines in said for line in lines]
+
+
+def _closest(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return a line for each judge and dataset whose closest pairs are asked about."""
+    said: dict[str, None] = {}
+    for subject in subjects:
+        about = run.about(subject)
+        for judge in subject.judges if about.pool else ():
+            how = "by the choice that is frozen"
+            if judge in about.undecided:
+                how = f"chosen first, by {len(SCREENING) * len(about.pool)} answers without cues"
+            said[f"{subject.dataset}: closest {about.cut} of {len(about.pool)} for {judge}, {how}"] = None
+    return list(said)
+
+
+def _controls(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return the lines on the clear pairs with which each judge has to show that it reads."""
+    if run.config.control is None:
+        return [OFF.partition(":")[0]]
+    lines = [
+        f"control of {judge}: {len(pairs)} pairs of {dataset}, both orders, before anything else"
+        for judge, dataset, pairs in _controlled(run, subjects)
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> list[Need]:
+    """Return what controls need to be able to pass, once each."""
+    needs = (run.control_need(judge, dataset) for judge, dataset, _ in _controlled(run, subjects))
+    return list(dict.fromkeys(need for need in needs if need is not None))
+
+
+def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, tuple[Pair, ...]]]:
+    """Yield the judges with the dataset and the pairs of their controls."""
+    if (table := run.config.control) is None:
+        return
+    for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
+        name = run.control_dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
+        yield judge, name, run.control_pairs(judge, name)
+
+
+def _design(run: Run, subject: Subject) -> Design:
+    check, n = subject.check, independent(run.about(subject).at_most)
+    gate = run.config.gate(check.family)
+    judge, edited = run.config.judge_table(subject.judge), check.contrast is not None and check.contrast.x.edit
+    least = 0 if edited else fewest_beyond(judge, gate)  # of an edit the scores and log-odds are shown alone
+    return Design(
+        check.name,
+        subject.dataset,
+        n,
+        gate.tolerance(check.family),
+        gate.alpha,
+        check.family,
+        least,
+        limit_beyond(judge, gate),
+    )
+
+
+def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Costs:
+    """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
+    asked: dict[tuple[str, str, Arm], About] = {}
+    arms = [(judge, each.dataset, run.about(each), each.check.arms) for each in subjects for judge in each.judges]
+    arms += [
+        (judge, dataset, About(about.pool), SCREENING) for judge, dataset, about, _ in arms if judge in about.undecided
+    ]
+    arms += [(judge, dataset, About(pairs), ARMS) for judge, dataset, pairs in _controlled(run, subjects)]
+    for judge, dataset, about, of_check in arms:
+        for arm in _asked(run, judge, of_check):
+            key = (judge, dataset, arm)
+            asked[key] = asked[key] | about if key in asked else about
+    return {key: recordings.cost(*key, about) for key, about in asked.items()}
+
+
+def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
+    """Return how many reasons a model would read at most, recorded ones among them: what they cost is not known yet."""
+    if (detector := run.config.detector.judge) is None:
+        return []
+    read = {
+        (each.judge, each.dataset, arm): len(run.about(each).at_most)
+        for each in subjects
+        if isinstance(each.check, ContrastCheck) and each.check.is_read
+        for arm in each.check.contrast.arms
+    }
+    return (
+        [
+            f"detector {detector}: at most {sum(read.values())} calls beside these, one per reason of a cue contrast; "
+            "their tokens are not counted here"
+        ]
+        if read
+        else []
+    )
+
+
+def _misplaced(run: Run, costs: Costs) -> list[str]:
+    """Say where recordings are that a run would pay for again: of a judge that was renamed, in a folder that moved."""
+    first: dict[tuple[str, str], str] = {}
+    for (judge, dataset, (condition, _)), cost in costs.items():
+        if cost.calls and condition is not PLAN:
+            first.setdefault((judge, dataset), condition.name)
+    found = {key: _elsewhere(run, *key, condition) for key, condition in first.items()}
+    return [f"before {judge} is asked about {dataset}: {where}" for (judge, dataset), where in found.items() if where]
+
+
+def _elsewhere(run: Run, name: str, dataset: str, condition: str) -> str:
+    judge, library = run.judge(name), replace(run.library, mode="none")
+    with (
+        contextlib.suppress(CassetteError),  # the item says what is wrong with the file
+        library.open(judge.rater or judge, dataset, [condition], ()) as opened,
+    ):
+        return opened[condition].elsewhere
+    return ""
+
+
+def _totals(run: Run, costs: Costs) -> list[str]:
+    """Return a line per judge that can be asked: calls, tokens and money at most."""
+    totals: dict[str, Cost] = {}
+    for (judge, _, _), cost in costs.items():
+        if run.judge(judge).is_imported:
+            continue
+        totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
+    lines = []
+    for judge, cost in totals.items():
+        lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
+        if cost.usd and offers_batches(run.judge(judge).table):
+            lines.append(f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day")
+        if cost.calls and (coming := run.on_their_way(judge)):
+            lines.append(coming)
+    return lines
+
+
+def _unpriced(run: Run, costs: Costs) -> list[str]:
+    """Say which judges ask for a service tier that the price table does not know, but knows the model."""
+    tables = [run.judge(judge).table for judge in dict.fromkeys(judge for judge, _, _ in costs)]
+    return [
+        f"{what_is_priced(table)}: the price table has no price of this tier; give it with price = {{input = ..., "
+        "output = ...} in the judge's table"
+        for table in tables
+        if table.service_tier is not None
+        and price_usd(table, 1, 1) is None
+        and price_usd(table, 1, 1, served_tier="default") is not None
+    ]
+
+
+def _shared(run: Run, recordings: _Recordings) -> list[str]:
+    """Return a line for each judge that would be asked: how much of its prompts on a dataset is the same for all.
+
+    Providers keep the start of a prompt and bill it at a lower price where the next one begins with the same.
+    """
+    starts: dict[str, list[_Start]] = {}
+    for (judge, _), start in recordings.starts.items():
+        if start.count > 1 and run.judge(judge).planner is None and not run.judge(judge).is_python:
+            starts.setdefault(judge, []).append(start)
+    lines = []
+    for judge, found in starts.items():
+        shares = sorted({round(100 * start.share) for start in found})
+        longest = max(start.tokens for start in found)
+        spread = f"{shares[0]}%" if len(shares) == 1 else f"{shares[0]} to {shares[-1]}%, by dataset,"
+        means = "the provider may bill it at the cached price"
+        if longest < CACHED_FROM:
+            means = f"too little for a cached price, which begins at {CACHED_FROM} tokens"
+        lines.append(f"{judge}: {spread} of each prompt is the same for all, {longest} tokens at its start: {means}")
+    return lines
+
+
+@dataclass(slots=True)
+class _Start:
+    """What prompts have in common from their first character on, the system prompt included."""
+
+    told: int  # characters of the system prompt
+    text: str | None = None
+    characters: int = 0
+    count: int = 0
+
+    def add(self, prompts: Sequence[str]) -> None:
+        """Take some prompts into account."""
+        if prompts:
+            self.text = _common([*prompts, *([] if self.text is None else [self.text])])
+        self.characters += sum(map(len, prompts))
+        self.count += len(prompts)
+
+    @property
+    def share(self) -> float:
+        """The share of the prompts that is the same for all."""
+        same = (self.told + len(self.text or "")) * self.count
+        return same / max(self.told * self.count + self.characters, 1)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens that is in each prompt, about."""
+        return (self.told + len(self.text or "")) // CHARACTERS_A_TOKEN
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return what texts have in common from their first character on; the first and last by order tell."""
+    first, last = min(texts), max(texts)
+    return first[: sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False)))]
+
+
+def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    """Return what a judge's model is asked for the sake of some arms: for plans first, where it writes them."""
+    who = run.judge(judge)
+    return (*(((PLAN, 0),) if who.planner is not None else ()), *who.asks(arms))
+
+
+@dataclass(slots=True)
+class _Recordings:
+    """What recordings answer of the arms that a run asks about: found by the look-up that the run itself uses."""
+
+    run: Run
+    starts: dict[tuple[str, str], _Start] = field(default_factory=dict)  # by judge and dataset, of what is to be asked
+    _plans: dict[tuple[str, str, tuple[str, ...]], Mapping[str, Planned]] = field(default_factory=dict)
+
+    def cost(self, judge_name: str, dataset: str, arm: Arm, about: About) -> Cost:
+        """Return what an arm costs at most: every pair that no recording answers, or not as is wanted.
+
+        Of pairs that are still to be chosen from, the dearest ones may be.
+        """
+        judge, (condition, _) = self.run.judge(judge_name), arm
+        if judge.is_imported:
+            return Cost(0, 0, 0, 0.0)
+        planner, pairs = judge.planner, (*about.pairs, *about.others)
+        if condition is PLAN and planner is not None:
+            known = self.run.recorded(planner, dataset, arm, pairs, {})
+            # Pairs of one question have one plan.
+            return most_of(planner.table, {planner.about(pair): None for pair in pairs if pair.id not in known})
+        asker: Asker[Any] = judge.rater or judge
+        recorded = self.run.recorded(asker, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
+
+        def prompts(some: Sequence[Pair]) -> list[str]:
+            return [judge.longest_prompt(pair, condition) for pair in some if pair.id not in recorded]
+
+        asked = prompts(about.pairs) + sorted(prompts(about.others), key=len)[::-1][: about.more]
+        told = len(judge.table.system_text)
+        self.starts.setdefault((judge_name, dataset), _Start(told)).add(asked)
+        return most_of(judge.table, asked)
+
+    def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+        """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""
+        if not judge.plans_first:
+            return {}
+        key = (judge.name, dataset, tuple(pair.id for pair in pairs))
+        if key not in self._plans:
+            self._plans[key] = self._made(judge, dataset, pairs)
+        return self._plans[key]
+
+    def _made(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+        planner = judge.planner
+        if planner is None:
+            return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
+        recorded = self.run.recorded(planner, dataset, (PLAN, 0), pairs, {})
+        return {pair.id: Planned(planner.read(pair, recorded[pair.id])) for pair in pairs if pair.id in recorded}

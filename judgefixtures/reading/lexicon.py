@@ -1,0 +1,182 @@
+"""The words by which reasons speak of cues: data/terms/, a file per family and language, and a user's own terms.
+
+Here live the reading of those files and the look-up of words and phrases. What a text makes of them is
+read in stance.py. A file names words of three kinds: `values` of each label, the `attribute` itself, and
+`hints` that speak of it in a fitting context only; common.LANGUAGE.toml has the words that all families
+share, by class. "expert*" stands for every word that begins so; several words are a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from judgefixtures.material.cues import FAMILIES, PLACEBO
+
+LANGUAGE = "en"  # the one language there are weights for
+BUILT_IN: Mapping[str, frozenset[str]] = {
+    name: frozenset(labels) for name, labels in FAMILIES.items() if name != PLACEBO
+}
+Terms = tuple[tuple[str, ...], tuple[str, ...]]  # of cue 1 and cue 2: words by which a reason may cite them
+NO_TERMS: Terms = ((), ())
+ATTRIBUTE, HINT, VALUE = "ATTR", "HINT", "="  # classes of a family's words; "=expert" is a value of that label
+_SHORTEST = 3  # letters of "exp*"
+_LONG = 6  # letters of a word that may be misspelt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """Terms and their classes: whole words, beginnings of words, and phrases by their first word."""
+
+    words: Mapping[str, tuple[str, ...]]
+    beginnings: Mapping[str, tuple[str, ...]]
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    slips: Mapping[str, tuple[str, ...]]  # long words of labels, misspelt
+    longest: int  # letters of a word or beginning
+
+    def classes(self, words: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the classes of each word of a sentence, those of the phrases it is part of included, each once.
+
+        >>> common().classes(["never", "because"])
+        [('NEGATION',), ('REASON',)]
+        """
+        # Longer words than any term are looked up by their beginning: nothing endless is kept in the cache.
+        found = [_classes(self, word[: self.longest + 2]) for word in words]
+        for at, word in enumerate(words):
+            if word in self.phrases:
+                for rest, kind in self.phrases[word]:
+                    if _are(words[at + 1 : at + 1 + len(rest)], rest):
+                        for place in range(at, at + 1 + len(rest)):
+                            if kind not in found[place]:
+                                found[place] = (*found[place], kind)
+        return found
+
+
+def _are(words: Sequence[str], rest: tuple[str, ...]) -> bool:
+    """Tell whether words are those of a phrase, whose last one may be a beginning."""
+    if len(words) < len(rest) or tuple(words[:-1]) != rest[:-1]:
+        return False
+    return words[-1].startswith(rest[-1][:-1]) if rest[-1].endswith("*") else words[-1] == rest[-1]
+
+
+@lru_cache(maxsize=1 << 16)
+def _classes(lexicon: Lexicon, word: str) -> tuple[str, ...]:
+    """Return the classes of a word by itself, each once; where it has none, of the one it is a slip of."""
+    found = lexicon.words.get(word, ())
+    for length in range(_SHORTEST, min(len(word), lexicon.longest) + 1):
+        found += lexicon.beginnings.get(word[:length], ())
+    return tuple(dict.fromkeys(found or lexicon.slips.get(word, ())))
+
+
+def _slips_of(word: str) -> Iterator[str]:
+    """Yield what a word becomes by one slip of a hand: a letter left out, doubled or swapped with the next."""
+    for at in range(1, len(word)):
+        yield word[:at] + word[at + 1 :]
+        yield word[:at] + word[at] + word[at:]
+        if at + 1 < len(word):
+            yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
+def _lexicon(terms: Iterable[tuple[str, str]], *, with_slips: bool = False) -> Lexicon:
+    """Return the lexicon of (term, class) pairs; `with_slips` that of values knows their misspellings."""
+    words: dict[str, tuple[str, ...]] = {}
+    beginnings: dict[str, tuple[str, ...]] = {}
+    phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
+    misspelt: dict[str, tuple[str, ...]] = {}
+    for term, kind in terms:
+        first, *rest = term.split()
+        if rest:
+            phrases[first] = (*phrases.get(first, ()), (tuple(rest), kind))
+        elif term.endswith("*"):
+            beginnings[term[:-1]] = (*beginnings.get(term[:-1], ()), kind)
+        else:
+            words[term] = (*words.get(term, ()), kind)
+        if with_slips and not rest and kind.startswith(VALUE) and len(term.removesuffix("*")) >= _LONG:
+            for slip in _slips_of(term.removesuffix("*")):
+                if slip not in no_slips():
+                    misspelt[slip] = (*misspelt.get(slip, ()), kind)
+    longest = max(map(len, [*words, *beginnings]), default=0)
+    return Lexicon(words, beginnings, phrases, misspelt, longest)
+
+
+def _table(name: str) -> dict[str, Any]:
+    """Return a file of data/terms/."""
+    file = files("judgefixtures") / "data" / "terms" / f"{name}.{LANGUAGE}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
+def common() -> Lexicon:
+    """Return the terms that all families share; a class is called as its table in the file, in capitals."""
+    return _lexicon((term, group.upper()) for group, terms in _table("common")["classes"].items() for term in terms)
+
+
+@cache
+def empty_words() -> frozenset[str]:
+    """Return the words that tell nothing of a sentence that a user wrote for a cue."""
+    return frozenset(_table("common")["empty"])
+
+
+@cache
+def no_slips() -> frozenset[str]:
+    """Return the words that are no misspelling of another, though they look it: "exert"."""
+    return frozenset(_table("common")["no_slips"])
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Return the words that tell of English beside those that the detector has weights for."""
+    return frozenset(_table("common")["known"])
+
+
+@cache
+def strange_words() -> frozenset[str]:
+    """Return frequent words of other languages that hardly stand in English."""
+    return frozenset(_table("common")["strange"])
+
+
+@cache
+def shared_words() -> frozenset[str]:
+    """Return the words that do not tell English from other languages: "die", "plus"."""
+    return frozenset(_table("common")["shared"])
+
+
+@cache
+def of_family(name: str, labels: tuple[str, str] = ("", ""), terms: Terms = NO_TERMS) -> Lexicon:
+    """Return the terms of a built-in family, with those that a user adds to two of its labels."""
+    table = _table(name)
+    found = [(term, ATTRIBUTE) for term in table["attribute"]] + [(term, HINT) for term in table["hints"]]
+    found += [(term, VALUE + label) for label, words in table["values"].items() for term in words]
+    found += [(term, VALUE + label) for label, more in zip(labels, terms, strict=True) for term in more if term]
+    return _lexicon(found, with_slips=True)
+
+
+@lru_cache(maxsize=64)
+def of_own(labels: tuple[str, str], said: tuple[tuple[str, ...], ...], terms: Terms) -> Lexicon:
+    """Return the terms of a user's own family: of both labels' words, their sentences' words (`said`) and `terms`.
+
+    Of the sentences of two labels the words count that the other one does not have.
+    """
+    found: list[tuple[str, str]] = []
+    for label, own, other, more in zip(labels, said, reversed(said), terms, strict=True):
+        if label.strip():
+            shared = () if labels[0] == labels[1] else other
+            words = [word for word in (*own, *re.findall(r"[a-z0-9]+", label.lower())) if word not in shared]
+            found += [(word, VALUE + label) for word in words if len(word) > 1 and word not in empty_words()]
+            found += [(term, VALUE + label) for term in more if term]
+    return _lexicon(dict.fromkeys(found), with_slips=True)
+
+
+def families_of(cue_1: str, cue_2: str) -> tuple[str, ...]:
+    """Return the built-in families that two labels can be of; "" is no label.
+
+    >>> families_of("old", "new"), families_of("young", "old"), families_of("old", ""), families_of("ours", "theirs")
+    (('recency',), ('age',), ('recency', 'age'), ())
+    """
+    labels = {cue for cue in (cue_1, cue_2) if cue}
+    return tuple(name for name, known in BUILT_IN.items() if labels and labels <= known)

@@ -1,0 +1,381 @@
+"""How sure a judge was: the probabilities that a server gives for the tokens of an answer, read at the verdict.
+
+Nothing here knows a provider's wire format: providers give tokens, the judge asks what they say of its verdict.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from judgefixtures.reading.verdicts import Verdict, parse_verdict
+
+# What servers write for "too unlikely to tell", or for what a grammar ruled out: OpenAI and vLLM alike.
+UNTOLD = -9999.0
+# Servers round: what they list may add up to a little more than 1, and what is left is not known better than this.
+ROUNDING = 1e-6
+# An answer may quote what looks like a verdict, as often as it likes; so many of the first and last ones are looked at.
+MOST_PLACES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token of an answer: its bytes, its log-probability, and those of what might have stood in its place."""
+
+    text: bytes
+    logprob: float
+    alternatives: Mapping[bytes, float]
+
+    @property
+    def listed(self) -> dict[bytes, float]:
+        """What the server tells the log-probabilities of in this place, the token itself included."""
+        listed = {self.text: self.logprob, **self.alternatives}
+        return {text: logprob for text, logprob in listed.items() if logprob > UNTOLD}
+
+
+def token_bytes(text: object, listed: object) -> bytes | None:
+    """Return the bytes of a token, which some servers list and others only write as text; None for neither.
+
+    >>> token_bytes("\\xe2\\x82", [226, 130]), token_bytes(" 1", None)
+    (b'\xe2\x82', b' 1')
+    """
+    if isinstance(listed, list) and listed and all(type(byte) is int and 0 <= byte <= 255 for byte in listed):
+        return bytes(listed)
+    return _bytes(text) if isinstance(text, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Probability:
+    """How likely response 1 (what stood first) was to be chosen rather than response 2, by its log-odds.
+
+    A tie that counts is half of either. `low` and `high` bound the log-odds; they differ where a verdict is not among
+    the tokens that the server lists. `elsewhere` is the probability of anything but a verdict, `tie` that of a tie
+    among what is not elsewhere. `explained`: the judge had reasoned before, so that it is the probability given that
+    reasoning. It says next to nothing of how sure the judge was before it wrote, nor of how close the pair is.
+
+    >>> Probability(0.0, 0.0).value
+    0.5
+    """
+
+    low: float
+    high: float
+    elsewhere: float = 0.0
+    tie: float = 0.0
+    explained: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"log-odds lie between low and high, got {self.low!r} and {self.high!r}")
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether one verdict's probability is only bounded, because the server did not list it."""
+        return self.low < self.high
+
+    @property
+    def log_odds(self) -> float:
+        """The log-odds; of those that are only bounded what is nearest to 0 of what they may be.
+
+        >>> [Probability(low, high).log_odds for low, high in ((2.0, 2.0), (2.0, math.inf), (-1.0, math.inf))]
+        [2.0, 2.0, 0.0]
+        """
+        return min(max(0.0, self.low), self.high)
+
+    @property
+    def value(self) -> float:
+        """The probability that response 1 is chosen, a tie counted half; the bound where it is only bounded."""
+        return logistic(self.log_odds)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which probabilities it lies."""
+        return logistic(self.low), logistic(self.high)
+
+    def reversed(self) -> Probability:
+        """Return the same of response 2 rather than response 1."""
+        return replace(self, low=-self.high, high=-self.low)
+
+
+def logistic(log_odds: float) -> float:
+    """Return the probability that has these log-odds, infinite ones included."""
+    if log_odds >= 0:
+        return 1 / (1 + math.exp(-log_odds))
+    return math.exp(log_odds) / (1 + math.exp(log_odds)) if log_odds > -math.inf else 0.0
+
+
+Format = Literal["json", "brackets"]
+
+
+def probability(
+    tokens: Sequence[Token],
+    text: str,
+    verdict: Verdict,
+    format: Format = "json",  # noqa: A002
+    ties: bool = False,
+) -> Probability | None:
+    """Return how likely each verdict was where `text` states `verdict`, or None where that cannot be told.
+
+    `tokens` are those of the answer, and may hold more than its text (thoughts, an end mark) or spell it a little
+    otherwise. With `ties` a tie is a verdict, too; without, it is elsewhere. A verdict that the server does not list
+    is less likely than whatever it lists, and than all that it does not list: the log-odds are then bounded.
+
+    >>> tokens = [Token(b'{"selected_response":', -0.1, {}), Token(b" 1", -0.2, {b" 1": -0.2, b" 2": -1.7}),
+    ...           Token(b"}", 0.0, {})]
+    >>> found = probability(tokens, '{"selected_response": 1}', Verdict(1, ""))
+    >>> round(found.log_odds, 9), found.is_bound
+    (1.5, False)
+    """
+    place = _place(text, verdict, format)
+    found = None if place is None else _token_at(tokens, text, place)
+    if place is None or found is None:
+        return None
+    token, before = found
+    listed = token.listed
+    masses: dict[int, list[float]] = {1: [], 2: [], TIE: []}
+    for alternative, logprob in listed.items():
+        stated = place.states if alternative == token.text else _states(alternative, before, format)
+        if stated is not None:
+            masses[stated].append(logprob)
+    counting = (masses[1], masses[2], *([masses[TIE]] if ties else []))
+    return _odds(*counting, unlisted=_most_unlisted(token, listed)) if any(counting) else None
+
+
+def stated_probability(first: float, second: float, tie: float = 0.0) -> Probability:
+    """Return what a judge states itself: the probabilities of response 1, of response 2, and of a tie.
+
+    The first two lie between 0 and 1; what is missing to 1 is elsewhere.
+
+    >>> round(stated_probability(0.6, 0.2).value, 9)
+    0.75
+    """
+    return _odds([math.log(first)], [math.log(second)], [math.log(tie)] if tie else [], unlisted=-math.inf)
+
+
+def _odds(first: list[float], second: list[float], *tie: list[float], unlisted: float) -> Probability:
+    """Return what the log-probabilities that state each verdict come to; `tie` is given where ties count.
+
+    A verdict that nothing listed states has any probability up to `unlisted`: the log-odds are bounded by the ends.
+    """
+    ends = [[_sum(each)] if each else [-math.inf, unlisted] for each in (first, second, *tie)]
+    found = []
+    for one, other, *half in itertools.product(*ends):
+        both = [each - math.log(2) for each in half]
+        found.append((_sum([one, *both]), _sum([other, *both])))
+    odds = [one - other for one, other in found if max(one, other) > -math.inf]
+    stated = [*first, *second, *itertools.chain(*tie)]
+    share = math.exp(_sum(tie[0]) - _sum(stated)) if tie and tie[0] else 0.0
+    return Probability(min(odds), max(odds), max(0.0, 1 - math.fsum(map(math.exp, stated))), share)
+
+
+def _sum(logprobs: Sequence[float]) -> float:
+    """Return the logarithm of the sum of probabilities, exact for sure judges as well."""
+    most = max(logprobs)
+    if most == -math.inf:
+        return most
+    return most + math.log(math.fsum(math.exp(logprob - most) for logprob in logprobs))
+
+
+def _most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
+    """Return the most log-probability that a token can have which the server does not list.
+
+    The token itself bounds nothing: some servers list it although it is not among the likeliest.
+    """
+    left = 1 - math.fsum(map(math.exp, listed.values()))
+    least = min((logprob for text, logprob in listed.items() if text != token.text), default=0.0)
+    return min(least, math.log(max(left, ROUNDING)))
+
+
+# Words that name a verdict and say nothing of it, as keys of an object or in front of it. No "a": that is a response.
+_NAMES = frozenset(
+    (
+        "analysis",
+        "answer",
+        "assessment",
+        "beginning",
+        "best",
+        "better",
+        "choice",
+        "chosen",
+        "comparison",
+        "conclusion",
+        "decision",
+        "end",
+        "evaluation",
+        "explanation",
+        "final",
+        "finally",
+        "here",
+        "is",
+        "it",
+        "json",
+        "judgement",
+        "judgment",
+        "my",
+        "of",
+        "output",
+        "overall",
+        "preferred",
+        "rationale",
+        "reason",
+        "reasoning",
+        "response",
+        "result",
+        "s",
+        "selected",
+        "selection",
+        "so",
+        "story",
+        "sure",
+        "the",
+        "therefore",
+        "think",
+        "thinking",
+        "thought",
+        "thus",
+        "verdict",
+        "winner",
+    )
+)
+_WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
+
+
+def reasons_first(text: str, verdict: Verdict, format: Format = "json") -> bool:  # noqa: A002
+    """Tell whether an answer says anything before it states its verdict, beside syntax and the verdict's own name.
+
+    A verdict that cannot be found in the text may stand behind anything. Where an answer states its verdict again, what
+    was said before the one that counts is before it.
+
+    >>> at_once = '```json\\n{"reason": "", "selected_response": 1, "notes": "It is correct."}\\n```'
+    >>> reasons_first(at_once, Verdict(1, "")), reasons_first("It is correct. [[A]]", Verdict(1, ""), "brackets")
+    (False, True)
+    """
+    place = _place(text, verdict, format)
+    return place is None or any(word.lower() not in _NAMES for word in _WORD.findall(text[: place.start]))
+
+
+# --- from the text to the place of its verdict --------------------------------------------------------------
+
+TIE = 0
+_LETTERS = {"A": 1, "B": 2, "C": TIE}
+_SPACE = r"[\s_]*+"
+_OPENING, _CLOSING = r"\\?[\"'“‘]", r"\\?[\"'”’]"
+# As the parser reads it: the key in any spelling, and 1, "1", "Response 1", 1.0 or a tie. A whole answer may be a JSON
+# string, quotes escaped.
+_ENTRY = re.compile(
+    rf"{_OPENING}{_SPACE}{_SPACE.join('selectedresponse')}{_SPACE}{_CLOSING}\s*+:\s*+"
+    rf"(?:{_OPENING}\s*+)?(?:(?:response|story)\s++)?(?P<stated>[012]|(?:a\s++)?(?:tied?|draw|equal)\b)",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\[\[\s*+(?P<stated>[ABC])\s*+]]", re.IGNORECASE | re.ASCII)
+# Where in the bytes of an answer a verdict may stand, in either format: at the end of each match.
+VERDICT_MAY_END = re.compile(
+    rb"[012]|\[\s*+[ABC]|(?:[\"']|\xe2\x80[\x98\x9c])\s*+(?=(?:a\s|tie|draw|equal))[a-z]", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a text states its verdict: the entry from `start` to `end`, and in it the verdict itself `at` a place."""
+
+    start: int
+    at: int
+    end: int
+    states: int
+
+
+def _place(text: str, verdict: Verdict, format: Format) -> _Place | None:  # noqa: A002
+    """Return where a text states a valid verdict."""
+    if verdict.invalid is not None:
+        return None
+    if format == "brackets":
+        last = [
+            _Place(entry.start(), entry.start("stated"), entry.end(), _LETTERS[entry["stated"].upper()])
+            for entry in _BRACKETS.finditer(text)
+        ][-1:]
+        return last[0] if last and last[0].states == (verdict.selected_response or TIE) else None
+    found = [
+        _Place(entry.start(), entry.start("stated"), entry.end(), _number(entry["stated"]))
+        for entry in _ENTRY.finditer(text)
+    ]
+    looked_at = found if len(found) <= 2 * MOST_PLACES else [*found[:MOST_PLACES], *found[-MOST_PLACES:]]
+    return next((place for place in reversed(looked_at) if _decides(text, place, verdict)), None)
+
+
+def _number(stated: str) -> int:
+    return int(stated) if stated in ("1", "2") else TIE
+
+
+def _decides(text: str, place: _Place, verdict: Verdict) -> bool:
+    """Tell whether a verdict was read off a place: with another one there, the parser reads something else.
+
+    Judges quote their candidates, and candidates write JSON too: only the parser knows which object it took.
+    """
+    if place.states != (verdict.selected_response or TIE):
+        return False
+    other = "2" if place.states == 1 else "1"
+    changed = parse_verdict(text[: place.at] + other + text[place.end :], "json")
+    return changed.selected_response != verdict.selected_response
+
+
+# --- from there to the token --------------------------------------------------------------------------------
+
+
+def _token_at(tokens: Sequence[Token], text: str, place: _Place) -> tuple[Token, bytes] | None:
+    """Return the token that holds the beginning of the verdict, and what stands before that in the token."""
+    offset = _offset(b"".join(token.text for token in tokens), text, place)
+    if offset is None:
+        return None
+    ends = itertools.accumulate(len(token.text) for token in tokens)
+    token, end = next((token, end) for token, end in zip(tokens, ends, strict=True) if end > offset)
+    return token, token.text[: offset - end]
+
+
+def _offset(spelled: bytes, text: str, place: _Place) -> int | None:
+    """Return where the verdict stands in what the tokens spell, which need not be the text, or not letter by letter.
+
+    The whole text is looked for, then its beginning up to the verdict, then the entry that states the verdict.
+    """
+    whole, beginning = _bytes(text), _bytes(text[: place.end])
+    before = len(_bytes(text[: place.at]))
+    if (start := spelled.rfind(whole)) >= 0:
+        return start + before
+    if spelled.count(beginning) == 1:
+        return spelled.find(beginning) + before
+    entry = _bytes(text[place.start : place.end])
+    starts = [found.start() for found in re.finditer(re.escape(entry), spelled)]
+    behind = whole.count(entry, len(_bytes(text[: place.start]))) - 1
+    if not starts or (behind and len(starts) != whole.count(entry)):
+        return None  # not there, or quoted behind it, and it cannot be told which one it is
+    return starts[-1 - behind] + len(_bytes(text[place.start : place.at]))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+# --- what a token states ------------------------------------------------------------------------------------
+
+_STATES = {
+    "json": re.compile(rb"([012])(?:\.0*+)?+(?![0-9a-z_.])|((?:a\s++)?(?:tied?|draw|equal)\b)", re.IGNORECASE),
+    "brackets": re.compile(rb"([ABC])(?![0-9a-z_])", re.IGNORECASE),
+}
+
+
+def _states(alternative: bytes, before: bytes, format: Format) -> int | None:  # noqa: A002
+    """Return the verdict that a token states after what stands before it in the answer's own; None if it does not.
+
+    >>> [_states(text, b'": ', "json") for text in (b'": 2', b'":2,', b'": 12', b'": "', b' 2')]
+    [2, 2, None, None, None]
+    """
+    bare, begins = alternative.strip(), before.strip()  # with spaces or without, it says the same
+    if not bare.startswith(begins):
+        return None
+    found = _STATES[format].match(bare[len(begins) :].lstrip())
+    if found is None:
+        return None
+    stated = (found[1] or b"").decode().upper()
+    return _LETTERS[stated] if format == "brackets" else _number(stated)

@@ -1,0 +1,441 @@
+"""What stance does a judge's reason take to the cues it was shown? A lexicon finds words, two linear models read them.
+
+Here live the reading of a text into sentences and words, the features of a sentence that may refer to a
+cue, and their weighing with data/stance.en.txt, which benchmarks/train_stance.py makes of labelled
+reasons. The words are those of lexicon.py. No verdict is parsed here and nothing is counted.
+
+A word of a label stands for its side: the winner's (VW), the loser's (VL), both's (VB), neither's (VN), or
+that of a label that was shown where the verdict is not known (V); "Response 1" is RW or RL likewise. So
+what is learned of one family serves the others, a user's own included.
+
+The first model reads sentence by sentence: how likely does it refer to a cue, and cite it if so? A text is
+cited unless every sentence fails to cite, and absent if every sentence fails to refer (a noisy-or; Pearl
+1988). The second reads all those sentences' features at once (a softmax). The answer goes by their mean.
+
+Features: w word, z its beginning, b two words in a row, c class, o class before class, q classes in a row,
+k and K words and classes in the clause of a label's word, kb and ka where that clause begins and ends, f a
+label's word in its family, p, x, pc and xc words and classes of the sentence before and after, G, g and gc
+of the whole text.
+
+Linear time: each word is looked up once, and a sentence is at most `_LONGEST_SENTENCE` words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Literal
+
+from judgefixtures.reading.lexicon import (
+    ATTRIBUTE,
+    HINT,
+    NO_TERMS,
+    VALUE,
+    Lexicon,
+    Terms,
+    common,
+    families_of,
+    of_family,
+    of_own,
+)
+
+Answer = Literal["cited", "mentioned", "absent"]
+Pair = tuple[str, str]
+
+_LONGEST_SENTENCE = 60  # words; a longer one is cut
+_CLAUSE = 12  # words that a clause spans on either side of a label's word
+_MANY = 12  # sentences; more are as many
+OWN = "own"  # what a family is called that is none of the built-in ones
+SCALE = 5.0  # of a sum of weights, over the root of the number of features
+CITED_FROM = 0.55  # below it precision suffers, and reasons that were given without any cue are called cited
+
+
+# ---- text to words ------------------------------------------------------------------------------------------
+
+_NUMBER = {"1": "r1", "2": "r2", "one": "r1", "two": "r2", "a": "r1", "b": "r2", "first": "r1", "second": "r2"}
+_CALLED = (
+    "response|story|answer|text|candidate|option|explanation|reply|version|essay|assistant|r|resp|piece|entry"
+    "|submission|tale"
+)
+_NUMBERED = re.compile(
+    rf"(?i:\b(?:{_CALLED})s? ?#?)(1|2|A|B|(?i:one|two))\b"
+    r"|(?i:\b(?<!at )(?:the )?(first|second)(?! (?:hand|aid|time|of all|person|place|nature))"
+    rf"(?: (?:{_CALLED}|one))?)\b"
+    r"|(?<![\w.,/])([12])(?![\w/%]|[.,]\d)"
+)
+_ABBREVIATED = re.compile(r"\b(?:[A-Za-z]{1,2}\.){2,}")
+_TYPOGRAPHY = str.maketrans(
+    {
+        **dict.fromkeys("’‘", "'"),
+        **dict.fromkeys('“”"*`#_<>', " "),
+        **dict.fromkeys("-‑‐", " "),
+        **dict.fromkeys("–—|", ";"),
+        "→": ":",
+    }
+)
+_NOT = re.compile(r"can't\b|\bcannot\b|\bwon't\b|n't\b")
+_WRITTEN_OUT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not"}
+_TOKEN = re.compile(r"[a-z0-9]+|'(?:s|d|ll|ve|re|m)\b|[.!?;\n,:()]")
+_ENDS = frozenset(".!?;\n")
+_CLAUSE_ENDS = frozenset(
+    {
+        *",:()",
+        "but",
+        "yet",
+        "although",
+        "though",
+        "while",
+        "whereas",
+        "because",
+        "since",
+        "which",
+        "and",
+        "so",
+        "however",
+    }
+)
+
+
+def sentences(text: str) -> list[list[str]]:
+    """Return the words of a text by sentence; "Response 1" is the word "r1".
+
+    >>> sentences("Response 1 isn't old. The second one is!")
+    [['r1', 'is', 'not', 'old'], ['r2', 'is']]
+    """
+    plain = _ABBREVIATED.sub(lambda found: found[0].replace(".", ""), text.translate(_TYPOGRAPHY))
+    plain = _NUMBERED.sub(lambda found: _NUMBER[(found[1] or found[2] or found[3]).lower()], plain).lower()
+    plain = _NOT.sub(lambda found: _WRITTEN_OUT[found[0]], plain)
+    found: list[list[str]] = []
+    words: list[str] = []
+    for token in _TOKEN.findall(plain):
+        if token in _ENDS or len(words) >= _LONGEST_SENTENCE:
+            if words:
+                found.append(words)
+            words = []
+        if token not in _ENDS:
+            words.append(token)
+    return [*found, words] if words else found
+
+
+_RESPONSES = frozenset({"r1", "r2"})
+_SPEAKING = frozenset({"AUTHOR", "PEOPLE", "LABEL"})  # classes that open a sentence without words of the family
+
+
+# ---- words to features --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as it is read: its words, the symbol that stands for each, their classes, where a cue's words are."""
+
+    words: Sequence[str]
+    symbols: Sequence[str]  # a side, or the word itself
+    marks: Sequence[tuple[str, ...]]  # the side, where there is one, and the classes
+    spans: Sequence[int]
+
+    @property
+    def may_refer(self) -> bool:
+        """Whether it has words of the family, or such as speak of authors or labels."""
+        return bool(self.spans) or any(not _SPEAKING.isdisjoint(mark) for mark in self.marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A sentence that may refer to a cue, and its features; `shared` are those of the text, the same in all of it."""
+
+    sentence: Sentence
+    own: frozenset[str]
+    shared: frozenset[str]
+
+
+def _side(labels: set[str], cues: Pair, selected: int | None) -> str:
+    on = [cue in labels for cue in cues]
+    if not any(on):
+        return "VN"
+    if all(on):
+        return "VB"
+    return "V" if selected is None else "VW" if on[selected - 1] else "VL"
+
+
+def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None) -> str:
+    """Return what stands for a word: a response, a side, a class of the family's, or nothing ("")."""
+    if word in _RESPONSES:
+        return "R" if selected is None else "RW" if word == f"r{selected}" else "RL"
+    if labels := {kind[1:] for kind in classes if kind.startswith(VALUE)}:
+        return _side(labels, cues, selected)
+    return next((kind for kind in (ATTRIBUTE, HINT) if kind in classes), "")
+
+
+def _read(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
+    """Return a sentence with what its words stand for."""
+    kinds = [
+        _symbol(word, classes, cues, selected) if classes or word in _RESPONSES else ""
+        for word, classes in zip(words, lexicon.classes(words), strict=True)
+    ]
+    return Sentence(
+        words,
+        symbols=[kind or word for kind, word in zip(kinds, words, strict=True)],
+        marks=[
+            (kind, *classes) if kind else classes for kind, classes in zip(kinds, common().classes(words), strict=True)
+        ],
+        spans=[at for at, kind in enumerate(kinds) if kind and kind[0] != "R"],
+    )
+
+
+def instances(reason: str, lexicon: Lexicon, family: str, cues: Pair, selected: int | None) -> list[Instance]:
+    """Return the sentences of a reason that may refer to its cues, with their features."""
+    text = [_read(words, lexicon, cues, selected) for words in sentences(reason)]
+    places = [at for at, sentence in enumerate(text) if sentence.may_refer]
+    if not places:
+        return []
+    shared = frozenset(_of_text(text))
+    return [Instance(text[at], frozenset(_of_sentence(at, text, family)), shared) for at in places]
+
+
+def _of_text(text: Sequence[Sentence]) -> Iterator[str]:
+    """Yield the features of a whole text."""
+    yield f"G:n{min(len(text), _MANY)}"
+    yield f"G:s{min(sum(bool(sentence.spans) for sentence in text), 5)}"
+    for sentence in text:
+        yield from (f"G:{mark}" for marks in sentence.marks for mark in marks)
+        if sentence.spans:
+            yield from (f"g:{symbol}" for symbol in sentence.symbols)
+            yield from (f"gc:{mark}" for marks in sentence.marks for mark in marks)
+
+
+def _of_sentence(at: int, text: Sequence[Sentence], family: str) -> Iterator[str]:
+    """Yield the features of the sentence at a place of a text."""
+    here = text[at]
+    yield "bias"
+    yield from (("G:first",) if at == 0 else ()) + (("G:last",) if at == len(text) - 1 else ())
+    if not here.spans:
+        yield "G:nospan"
+    yield from (f"w:{word}" for word in here.words)
+    yield from (f"z:{word[:5]}" for word in here.words if len(word) > 4)
+    yield from (f"b:{one}_{two}" for one, two in pairwise(("^", *here.symbols, "$")))
+    yield from _of_classes(here)
+    yield from (f"f:{family}|{here.words[place]}" for place in here.spans)
+    for place in here.spans:
+        yield from _of_clause(here, place)
+    for beside, name in ((at - 1, "p"), (at + 1, "x")):
+        if 0 <= beside < len(text):
+            near = text[beside]
+            yield from (f"{name}:{symbol}" for symbol in near.symbols)
+            yield from (f"{name}c:{mark}" for marks in near.marks for mark in marks)
+            if near.spans:
+                yield f"{name}:SPAN"
+        else:
+            yield f"{name}:NONE"
+
+
+def _of_classes(here: Sentence) -> Iterator[str]:
+    """Yield which classes a sentence has, which stand before which, and which follow each other."""
+    yield from (f"c:{mark}" for mark in {mark for marks in here.marks for mark in marks})
+    seen: set[str] = set()
+    for place, marks in enumerate(here.marks):
+        if place in here.spans:
+            yield from (f"o:{before}<{marks[0]}" for before in seen)
+        seen.update(marks)
+    seen = set()
+    for place in range(len(here.marks) - 1, -1, -1):
+        if place in here.spans:
+            yield from (f"o:{here.marks[place][0]}<{after}" for after in seen)
+        seen.update(here.marks[place])
+    row = [marks[0] for marks in here.marks if marks]
+    yield from (f"q:{one}>{two}" for one, two in pairwise(("^", *row, "$")))
+
+
+def _of_clause(here: Sentence, place: int) -> Iterator[str]:
+    """Yield what stands in the clause of a cue's word."""
+    words, kind = here.words, here.symbols[place]
+    first = last = place
+    while first > 0 and words[first - 1] not in _CLAUSE_ENDS and place - first < _CLAUSE:
+        first -= 1
+    while last + 1 < len(words) and words[last + 1] not in _CLAUSE_ENDS and last - place < _CLAUSE:
+        last += 1
+    for other in range(first, last + 1):
+        if other != place:
+            yield f"k:{kind}~{here.symbols[other]}"
+            yield from (f"K:{kind}~{mark}" for mark in here.marks[other])
+    yield f"kb:{kind}~{here.symbols[first - 1] if first else '^'}"
+    yield f"ka:{kind}~{here.symbols[last + 1] if last + 1 < len(words) else '$'}"
+
+
+# ---- features to an answer ----------------------------------------------------------------------------------
+
+# Of a sentence: refers, cites; of a text: cited and mentioned over absent. In hundredths: sums are exact in any order.
+Weights = tuple[int, int, int, int]
+
+
+@cache
+def weights() -> Mapping[str, Weights]:
+    """Return the weights of the features."""
+    lines = (files("judgefixtures") / "data" / "stance.en.txt").read_text(encoding="utf-8").splitlines()
+    found: dict[str, Weights] = {}
+    for line in lines:
+        if not line.startswith("# "):
+            feature, *numbers = line.split(" ")
+            refers, cites, cited, mentioned = map(int, numbers)
+            found[feature] = (refers, cites, cited, mentioned)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """The answer for a reason, how likely each answer is, and what decided it.
+
+    `sentence` is the one that speaks most of a cue, as it was read, `span` its words that do, and `features` those of
+    its classes that weighed most, the weightiest first; all are empty where the answer is absent.
+    """
+
+    answer: Answer
+    cited: float
+    mentioned: float
+    absent: float
+    sentence: str = ""
+    span: str = ""
+    features: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """What weighed most, in words; empty where the answer is absent."""
+        return "; ".join(words for feature in self.features if (words := in_words(feature)))
+
+
+_NAMES = {"c": "{}", "K": "{1} beside {0}", "o": "{0} before {1}", "pc": "{} before it", "xc": "{} after it"}
+_SIDES = {
+    "VW": "the winner's label",
+    "VL": "the loser's label",
+    "VB": "both labels",
+    "VN": "another label",
+    "V": "a label",
+    "RW": "the winner",
+    "RL": "the loser",
+    "R": "a response",
+    "ATTR": "the attribute",
+    "HINT": "a hint",
+}
+
+
+def in_words(feature: str) -> str | None:
+    """Return a feature of classes as a diagnosis quotes it; None of the others, which say little by themselves.
+
+    >>> in_words("K:VW~REASON"), in_words("o:DISCLAIMER<VL"), in_words("w:because")
+    ("a word of reason beside the winner's label", "a word of disclaimer before the loser's label", None)
+    """
+    kind, _, rest = feature.partition(":")
+    if kind not in _NAMES or (kind == "c" and rest in _SIDES):
+        return None
+    parts = re.split(r"[~<]", rest)
+    return _NAMES[kind].format(*(_SIDES.get(part) or f"a word of {part.lower()}" for part in parts))
+
+
+def answer_of(cited: float, mentioned: float, absent: float) -> Answer:
+    """Return the answer for the probabilities of the three."""
+    if cited >= CITED_FROM:
+        return "cited"
+    return "mentioned" if mentioned > absent else "absent"
+
+
+@lru_cache(maxsize=256)  # all reasons of a condition have the same
+def lexicon_of(cues: Pair, said: Pair, terms: Terms) -> tuple[Lexicon, str]:
+    """Return the words of the family of two labels, and its name; `OWN` where it is none of the built-in ones.
+
+    A label of a built-in name is one of its own where its sentence says nothing of what it stands for.
+    """
+    read: Terms = (tuple(map(as_read, terms[0])), tuple(map(as_read, terms[1])))
+    possible = families_of(*cues)
+    # Where sentences were shown, `old` is an age if they say so: the words of age do not speak of dates.
+    for family in reversed(possible) if any(said) else possible:
+        if all(_speaks(cue, family, sentence) for cue, sentence in zip(cues, said, strict=True)):
+            return of_family(family, cues, read) if any(terms) else of_family(family), family
+    one, two = (tuple(word for words in sentences(sentence) for word in words) for sentence in said)
+    return of_own(cues, (one, two), read), OWN
+
+
+def as_read(term: str) -> str:
+    """Return a term of a user's as the reading writes it in a text; "" where no text could hold it in one sentence.
+
+    >>> as_read("Acme's first edition"), as_read("A.C.M.E."), as_read("Stop! Go"), as_read("愛")
+    ("acme 's r1 edition", 'acme', '', '')
+    """
+    found = sentences(term)
+    return " ".join(found[0]) if len(found) == 1 and not _RESPONSES.issuperset(found[0]) else ""
+
+
+def _speaks(cue: str, family: str, sentence: str) -> bool:
+    """Return whether a sentence says of a response what a built-in label stands for."""
+    if not sentence or not cue:
+        return True
+    words = [word for words in sentences(sentence) for word in words]
+    return "VW" in _read(words, of_family(family), (cue, "?"), 1).symbols
+
+
+def stance(
+    reason: str, cues: Pair, selected: int | None = None, said: Pair = ("", ""), terms: Terms = NO_TERMS
+) -> Stance:
+    """Return the stance of a reason to two labels, of which one may be "".
+
+    `said` are the cues' sentences and `terms` the words by which a user's own labels may be cited. Any str has an
+    answer; nothing is raised.
+
+    >>> found = stance("Response 1 is better because it was written by an expert.", ("expert", "llm"), 1)
+    >>> found.answer
+    'cited'
+    """
+    if not any(cue.strip() for cue in cues):
+        return Stance("absent", 0.0, 0.0, 1.0)
+    lexicon, family = lexicon_of(cues, said, terms)
+    return weighed(instances(reason, lexicon, family, cues, selected), weights())
+
+
+def weighed(found: Sequence[Instance], table: Mapping[str, Weights]) -> Stance:
+    """Return the stance of the sentences that may refer."""
+    if not found:
+        return Stance("absent", 0.0, 0.0, 1.0)
+    shared = found[0].shared
+    every = shared.union(*(instance.own for instance in found))
+    rows = {feature: row for feature in every if (row := table.get(feature)) is not None}
+    none = not_cited = 1.0
+    best, chosen = -1.0, found[0]
+    refers_shared, cites_shared = _sums(rows, shared)
+    for instance in found:
+        scale = SCALE / 100 / math.sqrt(len(instance.own) + len(shared))
+        refers_own, cites_own = _sums(rows, instance.own)
+        refers, cites = _sigmoid((refers_own + refers_shared) * scale), _sigmoid((cites_own + cites_shared) * scale)
+        none *= 1 - refers
+        not_cited *= 1 - refers * cites
+        if (likely := refers * (1 + cites)) > best:
+            best, chosen = likely, instance
+    scale = SCALE / 100 / math.sqrt(len(every))
+    odds = [math.exp(max(-30.0, min(30.0, scale * sum(row[at] for row in rows.values())))) for at in (2, 3)]
+    whole = [each / (1 + sum(odds)) for each in (*odds, 1.0)]
+    cited, mentioned, absent = (
+        (one + two) / 2 for one, two in zip((1 - not_cited, not_cited - none, none), whole, strict=True)
+    )
+    answer = answer_of(cited, mentioned, absent)
+    if answer == "absent":
+        return Stance(answer, cited, mentioned, absent)
+    return Stance(answer, cited, mentioned, absent, *_explained(chosen, answer, rows))
+
+
+def _sums(rows: Mapping[str, Weights], features: frozenset[str]) -> tuple[int, int]:
+    known = [rows[feature] for feature in features if feature in rows]
+    return sum(row[0] for row in known), sum(row[1] for row in known)
+
+
+def _explained(chosen: Instance, answer: Answer, rows: Mapping[str, Weights]) -> tuple[str, str, tuple[str, ...]]:
+    """Return a sentence, the words in it that speak of a cue, and what weighed most for its answer."""
+    here, towards = chosen.sentence, 1 if answer == "cited" else -1
+    weighed = sorted((-towards * rows[each][1], each) for each in chosen.own if each in rows and in_words(each))
+    span = ", ".join(dict.fromkeys(here.words[place] for place in here.spans))
+    return " ".join(here.words), span, tuple(feature for weight, feature in weighed[:3] if weight < 0)
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, x))))

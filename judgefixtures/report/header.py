@@ -1,0 +1,132 @@
+"""Origin: where the numbers of a report come from: version, day and command, the answers and what they cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from judgefixtures.asking.costs import STANDARD_TIERS
+from judgefixtures.findings import Finding, Row
+from judgefixtures.measures.rows import digest_of
+from judgefixtures.report.writing import Record
+from judgefixtures.words.commands import quoted
+
+TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
+
+
+def run_of(record: Record) -> Row:
+    """Return a report's `run`: when, with which version and from which answers it was made, and a command for it."""
+    about = record.about
+    return {
+        "version": about.version,
+        "date": about.date,
+        "command": command_of(record),
+        "recorded": {
+            judge: {name: source[name] for name in ("first", "last", "undated")}
+            for judge, source in about.sources.items()
+        },
+    }
+
+
+def command_of(record: Record) -> str:
+    """Return a command that looks at the same things again, however many runs or processes it was this time."""
+    findings = record.findings
+    if not findings:
+        return " ".join(["pytest", *record.about.options])
+    judges = sorted({finding.judge for finding in findings})
+    baselines = sorted({finding.baseline for finding in findings if finding.baseline is not None})
+    datasets = sorted({finding.dataset for finding in findings})
+    given = [("judge", judge) for judge in judges] + [("judge-baseline", name) for name in baselines]
+    given += [("judge-dataset", dataset) for dataset in datasets]
+    words = " or ".join(_words(record, findings))
+    if baselines and all(finding.baseline for finding in findings):
+        words = f"swap and ({words})"
+    return " ".join(
+        [
+            "pytest",
+            f"-k {quoted(words)}",
+            *(f"--{option} {quoted(name)}" for option, name in given),
+            *record.about.options,
+        ]
+    )
+
+
+def _words(record: Record, findings: Sequence[Finding]) -> list[str]:
+    """Return what `-k` is to select: whole families by their names, where all of their contrasts are there."""
+    names, words, inside = {finding.name for finding in findings}, set[str](), set[str]()
+    for family, ids in record.about.families.items():
+        inside |= set(ids)
+        words |= {family} if set(ids) <= names else names & set(ids)
+    return sorted(word.replace("-no-cue", "") for word in words | (names - inside))  # as in the items' ids
+
+
+def datasets_of(pairs: Sequence[Row]) -> list[Row]:
+    """Return a report's `datasets`: how many pairs of each it is about, and a digest of all of their texts."""
+    found: dict[str, list[Row]] = {}
+    for row in pairs:
+        found.setdefault(row["dataset"], []).append(row)
+    return [
+        {"dataset": dataset, "n": len({row["pair"] for row in rows}), "digest": digest_of(rows)}
+        for dataset, rows in sorted(found.items())
+    ]
+
+
+def usage_of(record: Record) -> list[Row]:
+    """Return the `usage` of a report's `run`: a judge's judgments, the invalid ones, tokens, and what they cost.
+
+    Money is what production would pay for all of these answers; null where a price or a count of tokens is not known.
+    """
+    rows = []
+    for judge in sorted({row["judge"] for row in record.judgments}):
+        judgments = [row for row in record.judgments if row["judge"] == judge]
+        plans = [row for row in record.plans if row["judge"] == judge and "usage" in row]
+        usages = [row["usage"] for row in (*judgments, *plans)]
+        tokens = {name: _sum([usage[name] for usage in usages]) for name in TOKENS}
+        if (cached := _sum([usage.get("cached_tokens") for usage in usages])) is not None:
+            tokens["cached_tokens"] = cached  # of those in, where the provider tells
+        invalid = Counter(row["invalid"] for row in judgments if row["invalid"])
+        rows.append(
+            {
+                "judge": judge,
+                "judgments": len(judgments),
+                "invalid": dict(sorted(invalid.items())),
+                **tokens,
+                "usd": _usd(usages, record.about.prices.get(judge, {})),
+            }
+        )
+    return rows
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _usd(usages: Sequence[Row], prices: Row) -> float | None:
+    """Return what tokens cost; a count that is not known is a cost that is not known."""
+    by_tier: dict[str | None, list[Row]] = {}
+    for usage in usages:
+        by_tier.setdefault(usage.get("service_tier"), []).append(usage)
+    sums = [_of_tier(served, _rates_in(tier, prices)) for tier, served in by_tier.items()]
+    return None if None in sums else float(sum(each for each in sums if each is not None) / 1e6)
+
+
+def _rates_in(tier: str | None, prices: Row) -> Row:
+    """Return the prices of the tier that served; empty where they are not known."""
+    if tier is None or "tiers" not in prices:
+        return prices
+    found: Row = prices["tiers"].get("default" if tier in STANDARD_TIERS else tier, {})
+    return found
+
+
+def _of_tier(usages: Sequence[Row], prices: Row) -> float | None:
+    """Return what tokens cost in millionths of a dollar; None for what is not known."""
+    rates: list[float | None] = [prices.get("input"), prices.get("output")]
+    rates += [prices.get(name, rates[0]) for name in ("cached_input", "cache_write")]
+    counts = [[usage[f"{side}_tokens"] for usage in usages] for side in ("input", "output")]
+    if None in rates or any(None in side for side in counts):
+        return None
+    cached, written = (sum(usage.get(f"{name}_tokens", 0) for usage in usages) for name in ("cached", "cache_write"))
+    asked, answered = map(sum, counts)
+    billed = (max(asked - cached - written, 0), answered, cached, written)
+    return float(sum(count * rate for count, rate in zip(billed, rates, strict=True) if rate is not None))

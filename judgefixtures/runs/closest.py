@@ -1,0 +1,235 @@
+"""The closest pairs: which pairs of a larger pool are close calls for a judge, by what it chooses without any cue.
+
+The judge is asked about the whole pool in both orders, which is its screening. No contrast of cues measures one of
+these answers, so that the choice biases no VSR: benchmarks/closest.py shows it. Who asks is not known here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from judgefixtures.asking.questions import Arm, Judgment
+from judgefixtures.cassettes.files import CassetteError, DamagedError
+from judgefixtures.cassettes.library import Library
+from judgefixtures.cassettes.screening import CHOICE_FILE, FrozenChoice, frozen_choice
+from judgefixtures.config import Config
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.certainty import likely_of
+from judgefixtures.runs.selection import Samples
+from judgefixtures.words.errors import JudgeFixturesError
+
+SCREENING: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
+
+Choice = Literal[0, 1, 2] | None  # 0: a tie
+Screen = Callable[[Sequence[Pair]], Sequence[Sequence[Judgment]]]
+
+
+def is_about_closest(arms: Sequence[Arm]) -> bool:
+    """Tell whether what asks these arms is about the closest pairs: all of its arms have cues.
+
+    Position, repeats, accuracy and edits measure the cue-free answers, by which pairs are chosen: on pairs that were
+    chosen because two of these answers differ, the effect of the position, and the noise, would look far too large.
+    """
+    return bool(arms) and all(condition.cue_1 is not None for condition, _ in arms)
+
+
+def closest_first(choices: Iterable[tuple[Choice, Choice]], likely: Mapping[int, float] | None = None) -> list[int]:
+    """Return the places of pairs, closest first, by which of its own responses was chosen in one order and the other.
+
+    First those whose choice differs or that are a tie (0) both times, then all others, and those with an invalid
+    verdict last; among each by how near to even it was, where `likely` has the probability of response 1 by place, and
+    then in the order given.
+
+    >>> closest_first([(1, 1), (1, 2), (None, 1), (2, 2), (2, 1)])
+    [1, 4, 0, 3, 2]
+    >>> closest_first([(1, 1), (1, 2), (1, 1)], {0: 0.9, 1: 0.6, 2: 0.7})
+    [1, 2, 0]
+    """
+    distances = [2 if None in both else int(both[0] == both[1] != 0) for both in choices]
+    chances = likely or {}
+    return sorted(range(len(distances)), key=lambda place: (distances[place], abs(chances.get(place, 1.0) - 0.5)))
+
+
+def nearest_first(scores: Iterable[tuple[float, float] | None]) -> list[int]:
+    """Return the places of pairs, closest first, by how far the scores of their responses are apart, as given if equal.
+
+    Those without two scores come last. To a judge that scores one response at a time both orders are the same.
+
+    >>> nearest_first([(7, 4), (6, 6), None, (5, 6), (6, 5)])
+    [1, 3, 4, 0, 2]
+    """
+    distances = [math.inf if both is None else round(abs(both[0] - both[1]), 9) for both in scores]
+    return sorted(range(len(distances)), key=distances.__getitem__)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The pairs that a check is about, as far as they are known before anybody is asked.
+
+    `undecided` are the judges for whom `cut` pairs of the `pool` are still to be chosen.
+    """
+
+    pairs: tuple[Pair, ...]
+    pool: tuple[Pair, ...] = ()
+    undecided: frozenset[str] = frozenset()
+    cut: int = 0
+
+    def __or__(self, other: About) -> About:
+        """Return the pairs of both; of one dataset, so that what is to be chosen is so from the same pool."""
+        pairs = {pair.id: pair for pair in (*self.pairs, *other.pairs)}
+        return About(
+            tuple(pairs.values()), self.pool or other.pool, self.undecided | other.undecided, max(self.cut, other.cut)
+        )
+
+    @property
+    def others(self) -> tuple[Pair, ...]:
+        """The pairs of the pool that may still be chosen."""
+        known = {pair.id for pair in self.pairs}
+        return tuple(pair for pair in self.pool if pair.id not in known) if self.undecided else ()
+
+    @property
+    def more(self) -> int:
+        """How many of the others are chosen at most."""
+        return min(len(self.others), self.cut * len(self.undecided))
+
+    @property
+    def at_most(self) -> tuple[Pair, ...]:
+        """As many pairs, of as many clusters, as there will be at most; others stand for those still to be chosen."""
+        clusters = {pair.cluster for pair in self.pairs}
+        fresh: list[Pair] = []
+        related: list[Pair] = []
+        for pair in self.others:
+            (related if pair.cluster is not None and pair.cluster in clusters else fresh).append(pair)
+            clusters.add(pair.cluster)
+        return (*self.pairs, *[*fresh, *related][: self.more])
+
+
+class Closest:
+    """The choices of a run: made, or read from where they are frozen, once for each judge and dataset."""
+
+    def __init__(self, config: Config, library: Library, samples: Samples, note: Callable[[str], None]) -> None:
+        self._config, self._library, self._note = config, library, note
+        self._pools, self._wanted = samples.whole(), samples.wanted
+        self._chosen: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def pool(self, judge: str, dataset: str, arms: Sequence[Arm]) -> tuple[Pair, ...]:
+        """Return the pairs of which what asks these arms is about the closest ones; empty where it is about others."""
+        table = self._config.datasets.get(dataset)
+        if table is None or table.closest is None or not is_about_closest(arms):
+            return ()
+        pool = self._pools.of(judge, dataset).pairs
+        if table.closest > len(pool):
+            self._note(
+                f"{dataset} has {len(pool)} pairs, fewer than the {table.closest} closest asked for: all of "
+                "them are used"
+            )
+        return pool if self._cut(dataset) < len(pool) else ()  # all of them need no choice
+
+    def about(self, judges: Sequence[str], dataset: str, pool: Sequence[Pair], command: str) -> About:
+        """Return the pairs of a pool that are close for some judges, as far as they are known before anybody is asked.
+
+        Raises JudgeFixturesError for a frozen choice that is not one of this pool; `command` is what records.
+        """
+        known = {judge: self._known(judge, dataset, pool, command) for judge in judges}
+        chosen = {name for ids in known.values() if ids is not None for name in ids[: self._cut(dataset)]}
+        undecided = frozenset(judge for judge, ids in known.items() if ids is None)
+        return About(tuple(pair for pair in pool if pair.id in chosen), tuple(pool), undecided, self._cut(dataset))
+
+    def of(self, judge: str, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
+        """Return the ids of the pairs of a pool that are closest for a judge, closest first, and freeze the choice.
+
+        `screen` asks the judge about the pool in the arms of SCREENING. As `about`.
+        """
+        chosen = self._known(judge, dataset, pool, command)
+        if chosen is None:
+            chosen = self._choose(judge, dataset, pool, screen, command)
+        self._chosen[judge, dataset] = chosen
+        return chosen[: self._cut(dataset)]
+
+    def _size(self, dataset: str, pool: Sequence[Pair]) -> int:
+        """Return how many pairs are chosen, and frozen."""
+        return min(self._config.datasets[dataset].closest or 0, len(pool))
+
+    def _cut(self, dataset: str) -> int:
+        """Return how many of the chosen pairs are used: `pairs` and --judge-pairs cut them, as they do all others."""
+        closest = self._config.datasets[dataset].closest or 0
+        return closest if self._wanted is None else min(closest, self._wanted)
+
+    def _known(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...] | None:
+        """Return the ids of the closest pairs where nobody has to be asked for them."""
+        if (judge, dataset) in self._chosen:
+            return self._chosen[judge, dataset]
+        frozen = self._frozen(judge, dataset, pool, command)
+        if len(frozen) != self._size(dataset, pool):
+            return None
+        self._chosen[judge, dataset] = frozen
+        return frozen
+
+    def _choose(self, judge: str, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
+        """Return the closest pairs by what the judge answers; those that are frozen already come first."""
+        size, offline = self._size(dataset, pool), self._library.mode == "none"
+        frozen = self._frozen(judge, dataset, pool, command)
+        if frozen and offline:
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} pairs are frozen as the closest for {judge} "
+                f"in {self._file(judge, dataset)}. Choose the others, too: {command} --judge-record missing"
+            )
+        own, other = screen(pool)
+        if any(judgment.reply.scores for judgment in own):
+            ranked = nearest_first(judgment.reply.scores for judgment in own)
+        else:
+            orders = [likely_of(own), likely_of(other)]
+            found = ([arm[pair.id] for arm in orders if pair.id in arm] for pair in pool)
+            likely = {place: sum(each) / len(each) for place, each in enumerate(found) if each}
+            ranked = closest_first(((a.chosen, b.chosen) for a, b in zip(own, other, strict=True)), likely)
+        chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
+        table = self._config.judges.get(judge)
+        if offline and table is not None and table.provider == "imported":
+            self._note(f"{dataset}: the closest pairs for {judge} follow from its log, whenever it is read")
+        elif offline:
+            self._note(
+                f"{dataset}: the closest pairs for {judge} are not frozen, and follow from its recordings: "
+                f"{command} --judge-record missing freezes them"
+            )
+        else:
+            by_id = {pair.id: pair for pair in pool}
+            choice = FrozenChoice.of(len(pool), (by_id[name] for name in chosen))
+            self._library.freeze_choice(judge, dataset, choice)
+        return chosen
+
+    def _frozen(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...]:
+        """Return the ids of the frozen pairs, as many as are wanted and there are; none where all is chosen anew."""
+        folder, size = self._library.folder(judge, dataset), self._size(dataset, pool)
+        try:
+            frozen = frozen_choice(folder)
+        except DamagedError:
+            raise
+        except CassetteError:
+            if self._library.mode != "all":
+                raise
+            return ()  # what was there is replaced now
+        if frozen is None or self._library.mode == "all":
+            return ()
+        digests = {pair.id: pair.digest for pair in pool}
+        for name, digest in frozen.pairs[:size]:
+            if digests.get(name) != digest:
+                what = "has other texts now, or its responses changed places" if name in digests else "is gone"
+                raise JudgeFixturesError(
+                    f"dataset {dataset!r}: of the closest pairs for {judge}, as {self._file(judge, dataset)} has them, "
+                    f"{name!r} {what}. Restore it, or remove that file and choose anew, which asks only what is not "
+                    f"recorded: {command} --judge-record missing"
+                )
+        if frozen.pool != len(pool):
+            self._note(
+                f"{dataset}: the closest pairs for {judge} were chosen from {frozen.pool}, and there are "
+                f"{len(pool)} now: --judge-record all chooses anew"
+            )
+        return tuple(name for name, _ in frozen.pairs[:size])
+
+    def _file(self, judge: str, dataset: str) -> Path:
+        return self._library.folder(judge, dataset) / CHOICE_FILE

@@ -1,0 +1,245 @@
+"""Which pairs a run asks about: those of a dataset's source, or the sample that was frozen beside recordings of it.
+
+A frozen sample stands for a source that cannot be counted on: then nothing is fetched from the hub. Nothing is
+loaded twice in a session, whichever judges are asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from judgefixtures.cassettes.files import CassetteError
+from judgefixtures.cassettes.frozen import FrozenSample
+from judgefixtures.cassettes.library import Library
+from judgefixtures.config import Config
+from judgefixtures.material.pairs import Pair, balanced, sampled
+from judgefixtures.sources.described import Source
+from judgefixtures.sources.parsing import is_offline, two_ways
+from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, load_sample
+from judgefixtures.words.errors import JudgeFixturesError
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The pairs of a run, the sample that they begin, how many it could have had, and whose recordings froze it."""
+
+    pairs: tuple[Pair, ...]
+    sample: Sample
+    available: int
+    frozen_for: str = ""
+
+
+class Samples:
+    """The pairs for each judge and dataset of a session."""
+
+    def __init__(
+        self,
+        config: Config,
+        library: Library,
+        wanted: int | None,
+        note: Callable[[str], None],
+        baseline: str | None = None,
+    ) -> None:
+        self._config, self._library, self.wanted, self._note = config, library, wanted, note
+        self._baseline = baseline
+        self._loaded: dict[str, Sample] = {}
+        self._chosen: dict[tuple[str, str], Chosen] = {}
+        self._whole = False
+
+    def whole(self) -> Samples:
+        """Return the samples that have every pair of their sources, whatever is wanted; read once for both."""
+        whole = Samples(self._config, self._library, None, self._note, self._baseline)
+        whole._whole, whole._loaded = True, self._loaded
+        return whole
+
+    def of(self, judge: str, dataset: str) -> Chosen:
+        """Return what a judge is asked about; raises JudgeFixturesError where it cannot be had."""
+        if (judge, dataset) not in self._chosen:
+            self._chosen[judge, dataset] = self._choose(judge, dataset)
+        return self._chosen[judge, dataset]
+
+    def is_remote(self, dataset: str) -> bool:
+        """Tell whether a dataset is fetched, and then frozen, rather than read where it lies."""
+        source = self._config.source(dataset)
+        return bool(hub_id(source)) or _needs_copy(source)
+
+    def lines(self, judge: str, dataset: str) -> list[str]:
+        """Return lines for the preflight that describe what a judge is asked about."""
+        chosen, source = self.of(judge, dataset), self._config.source(dataset)
+        frozen = f"frozen beside the recordings of {chosen.frozen_for}" if chosen.frozen_for else ""
+        return describe(
+            dataset, chosen.pairs, chosen.sample, source, self._config.seed, available=chosen.available, frozen=frozen
+        )
+
+    def _choose(self, judge: str, dataset: str) -> Chosen:
+        source = self._config.source(dataset)
+        if self.is_remote(dataset):
+            chosen = self._of_hub(judge, dataset, source)
+        elif source.path is not None and not source.path.exists() and self._library.mode == "none":
+            chosen = self._of_recordings(judge, dataset, source)
+        else:
+            chosen = self._fresh(judge, dataset, source)
+        if self.wanted is not None and self.wanted > len(chosen.pairs) and not source.is_built_in:
+            self._note(
+                f"{dataset} has {len(chosen.pairs)} pairs, fewer than the {self.wanted} asked for: all of them are used"
+            )
+        if chosen.sample.left_out:
+            self._note(f"{dataset}: left out {accounted(chosen.sample.left_out)}")
+        return chosen
+
+    def _fresh(self, judge: str, dataset: str, source: Source, revision: str | None = None) -> Chosen:
+        """Return the pairs of the source itself, loaded once a session."""
+        if dataset not in self._loaded:
+            pinned = source if source.revision or revision is None else replace(source, revision=revision)
+            self._loaded[dataset] = load_sample(replace(pinned, balance_positions=False), self._config.seed)
+        sample = self._loaded[dataset]
+        if source.balance_positions:
+            sample = replace(sample, pairs=balanced(sample.pairs, self._config.seed, self._positions(judge, source)))
+        pairs = sample.pairs[: self.wanted]
+        chosen = Chosen(pairs, sample, len(sample.pairs))
+        self._keep(judge, dataset, source, chosen)
+        return chosen
+
+    def _positions(self, judge: str, source: Source) -> dict[str, Pair]:
+        """Return pairs as recordings were made on them: whatever becomes of their gold, they keep their positions.
+
+        The judge's own recordings come first, then those of the one that it is compared with, which must be asked the
+        same. Another seed draws all positions anew, and the house sets are as the package has them.
+        """
+        if source.is_built_in:
+            return {}
+        others = sorted(folder.parent.name for folder in self._library.root.glob(f"*/{source.name}"))
+        known: dict[str, Pair] = {}
+        # A log has answers in both orders, mostly, where a recording has those that were asked.
+        compared = sorted([judge, *filter(None, [self._baseline])], key=self._is_imported)
+        for name in dict.fromkeys([*compared, *others]):
+            with contextlib.suppress(CassetteError):  # the item says what is wrong with the file
+                sample = self._library.frozen_sample(name, source.name)
+                if sample is None or sample.seed == self._config.seed:
+                    known = {pair.id: pair for pair in self._library.frozen(name, source.name)} | known
+        return known
+
+    def _is_imported(self, judge: str) -> bool:
+        table = self._config.judges.get(judge)
+        return table is not None and table.provider == "imported"
+
+    def _of_hub(self, judge: str, dataset: str, source: Source) -> Chosen:
+        """Return the frozen sample where it is enough, and the hub's where the run may look there."""
+        if self._library.mode == "all":
+            return self._fresh(judge, dataset, source)
+        owner = self._owner(judge, dataset, source)
+        frozen = self._library.frozen_sample(owner, dataset) if owner else None
+        if owner is None or frozen is None:
+            return self._unfrozen(judge, dataset, source)
+        problem = self._mismatch(frozen, source)
+        if problem is None:
+            return self._thawed(judge, owner, dataset, source, frozen)
+        if self._library.mode == "none":
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: the sample frozen beside the recordings of {owner} does not serve: {problem}. "
+                "Go back to what it was recorded with, or record anew where there is network: "
+                f"{self._library.command_start} --judge {judge} --judge-dataset {dataset} --judge-record missing"
+            )
+        # The same commit as before: what was recorded stays good, and more pairs begin with the same ones.
+        return self._fresh(judge, dataset, source, frozen.revision)
+
+    def _unfrozen(self, judge: str, dataset: str, source: Source) -> Chosen:
+        if self._library.mode == "none" and hub_id(source) and self._library.frozen(judge, dataset):
+            return self._of_recordings(judge, dataset, source)
+        if self._library.mode == "none" and (hub := hub_id(source)) and not is_offline():
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: no sample of {hub} is frozen in {self._library.folder(judge, dataset)}, and "
+                f"--judge-record none uses no network, nor does its preflight. {two_ways(source)}"
+            )
+        return self._fresh(judge, dataset, source)
+
+    def _owner(self, judge: str, dataset: str, source: Source) -> str | None:
+        """Return the judge whose frozen sample serves: the judge's own, or another's where all that fit agree.
+
+        Another judge's sample is as good as the hub's, since it is told by its selection, seed and digests; and two
+        judges are compared on the same pairs only if the second is asked about those of the first.
+        """
+        if self._library.frozen_sample(judge, dataset) is not None:
+            return judge
+        if self._library.frozen(judge, dataset):
+            return None  # its own pairs are frozen, though nothing is known of them: no others may stand for them
+        fitting: dict[str, FrozenSample] = {}
+        for folder in sorted(self._library.root.glob(f"*/{dataset}")):
+            try:
+                frozen = self._library.frozen_sample(folder.parent.name, dataset)
+            except CassetteError:
+                continue
+            if frozen is not None and self._mismatch(frozen, source) is None:
+                fitting[folder.parent.name] = frozen
+        if not fitting:
+            return None
+        longest = max(fitting, key=lambda name: len(fitting[name].pairs))
+        return longest if all(fitting[longest].extends(other) for other in fitting.values()) else None
+
+    def _mismatch(self, frozen: FrozenSample, source: Source) -> str | None:
+        """Return why a frozen sample is not the one that is configured, or None where it is."""
+        if dict(frozen.selection) != source.selection:
+            keys = sorted({*frozen.selection, *source.selection})
+            changed = [
+                f"{key} was {frozen.selection.get(key)!r} and is {source.selection.get(key)!r}"
+                for key in keys
+                if frozen.selection.get(key) != source.selection.get(key)
+            ]
+            return "; ".join(changed)
+        if frozen.seed != self._config.seed:
+            return f"it was drawn with seed {frozen.seed}, and seed = {self._config.seed} draws and swaps other pairs"
+        wanted = frozen.available if self._whole else self.wanted
+        if wanted is not None and len(frozen.pairs) < min(wanted, frozen.available):
+            return f"{wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
+        return None
+
+    def _thawed(self, judge: str, owner: str, dataset: str, source: Source, frozen: FrozenSample) -> Chosen:
+        by_id = {pair.id: pair for pair in self._library.frozen(owner, dataset)}
+        pairs = tuple(by_id[name] for name, _ in frozen.pairs)[: self.wanted]
+        if self.wanted is None and len(pairs) < frozen.available:
+            self._note(f"{dataset}: the {len(pairs)} pairs that are frozen are used, of {frozen.available}")
+        left_out = MappingProxyType(dict(frozen.left_out))
+        chosen = Chosen(pairs, Sample(pairs, left_out, frozen.revision, frozen.licence), frozen.available, owner)
+        self._keep(judge, dataset, source, chosen)
+        return chosen
+
+    def _of_recordings(self, judge: str, dataset: str, source: Source) -> Chosen:
+        """Return the frozen pairs where the source itself is not there, else what the source says about that."""
+        frozen = self._library.frozen_sample(judge, dataset)
+        if frozen is not None:
+            if problem := self._mismatch(frozen, source):
+                raise JudgeFixturesError(
+                    f"dataset {dataset!r}: {source.path} does not exist, and the sample frozen "
+                    f"beside the recordings of {judge} does not serve: {problem}."
+                )
+            return self._thawed(judge, judge, dataset, source, frozen)
+        pairs = sampled(self._library.frozen(judge, dataset), self._config.seed)
+        if not pairs:
+            return self._fresh(judge, dataset, source)
+        return Chosen(pairs[: self.wanted], Sample(pairs), len(pairs), judge)
+
+    def _keep(self, judge: str, dataset: str, source: Source, chosen: Chosen) -> None:
+        """Have the library keep what is known of the sample with the next recordings; nothing for the house sets."""
+        if source.is_built_in:
+            self._library.shipped.update(pair.digest for pair in chosen.pairs)
+            return
+        known = self._library.samples.get((judge, dataset))
+        sample = FrozenSample(
+            source.selection,
+            self._config.seed,
+            chosen.available,
+            tuple((pair.id, pair.digest) for pair in chosen.pairs),
+            dict(chosen.sample.left_out),
+            chosen.sample.revision,
+            chosen.sample.licence,
+        )
+        if known is None or not known.extends(sample):  # the control asks about the first pairs of a sample alone
+            self._library.samples[judge, dataset] = sample
+
+
+def _needs_copy(source: Source) -> bool:
+    """Tell whether a known source is read by path alone and none is given."""
+    return source.path is None and not source.is_built_in and hub_id(source) is None

@@ -1,0 +1,97 @@
+"""What a [datasets.NAME] table says about where its pairs come from and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parents[1] / "data"
+BUILT_IN_SOURCES = (
+    "house-close",
+    "house-close-stories",
+    "house-qa",
+    "house-stories",
+    "house-bias",
+    "house-instructions",
+)
+RATIO_KEYS = ("min_ratio", "max_ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a dataset's pairs come from and how its rows are to be read; None where the table says nothing."""
+
+    name: str
+    path: Path | None = None
+    source: str | None = None
+    content_type: str | None = None
+    columns: Mapping[str, str] | None = None
+    balance_positions: bool = True
+    revision: str | None = None
+    config: str | None = None
+    split: str | None = None
+    rows: str | None = None
+    gold_values: Mapping[str, int] | None = None
+    min_ratio: float | None = None
+    max_ratio: float | None = None
+    max_margin: float | None = None
+    one_per_question: bool | None = None
+    balance_length: bool = False
+    licence: str | None = None
+    heading: str = field(default="", compare=False)  # of its table, as it is written in the configuration's file
+
+    @property
+    def table(self) -> str:
+        """The heading of its table, for messages."""
+        return self.heading or f"[datasets.{self.name}]"
+
+    @property
+    def origin(self) -> str:
+        """The name of a known source, or the id of a dataset on the hub; empty for a file of the user's format."""
+        return self.source or ("" if self.path is not None else self.name)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the pairs come with this package."""
+        return self.origin in BUILT_IN_SOURCES
+
+    @property
+    def ratio_keys(self) -> tuple[str, ...]:
+        """The keys for pairs made of scores that the table sets."""
+        return tuple(key for key in RATIO_KEYS if getattr(self, key) is not None)
+
+    @property
+    def file(self) -> Path:
+        """The file or folder to read. KeyError for a source that is not read from a file."""
+        return (
+            self.path
+            if self.path is not None
+            else {name: DATA / f"{name}.jsonl" for name in BUILT_IN_SOURCES}[self.origin]
+        )
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """Everything in the table that decides which pairs there are and what they hold, as plain values.
+
+        A path counts by its last part alone: the same file lies elsewhere on another machine.
+        """
+        said = {
+            "source": self.origin or None,
+            "path": self.path.name if self.path else None,
+            "revision": self.revision,
+            "config": self.config,
+            "split": self.split,
+            "rows": self.rows,
+            "columns": dict(sorted(self.columns.items())) if self.columns else None,
+            "gold_values": dict(sorted(self.gold_values.items())) if self.gold_values else None,
+            "content_type": self.content_type,
+            "min_ratio": self.min_ratio,
+            "max_ratio": self.max_ratio,
+            "max_margin": self.max_margin,
+            "one_per_question": self.one_per_question,
+            "balance_length": self.balance_length or None,
+            "balance_positions": None if self.balance_positions else False,
+        }
+        return {key: value for key, value in said.items() if value is not None}

@@ -1,0 +1,477 @@
+"""Rows of files and of datasets on the hub, each with the words that name it in a message.
+
+JSON and JSON lines are read here, so that a message can name the line and one row need not look like the next.
+All other formats, and datasets on the hub, are read by the `datasets` library, imported by the functions that need it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gc
+import glob
+import json
+import re
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from judgefixtures.sources.described import Source
+from judgefixtures.words.errors import JudgeFixturesError, choices
+
+JSON_FORMATS = {".jsonl": "json", ".json": "json"}
+TABLE_FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
+FORMATS = {**JSON_FORMATS, **TABLE_FORMATS}
+SAVED = ("state.json", "dataset_dict.json")  # what save_to_disk leaves of a Dataset and of a DatasetDict
+HUB_TIMEOUT = 30.0  # seconds for the question whether the hub is there and has the dataset
+
+
+class Row(NamedTuple):
+    """A row of a dataset: its fields, its file and place for messages, and its place alone ("line 3")."""
+
+    fields: Mapping[str, Any]
+    where: str
+    place: str
+    textual: bool = False  # of a format without types, or with labels: a number may be text
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows to be read once, the columns where the format has some, and the commit that a hub's rows are of."""
+
+    rows: Iterable[Row]
+    columns: tuple[str, ...] | None = None
+    revision: str | None = None
+
+
+def json_lines(path: Path, source: Source) -> Iterator[Row]:
+    """Yield the rows of a JSON-lines file; raises JudgeFixturesError naming the line."""
+    for number, line in enumerate(_text(path, source).split("\n"), 1):
+        if line.strip():
+            where = f"dataset {source.name!r}: {path}:{number}"
+            yield Row(_object(line, where), where, f"line {number}")
+
+
+def local_rows(source: Source, *, typed: bool = False, split: str | None = None) -> Rows:
+    """Return the rows of a file, of a folder of files, or of a folder that save_to_disk wrote.
+
+    `split` is taken where there are several and the table names none. With `typed` JSON is read by `datasets`,
+    too, as it is for a copy of a dataset on the hub: then every row has the same columns. Raises
+    JudgeFixturesError for what is not there or cannot be read.
+    """
+    path = source.file
+    files = [path] if not path.is_dir() else _files(path, source, split)
+    if source.rows is not None and (typed or not all(file.suffix.lower() == ".json" for file in files or (path,))):
+        raise JudgeFixturesError(
+            f"dataset {source.name!r}: rows = {source.rows!r} is a key of .json files, which {path} is not: remove it."
+        )
+    if source.split is not None and not typed and path.is_file():
+        raise JudgeFixturesError(
+            f"dataset {source.name!r}: split = {source.split!r} is a key of folders and of the "
+            f"hub, but {path} is one file: remove it."
+        )
+    if not files:
+        return _saved(path, source, split)
+    parts = [_file_rows(file, source, typed=typed) for file in files]
+    columns = parts[0].columns
+    for file, part in zip(files, parts, strict=True):
+        if part.columns != columns:
+            raise JudgeFixturesError(
+                f"dataset {source.name!r}: {file} has the columns {listed(part.columns)}, but {files[0]} has "
+                f"{listed(columns)}. The files of one folder must have the same ones."
+            )
+    return Rows((row for part in parts for row in part.rows), columns)
+
+
+def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: str | None = None) -> Rows:
+    """Return the rows of a dataset on the hub, of the commit that it is at now or is pinned to.
+
+    `HF_HUB_OFFLINE` is honoured: then only the cache of `datasets` is looked at. Raises JudgeFixturesError with
+    the two ways to get the data where it cannot be reached.
+    """
+    library = _library(source)
+    revision = source.revision if is_offline() else _commit(source, hub)
+    wanted = source.split or split
+    try:
+        loaded = library.load_dataset(hub, source.config, data_dir=data_dir, split=wanted, revision=revision)
+    except Exception as error:
+        raise _hub_error(source, hub, error) from None
+    loaded, wanted = _one_split(loaded, wanted, f"dataset {source.name!r}: {hub}", source)
+    found = _commit_of(loaded) or revision
+    if source.revision and found and re.fullmatch("[0-9a-f]{40}", source.revision) and found != source.revision:
+        raise JudgeFixturesError(
+            f"dataset {source.name!r}: revision {source.revision} of {hub} is wanted, but the cache of this machine "
+            f"holds {found}. Load it once with network, without HF_HUB_OFFLINE."
+        )
+    return _table(loaded, f"dataset {source.name!r}: {hub}" + (f" ({wanted})" if wanted else ""), revision=found)
+
+
+def json_value(path: Path, source: Source) -> Any:
+    """Return what a JSON file holds; raises JudgeFixturesError naming the file."""
+    try:
+        return json.loads(_text(path, source), object_pairs_hook=_unambiguous)
+    except (ValueError, RecursionError) as error:
+        hint = " Name a file of JSON lines .jsonl." if "Extra data" in str(error) and not source.origin else ""
+        raise JudgeFixturesError(f"dataset {source.name!r}: {path}: {_fault(error)}.{hint}") from None
+
+
+def json_rows(path: Path, source: Source) -> list[Row]:
+    """Return the rows of a JSON file: a list of objects, or the one list that an object holds, or that `rows` names."""
+    value = json_value(path, source)
+    if source.rows is not None:
+        found = lookup(value, source.rows) if isinstance(value, Mapping | list) else MISSING
+        if found is MISSING:
+            raise JudgeFixturesError(
+                f"dataset {source.name!r}: {path}: rows = {source.rows!r} names nothing in it; {_inside(value)}."
+            )
+        value = found
+    elif isinstance(value, dict):
+        lists = [key for key, held in value.items() if isinstance(held, list)]
+        if len(lists) != 1:
+            raise JudgeFixturesError(
+                f"dataset {source.name!r}: {path}: an object, not a list of rows; {_inside(value)}. Name the list "
+                f'with `rows = "{(lists or ["..."])[0]}"` in {source.table}.'
+            )
+        value = value[lists[0]]
+    if not isinstance(value, list):
+        raise JudgeFixturesError(
+            f"dataset {source.name!r}: {path}: a JSON {type(value).__name__} where a list of objects is wanted."
+        )
+    return numbered(value, f"dataset {source.name!r}: {path}")
+
+
+def numbered(values: Sequence[Any], where: str) -> list[Row]:
+    """Return objects as rows that are numbered from 1; raises JudgeFixturesError for another value."""
+    for number, value in enumerate(values, 1):
+        if not isinstance(value, dict):
+            raise JudgeFixturesError(f"{where}: row {number}: a JSON {type(value).__name__} where an object is wanted.")
+    return [Row(value, f"{where}: row {number}", f"row {number}") for number, value in enumerate(values, 1)]
+
+
+def listed(names: Iterable[str] | None) -> str:
+    """Return names as they stand in messages.
+
+    >>> listed(["id", "prompt"])
+    "'id', 'prompt'"
+    """
+    return ", ".join(map(repr, names or ())) or "none"
+
+
+MISSING = object()
+
+
+def lookup(value: Any, path: str) -> Any:
+    """Return what a dotted path names in nested objects and lists, or MISSING; a key with dots in it comes first.
+
+    >>> lookup({"vars": {"q": "Why?"}, "outputs": ["So.", "No."]}, "outputs.1")
+    'No.'
+    """
+    if isinstance(value, Mapping) and path in value:
+        return value[path]
+    for step in path.split("."):
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
+    return value
+
+
+def _file_rows(file: Path, source: Source, *, typed: bool) -> Rows:
+    suffix = file.suffix.lower()
+    if suffix in JSON_FORMATS and not typed and file.exists():
+        return Rows(json_lines(file, source) if suffix == ".jsonl" else json_rows(file, source))
+    if suffix not in FORMATS and not typed and not source.origin:
+        return Rows(json_lines(file, source))  # whatever its name: JSON lines is the format of pair files
+    if not file.exists():
+        raise _absent(file, source)
+    if suffix not in FORMATS:
+        raise JudgeFixturesError(f"dataset {source.name!r}: {file}: {choices(suffix or file.name, FORMATS)}.")
+    return _tabular(file, source)
+
+
+def _tabular(file: Path, source: Source) -> Rows:
+    """Return the rows that `datasets` reads from a file, held in memory: nothing stays in its cache."""
+    library, suffix = _library(source), file.suffix.lower()
+    where = f"dataset {source.name!r}: {file}"
+    given: dict[str, Any] = {}
+    problem = ""
+    if TABLE_FORMATS.get(suffix) == "csv":
+        # As text, all of it: an id of 007, an answer of NA or a question of 1 would be changed by a guess of types.
+        heads = _heads(file, source)
+        features = library.Features({head: library.Value("string") for head in heads})
+        given = {"features": features, "keep_default_na": False, "sep": "\t" if suffix == ".tsv" else ",",
+                 "index_col": False}  # fmt: skip  # else rows longer than the head begin with an index, all is shifted
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache, _quiet(library):
+        try:
+            loaded = library.load_dataset(
+                FORMATS[suffix], data_files=glob.escape(str(file)), split="train", cache_dir=cache, **given
+            )
+            values, columns, textual = list(_values(loaded)), tuple(loaded.column_names), bool(given or _labels(loaded))
+        except Exception as error:
+            if "corresponds to no data" in str(error):  # a head and no row
+                return Rows(())
+            problem = _said(error)
+            del error  # and with it the file, which `datasets` 4 leaves open, here, where that is not shown
+            gc.collect()
+    if problem:
+        raise JudgeFixturesError(
+            f"{where} cannot be read: {problem}. Correct it, or give another format ({', '.join(FORMATS)})."
+        )
+    if given:
+        values = [{key: value or None for key, value in row.items()} for row in values]
+    return Rows([row._replace(textual=textual) for row in numbered(values, where)], columns)
+
+
+def _heads(file: Path, source: Source) -> list[str]:
+    delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
+    heads = next(csv.reader(_text(file, source).splitlines(keepends=True), delimiter=delimiter), [])
+    if not heads or len(set(heads)) < len(heads):
+        raise JudgeFixturesError(
+            f"dataset {source.name!r}: {file}: the first line must name each column once, found {listed(heads)}."
+        )
+    return [head or f"Unnamed: {number}" for number, head in enumerate(heads)]  # as pandas, which writes such an index
+
+
+def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
+    """Return the files of a folder that hold rows: those of the split where one is named; none in a saved dataset."""
+    if any((folder / name).exists() for name in SAVED):
+        return []
+    found = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in FORMATS
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    name = source.split or split
+    wanted = [path for path in found if name and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", path.stem)]
+    if source.split is None:
+        wanted = wanted or found
+    kinds = sorted({path.suffix.lower() for path in wanted})
+    if len(kinds) == 1:
+        return wanted
+    names = listed(str(path.relative_to(folder)) for path in found[:10])
+    problem = f"holds files of several kinds ({', '.join(kinds)})" if kinds else "holds no rows"
+    if found and not wanted:
+        problem = f"has no file with the split {source.split!r} in its name"
+    raise JudgeFixturesError(
+        f"dataset {source.name!r}: the folder {folder} {problem}; found {names}. Give a folder that save_to_disk "
+        f"wrote, one of files of one kind ({', '.join(FORMATS)}), or a file."
+    )
+
+
+def _saved(folder: Path, source: Source, default: str | None) -> Rows:
+    library = _library(source)
+    where = f"dataset {source.name!r}: {folder}"
+    try:
+        with _quiet(library):
+            loaded = library.load_from_disk(str(folder))
+    except Exception as error:
+        empty = " A dataset without rows cannot be read back." if isinstance(error, IndexError) else ""
+        raise JudgeFixturesError(
+            f"{where} cannot be read: {_said(error)}.{empty} Save it again, or give another format "
+            f"({', '.join(FORMATS)})."
+        ) from None
+    several = isinstance(loaded, Mapping) and default in loaded
+    loaded, split = _one_split(loaded, source.split or (default if several else None), where, source)
+    return _table(loaded, where + (f" ({split})" if split else ""))
+
+
+def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> tuple[Any, str | None]:
+    """Return the split that is wanted, or the only one, with its name."""
+    if not isinstance(loaded, Mapping):
+        return loaded, wanted
+    name = wanted or (next(iter(loaded)) if len(loaded) == 1 else None)
+    if name not in loaded:
+        found = f"has no split {name!r}" if name else "has several splits"
+        raise JudgeFixturesError(
+            f"{where} {found}: {choices(name or '', loaded)}. Name one with `split` in {source.table}."
+        )
+    return loaded[name], name
+
+
+def _table(loaded: Any, where: str, revision: str | None = None) -> Rows:
+    textual = bool(_labels(loaded))
+    rows = (
+        Row(row, f"{where}: row {number}", f"row {number}", textual) for number, row in enumerate(_values(loaded), 1)
+    )
+    return Rows(rows, tuple(loaded.column_names), revision)
+
+
+def _values(loaded: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a dataset, labels by their names, without what is not text: images and sounds."""
+    labels = _labels(loaded)
+    # What is decoded by a library of its own, and is not text; a column of JSON is no more than of mixed types.
+    unread = [
+        column
+        for column, feature in loaded.features.items()
+        if hasattr(feature, "decode") and type(feature).__name__ != "Json"
+    ]
+    for row in loaded.remove_columns(unread):
+        for column, names in labels.items():
+            number = row[column]
+            row[column] = None if number is None or number < 0 else names[number]
+        yield row
+
+
+def _labels(loaded: Any) -> dict[str, list[str]]:
+    """Return the names of the labels in each column of labels (ClassLabel), which holds their numbers."""
+    return {column: feature.names for column, feature in loaded.features.items() if hasattr(feature, "int2str")}
+
+
+def _library(source: Source) -> Any:
+    try:
+        import datasets
+    except Exception as error:  # a broken pyarrow or torch raises anything
+        raise JudgeFixturesError(
+            f"dataset {source.name!r}: the library `datasets` cannot be imported ({_said(error)}), and only JSON and "
+            "JSON lines are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
+        ) from None
+    return datasets
+
+
+@contextlib.contextmanager
+def _quiet(library: Any) -> Iterator[None]:
+    """Show no progress bar for a file that lies here: it would stand in the middle of pytest's own lines.
+
+    And no warning of a file left open, as `datasets` 4 leaves a CSV: where warnings are errors it would fail a test.
+    """
+    shown = not library.are_progress_bars_disabled()
+    library.disable_progress_bars()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            # So pandas tells of values beyond the last column, which it then drops.
+            warnings.filterwarnings("error", "Length of header or names does not match length of data")
+            yield
+    finally:
+        if shown:
+            library.enable_progress_bars()
+
+
+def is_offline() -> bool:
+    """Tell whether HF_HUB_OFFLINE forbids to look for datasets elsewhere than in this machine's cache."""
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def _commit(source: Source, hub: str) -> str | None:
+    """Return the commit that a revision is now. One short question: load_dataset retries for half a minute."""
+    from huggingface_hub import HfApi
+
+    try:
+        commit: str | None = HfApi().dataset_info(hub, revision=source.revision, timeout=HUB_TIMEOUT).sha
+    except Exception as error:
+        raise _hub_error(source, hub, error) from None
+    return commit
+
+
+def _commit_of(loaded: Any) -> str | None:
+    """Return the commit that a loaded dataset's files are of, where their addresses say."""
+    for address in loaded.info.download_checksums or ():
+        if found := re.search("@([0-9a-f]{40})/", str(address)):
+            return found[1]
+    return None
+
+
+def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError:
+    """Return what happened on the way to a dataset on the hub, and what can be done."""
+    kinds, said = {kind.__name__ for kind in type(error).__mro__}, str(error)
+    problem = f"cannot be loaded: {_said(error)}"
+    remedy = two_ways(source)
+    if "scripts are no longer supported" in said or "DefunctDatasetError" in kinds:
+        problem = "is a loading script, which `datasets` no longer runs"
+        remedy = 'For ELI5 use `source = "eli5"`: it reads Pavithree/eli5. ' if "eli5" in hub.lower() else ""
+        remedy += "Give a local copy of the data with `path`."
+    elif "OfflineModeIsEnabled" in kinds or "OfflineModeIsEnabled" in said:
+        problem = "is not in the cache of this machine, and HF_HUB_OFFLINE forbids to fetch it"
+    elif "GatedRepoError" in kinds or "is a gated dataset" in said:
+        problem, remedy = (
+            "is gated",
+            (f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"),
+        )
+    elif "RevisionNotFoundError" in kinds or said.startswith("Revision "):
+        problem, remedy = f"has no revision {source.revision!r}", "Correct `revision`, or leave it out."
+    elif kinds & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
+        problem, remedy = "is not on the hub, or is private", f"Correct `source` (or set HF_TOKEN); {remedy}"
+    elif kinds & {"HTTPError", "ConnectionError", "TimeoutError", "OSError"}:
+        problem = (
+            f"cannot be reached ({_said(error)}): no network? If the cache of this machine has it, set HF_HUB_OFFLINE=1"
+        )
+    elif "split" in said.lower() or "config" in said.lower():
+        remedy = f"Correct `split` or `config` in {source.table}."
+    if source.origin == "eli5":
+        remedy += " (It is a copy: the original `eli5` is a loading script, which `datasets` no longer runs.)"
+    return JudgeFixturesError(f"dataset {source.name!r}: {hub} {problem}. {remedy}")
+
+
+def two_ways(source: Source) -> str:
+    """Return the two ways to get the pairs of a dataset that cannot be reached."""
+    return (
+        "Either record once where there is network (--judge-record missing): the sample is then frozen beside the "
+        "recordings, and nothing is fetched again. Or give a local copy with the same columns: "
+        f'`path = "..."` in {source.table}.'
+    )
+
+
+def _said(error: Exception) -> str:
+    """Return an error's kind and the first line of what it says; of the one behind it, if that says more."""
+    if type(error).__name__ == "DatasetGenerationError" and isinstance(error.__cause__, Exception):
+        error = error.__cause__
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].rstrip('.')}" if lines else type(error).__name__
+
+
+def _text(path: Path, source: Source) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise _absent(path, source) from None
+    except (OSError, ValueError) as error:
+        hint = " Save it as UTF-8 text." if isinstance(error, UnicodeDecodeError) else ""
+        raise JudgeFixturesError(f"dataset {source.name!r}: {path} cannot be read: {error}.{hint}") from None
+
+
+def _absent(path: Path, source: Source) -> JudgeFixturesError:
+    return JudgeFixturesError(
+        f"dataset {source.name!r}: {path} does not exist. Paths are relative to the configuration file."
+    )
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line, object_pairs_hook=_unambiguous)
+    except (ValueError, RecursionError) as error:
+        raise JudgeFixturesError(f"{where}: {_fault(error)}. Each line holds one JSON object.") from None
+    if not isinstance(row, dict):
+        raise JudgeFixturesError(f"{where}: a JSON {type(row).__name__} where an object is wanted.")
+    return row
+
+
+class _AmbiguousError(ValueError):
+    """One object says two things by one key: JSON leaves open which counts, and a parser takes the last."""
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raises _AmbiguousError where a key stands in it twice, with different values."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        for key, value in pairs:
+            if value != found[key]:
+                raise _AmbiguousError(f"the key {key!r} stands twice in one object, with different values")
+    return found
+
+
+def _fault(error: Exception) -> str:
+    return str(error) if isinstance(error, _AmbiguousError) else f"not JSON: {error}"
+
+
+def _inside(value: Any) -> str:
+    """Say what a JSON value is made of."""
+    return f"it has {listed(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"

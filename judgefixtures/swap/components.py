@@ -1,0 +1,64 @@
+"""What a swap comes to: the components that were tested, and the decision over them. Records only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from judgefixtures.numbers.statistics import Estimate, Status
+
+Kind = Literal["abs-vsr", "unadmitted-shift", "accuracy", "flip-rate", "invalid"]
+Role = Literal["primary", "guard"]
+
+
+class SwapStatus(StrEnum):
+    """What is decided about a candidate as a whole."""
+
+    APPROVE = "APPROVE"
+    REJECT = "REJECT"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One quantity of candidate and baseline that has to be no worse by its margin: of a family, a cell, a dataset.
+
+    `name` is the family, "contrast on dataset", the dataset, or empty for all pairs together. `estimate` is candidate -
+    baseline: above 0 is better for accuracy and worse for the others. `margin`, a share of pairs, is what an APPROVE
+    rules out; `excess` is what a PASS has to leave free of it for verdicts that are invalid of the candidate alone.
+    `z` and `p_pass` are those of the test against "worse by the margin", `p_fail` of the one against "not worse by
+    `fail_margin`", which is that of the whole family also for a guard. The status is the component's alone: nothing
+    is adjusted for how many there are.
+    """
+
+    kind: Kind
+    role: Role
+    name: str
+    estimate: Estimate
+    margin: float
+    z: float
+    p_pass: float
+    p_fail: float
+    status: Status
+    message: str
+    excess: float = 0.0
+    fail_margin: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SwapDecision:
+    """The decision on a swap, its reasons, and every component, primaries first.
+
+    `guard_margin` is the largest by which a single contrast on one dataset may be worse in spite of an APPROVE; None
+    without contrasts. `needed_pairs` are the pairs per dataset with which equal judges would mostly be approved; None
+    unless that is known and what is lacking. `look` is after how many pairs per dataset was decided; None where no
+    looks were taken.
+    """
+
+    status: SwapStatus
+    reasons: tuple[str, ...]
+    components: tuple[Component, ...] = ()
+    guard_margin: float | None = None
+    needed_pairs: int | None = None
+    look: int | None = None

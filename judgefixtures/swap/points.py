@@ -1,0 +1,82 @@
+"""Per-pair scores of candidate against baseline, and the one test of their mean."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judgefixtures.numbers.statistics import Estimate, Totals, decides, score_interval, score_test, totals
+
+if TYPE_CHECKING:
+    from judgefixtures.swap.cells import Whole
+
+Labels = Sequence[Hashable] | None  # of the clusters, one per row; None where no two pairs are related
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of pairs: how many pairs have each, or, where pairs are related, one per pair with its cluster's label.
+
+    They lie in [-half_range, half_range], the range that H0 may use: the ends of what was seen, or 1 / sqrt(contrasts)
+    where that is more, since a mean over contrasts does not go to the ends.
+    """
+
+    values: Mapping[float, int] | tuple[float, ...]
+    half_range: float
+    clusters: tuple[Hashable, ...] | None = None
+
+    @classmethod
+    def of(cls, sums: Sequence[int], parts: Sequence[int], rows: Whole, labels: Labels, contrasts: int = 1) -> Scores:
+        """Return scores sums / parts (whole numbers) of the pairs in these rows, means over so many contrasts."""
+        found = [total / count for total, count in zip(sums, parts, strict=True)]
+        half_range = max(1 / math.sqrt(contrasts), *map(abs, found))
+        if labels is not None:
+            clusters = tuple(labels[row] for row in rows.tolist())
+            if len(set(clusters)) < len(clusters):
+                return cls(tuple(found), half_range, clusters)
+        return cls(Counter(found), half_range)
+
+    @property
+    def n(self) -> int:
+        """How many pairs."""
+        return sum(self.values.values()) if isinstance(self.values, Mapping) else len(self.values)
+
+    @property
+    def totals(self) -> Totals | None:
+        """The scores by cluster, None where no two pairs are related."""
+        return None if isinstance(self.values, Mapping) else totals(self.values, self.clusters)
+
+    @property
+    def mean(self) -> float:
+        """The mean over pairs."""
+        if isinstance(self.values, Mapping):
+            return math.fsum(value * count for value, count in self.values.items()) / self.n
+        return math.fsum(self.values) / self.n
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation that a pair contributes to the mean, that of its cluster shared out; + 1/n."""
+        mean, related = self.mean, self.totals
+        if isinstance(self.values, Mapping):
+            squares = math.fsum(count * (value - mean) ** 2 for value, count in self.values.items())
+        else:
+            assert related is not None
+            squares = math.fsum((a - b * mean) ** 2 for a, b in zip(related.sums, related.sizes, strict=True))
+        return math.sqrt((squares + 1) / self.n)
+
+    def z(self, mu0: float) -> float:
+        """Return z of the score test that the mean is mu0: above 0 where the mean seen is larger; 0 decides nothing."""
+        if not decides(self.totals):
+            return 0.0
+        return score_test(self.values, mu0, self.range_for(mu0), self.clusters)
+
+    def range_for(self, mu0: float) -> float:
+        """Return the range with which mu0 can be tested: a margin beyond what was seen takes the whole range."""
+        return self.half_range if abs(mu0) < self.half_range else max(1.0, self.half_range)
+
+    def interval(self, confidence: float) -> Estimate:
+        """Return the mean with its score interval."""
+        return score_interval(self.values, confidence, self.half_range, self.clusters)

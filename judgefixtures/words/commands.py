@@ -1,0 +1,47 @@
+"""Commands in messages: how their words are spelled, so that a shell reads them as they were meant.
+
+Which options a command has is the business of whoever knows what it is to ask (checks/check.py, run.py).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Mapping
+
+PLAIN = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)  # what needs no quotes in any shell
+ACTIVE = re.compile(r"[\"$`\\!%\n]")  # what double quotes do not keep as it is, in one shell or another
+
+
+def quoted(word: str) -> str:
+    """Return a word as a shell reads it: as it is, in double quotes, which every shell knows, or as sh wants it.
+
+    >>> print(quoted("own-accuracy"), quoted("my folder"), quoted("costs $5"))
+    own-accuracy "my folder" 'costs $5'
+    """
+    if PLAIN.fullmatch(word):
+        return word
+    return shlex.quote(word) if ACTIVE.search(word) else f'"{word}"'
+
+
+def is_option(text: str, names: Collection[str]) -> bool:
+    """Tell whether a text is an option of one of these names as `options` writes it: one word to a shell.
+
+    >>> [is_option(text, ["pairs"]) for text in ("--judge-pairs=10", "--judge-pairs=10; rm x", "--judge-judge=a")]
+    [True, False, False]
+    """
+    name, given, value = text.removeprefix("--judge-").partition("=")
+    try:
+        words = shlex.split(value)
+    except ValueError:  # a quotation that does not end
+        return False
+    return bool(given) and name in names and len(words) == 1 and options({name: words[0]}) == [text]
+
+
+def options(given: Mapping[str, object]) -> list[str]:
+    """Return options of ours by their names without `--judge-`; those that are None are left out.
+
+    >>> options({"config": "my judges.toml", "pairs": 10, "cassettes": None})
+    ['--judge-config="my judges.toml"', '--judge-pairs=10']
+    """
+    return [f"--judge-{name}={quoted(str(value))}" for name, value in given.items() if value is not None]

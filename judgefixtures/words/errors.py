@@ -1,0 +1,44 @@
+"""What a user can have done wrong, as one exception: no logic lives here."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+
+from judgefixtures.words.texts import shown
+
+BARE = re.compile(r"[\w-]+", re.ASCII)  # a key of TOML that needs no quotes
+
+
+class JudgeFixturesError(Exception):
+    """A mistake that the user can mend: the message says what happened, to which thing, and the remedy.
+
+    Whoever shows it to a person shows the message alone, never a traceback. It may quote a server or a data file, so
+    it is made printable here, once.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shown(message))
+
+
+def choices(name: str, accepted: Iterable[str]) -> str:
+    """Return the accepted values for an error message, with the likeliest one named first.
+
+    >>> choices("recensy", ["recency", "provenance"])
+    'did you mean "recency"? Accepted: provenance, recency'
+    """
+    accepted = sorted(accepted)
+    close = difflib.get_close_matches(name, accepted, n=1)
+    listed = f"Accepted: {', '.join(accepted) or '(none)'}"
+    return f'did you mean "{close[0]}"? {listed}' if close else listed
+
+
+def heading(within: Iterable[str], *names: str) -> str:
+    """Return the heading of a table of the configuration, as TOML wants it: a name with a dot is quoted.
+
+    >>> heading(("tool", "judgefixtures"), "judges", "gpt-4.1")
+    '[tool.judgefixtures.judges."gpt-4.1"]'
+    """
+    return f"[{'.'.join(name if BARE.fullmatch(name) else json.dumps(name) for name in (*within, *names))}]"
