@@ -122,8 +122,8 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
                 status=Status.INCONCLUSIVE,
                 message=(
                     f"{said}, but its choices follow {best.count} as well as the better response ({best}): nothing "
-                    f"shows that it reads. That count tells the better response on {told} of these pairs: set dataset in "
-                    f"{TABLE} to pairs on which it does not"
+                    f"shows that it reads. That count tells the better response on {told} of these pairs: set dataset "
+                    f"in {TABLE} to pairs on which it does not"
                 ),
             )
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")

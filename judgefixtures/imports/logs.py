@@ -681,8 +681,8 @@ FAILED: Mapping[Format, str] = MappingProxyType(
 MISSES: Mapping[Format, str] = MappingProxyType(
     {
         "jsonl": "there is neither selected_response nor answer.",
-        "promptfoo": "a test has one output, that of a judge (of several, --columns answer=outputs.0 is the first one's), or "
-        " two between which select-best chose.",
+        "promptfoo": "a test has one output, that of a judge (of several, --columns answer=outputs.0 is the first "
+        "one's), or two between which select-best chose.",
         "deepeval": "a deepeval file has scores of single answers, and no choice between two.",
         "inspect": "a sample needs one scorer whose answer is the choice.",
     }

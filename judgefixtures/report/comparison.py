@@ -66,8 +66,8 @@ def compared(old: Record, new: Record) -> Changes:
             "\n".join(
                 [
                     *failed,
-                    "the two reports have nothing in common: no judge was checked in the same way on the same dataset in "
-                    "both.",
+                    "the two reports have nothing in common: no judge was checked in the same way on the same dataset "
+                    "in both.",
                 ]
             )
         )

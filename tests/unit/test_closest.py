@@ -20,7 +20,6 @@ from support.project import Project, json_lines, rows_of, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, problem, running, wire
 
 from judgefixtures import JudgeFixturesError, Run
-from judgefixtures.runs import closest
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.merges import Versions, joined
 from judgefixtures.checks.protocol import Subject
@@ -28,6 +27,7 @@ from judgefixtures.config import build_config
 from judgefixtures.findings import Finding
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.preflight.forecast import forecast
+from judgefixtures.runs import closest
 from judgefixtures.runs.closest import About, closest_first, is_about_closest
 from judgefixtures.sources import Source, load_pairs
 

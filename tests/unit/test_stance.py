@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures.reading import lexicon, stance
 from judgefixtures.numbers.admission import OFFLINE
+from judgefixtures.reading import lexicon, stance
 from judgefixtures.reading.stance import instances, sentences
 
 ROOT = Path(__file__).parents[2]
