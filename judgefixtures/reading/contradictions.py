@@ -3,10 +3,9 @@
 Many judges write the verdict before the reason, and some reasons then argue for the other response. By which names
 judges call the two, by which words they rank them and take that back stands in data/contradictions.en.toml. A false
 alarm accuses a judge of incoherence, so whatever is not plain counts for nothing:
-1. `_sentences` blanks out what is quoted, cuts the text, and writes ① and ② for the names;
-2. `_statements` finds what a sentence says in the judge's own voice: *rankings* ("① is better") and
-   *merits* ("① is more accurate", "② does not answer"), no conditions, concessions, questions or denials;
-3. `_weigh` lets the last conclusion outweigh what was conceded before it.
+`_sentences` blanks out what is quoted, cuts the text, and writes ① and ② for the names; `_statements` finds *rankings*
+("① is better") and *merits* ("② does not answer") in the judge's own voice, no conditions, concessions, questions or
+denials; `_weigh` lets the last conclusion outweigh what was conceded before it.
 
 Linear time on any text: a sentence is at most `_LONGEST` characters, and repetitions in patterns are bounded.
 """
@@ -26,9 +25,8 @@ __all__ = ["Argued", "argued", "contradiction"]
 Side: TypeAlias = Literal[1, 2]
 
 _rule = partial(load_pattern, "contradictions.en")
-_LONGEST = 800  # characters; no judge writes such a sentence, hostile text does
+_LONGEST, _MANY = 800, 12  # characters and statements of a sentence: no judge writes more of them, hostile text does
 _QUOTE = 200  # characters of a sentence that is shown
-_MANY = 12  # statements per sentence
 _SIGNS = {**dict.fromkeys(("1", "one", "a", "first"), "①"), **dict.fromkeys(("2", "two", "b", "second"), "②")}
 _TYPOGRAPHY = str.maketrans("’‘“”–—‑‐*_\t\u00a0①②", "''\"\"----    12")  # one for one, to show a sentence as it was
 _PLAINER = (("cannot", "can not"), ("won't", "will not"), ("n't", " not"), ("the ①", "①"), ("the ②", "②"))
@@ -42,11 +40,9 @@ class Argued(NamedTuple):
 
 
 class _Sentence(NamedTuple):
-    """A sentence as written, where its names stand in that, and its plain words with ① and ② for the names."""
-
-    shown: str
-    names: tuple[int, ...]
-    plain: str
+    shown: str  # as written
+    names: tuple[int, ...]  # where they stand in it
+    plain: str  # its words, with ① and ② for the names
 
 
 class _Statement(NamedTuple):
@@ -73,26 +69,22 @@ def _sentences(text: str, content_type: str) -> Iterator[_Sentence]:
     unquoted = _rule("quoted").sub(lambda found: "\x00" * len(found[0]), text.translate(_TYPOGRAPHY))
     # One scheme of names per text: where the two are called Response 1 and 2, "option 1" is something they are about.
     nouns = (re.escape(content_type.strip().lower()) or "response", "response", _rule("nouns").pattern)
-    schemes = (scheme for noun in nouns if (scheme := _rule("names", noun)).search(unquoted))
-    names = next(schemes, _rule("bare"))
+    names = next((rule for noun in nouns if (rule := _rule("names", noun)).search(unquoted)), _rule("bare"))
     named_last, start = "", 0
     ends = [end.span() for end in _rule("sentence_end").finditer(unquoted)]
     for end, following in [*ends, (len(text), len(text))]:
         for at in range(start, end, _LONGEST):
-            stop = min(at + _LONGEST, end)
-            sentence = _sentence(text[at:stop], unquoted[at:stop], names, named_last)
+            piece = slice(at, min(at + _LONGEST, end))
+            yield (sentence := _sentence(text[piece], unquoted[piece], names, named_last))
             named_last = _order(sentence.plain) if sentence.names else named_last
-            yield sentence
         start = following
 
 
 def _sentence(shown: str, unquoted: str, names: re.Pattern[str], named_last: str) -> _Sentence:
     """Return a sentence with ① and ② for its names; `named_last` are those of the last sentence with names."""
-    starts: list[int] = []
-    bare = names is _rule("bare")
+    starts, bare = [name.start() for name in names.finditer(unquoted)], names is _rule("bare")
 
     def mark(match: re.Match[str]) -> str:
-        starts.append(match.start())
         group = match.lastindex or 0
         return (unquoted[match.start() : match.start(group)] if bare else "") + _SIGNS[match[group].lower()]
 
@@ -106,8 +98,7 @@ def _sentence(shown: str, unquoted: str, names: re.Pattern[str], named_last: str
     for written, plainer in _PLAINER:
         plain = plain.replace(written, plainer)
     plain = _rule("relative").sub(mark_relative, plain)
-    if starts:
-        plain = _rule("aside").sub(r"\2 \1 ", _rule("parentheses").sub("", plain))
+    plain = _rule("aside").sub(r"\2 \1 ", _rule("parentheses").sub("", plain)) if starts else plain
     return _Sentence(shown, tuple(starts), plain.lstrip("#->•= "))
 
 
@@ -118,10 +109,8 @@ def _order(plain: str) -> str:
 
 def _statements(plain: str, number: int) -> list[_Statement]:
     """Return what a plain sentence says in the judge's own voice; no judge says more than `_MANY` things in one."""
-    if plain.endswith("?") or not ("①" in plain or "②" in plain):
-        return []
-    spared = _conceded(plain)
-    found = islice(_worded(plain, number), _MANY)
+    is_said = not plain.endswith("?") and _order(plain)
+    spared, found = _conceded(plain), islice(_worded(plain, number) if is_said else (), _MANY)
     return [words for words in found if not any(words.start in span for span in spared) and _is_earnest(plain, words)]
 
 
@@ -156,13 +145,11 @@ def _worded(plain: str, number: int) -> Iterator[_Statement]:
 
 def _extent(plain: str, match: re.Match[str], name: str) -> Literal["whole", "merit", ""]:
     """Return whether a comparison is of the responses as a whole, of a merit of theirs, or of something else ("")."""
-    end = match.end()
-    if beaten := _rule("beaten").match(plain, end):
-        if beaten[1] == name:
-            return ""
-        end = beaten.end()
+    beaten = _rule("beaten").match(plain, match.end())
+    end = beaten.end() if beaten else match.end()
     than = _rule("than").match(plain, end)
-    if than["other"] == name if than else _rule("than_else").match(plain, end):
+    else_than = than["other"] == name if than else _rule("than_else").match(plain, end)
+    if else_than or (beaten and beaten[1] == name):
         return ""
     if _rule("of_a_quality").search(match[0]):
         return "merit"
@@ -196,8 +183,8 @@ def _is_earnest(plain: str, words: _Statement) -> bool:
 def _weigh(statements: list[_Statement], last_tie: int, last_named: int) -> _Statement | None:
     """Return the statement that says what the reason, as a whole, argues for; None where none plainly does.
 
-    `last_tie` and `last_named` are the last sentences that call it a tie and that name or fault a response. Merits
-    count only without rankings, where they compare the two, all on one side, and nothing is said after them.
+    `last_tie` and `last_named`: the last sentences that call it a tie, and that name or fault a response. Merits count
+    only without rankings, where they compare the two, all on one side, and nothing is said after them.
     """
     firm, rankings = [each for each in statements if not each.yields], [each for each in statements if each.ranks]
     if not rankings:
@@ -206,9 +193,8 @@ def _weigh(statements: list[_Statement], last_tie: int, last_named: int) -> _Sta
         return firm[-1] if last_tie < 0 and both and one_side and firm[-1].sentence >= last_named else None
     last = rankings[-1]
     against = [each for each in statements if each.side != last.side]
-    if last_tie >= last.sentence or (last.yields and (against or not last.concludes)):
-        return None
-    if any(each.ranks and not (each.yields and last.concludes) for each in against):
+    disputed = any(each.ranks and not (each.yields and last.concludes) for each in against)
+    if disputed or last_tie >= last.sentence or (last.yields and (against or not last.concludes)):
         return None
     # "Response 2 is better", and then all that is said speaks for the other: a slip of the number, perhaps.
     supported = any(each.side == last.side and not each.ranks for each in statements)
@@ -219,8 +205,8 @@ def _weigh(statements: list[_Statement], last_tie: int, last_named: int) -> _Sta
 def argued(reason: str, content_type: str = "Response") -> Argued | None:
     """Return the response that a reason, as a whole, argues for; None where that is not plain.
 
-    `content_type` is the noun by which the prompt numbers the two ("Response", "Story"); 1 and 2 are their
-    positions as the judge saw them. Every str has an answer; nothing is raised.
+    `content_type` is the noun by which the prompt numbers the two, in the order in which the judge saw them. No text
+    raises anything.
 
     >>> argued("While Response 2 is more detailed, Response 1 is more accurate and better overall.").response
     1
@@ -230,13 +216,12 @@ def argued(reason: str, content_type: str = "Response") -> Argued | None:
     last_tie = last_named = -1
     for number, sentence in enumerate(sentences):
         if said and _rule("turns").match(sentence.plain):
-            said[-1] = [statement._replace(yields=True) for statement in said[-1]]
-        if _rule("tie").search(sentence.plain) and not _rule("concedes").match(sentence.plain):
-            last_tie = number
-        if sentence.names or _rule("fault").search(sentence.plain):
-            last_named = number
+            said[-1] = [each._replace(yields=True) for each in said[-1]]
+        is_tie = _rule("tie").search(sentence.plain) and not _rule("concedes").match(sentence.plain)
+        last_tie = number if is_tie else last_tie
+        last_named = number if sentence.names or _rule("fault").search(sentence.plain) else last_named
         said.append(_statements(sentence.plain, number))
-    found = _weigh([statement for each in said for statement in each], last_tie, last_named)
+    found = _weigh([each for sentence in said for each in sentence], last_tie, last_named)
     return Argued(found.side, _quote(sentences[found.sentence], found)) if found else None
 
 
@@ -245,19 +230,17 @@ def _quote(sentence: _Sentence, words: _Statement) -> str:
     shown = sentence.shown.strip()
     if len(shown) <= _QUOTE or not sentence.names:
         return " ".join(shown[:_QUOTE].split())
-    before = sum(sentence.plain.count(name, 0, words.start) for name in "①②")
+    before = sum(sentence.plain.count(sign, 0, words.start) for sign in "①②")
     name = sentence.names[min(before, len(sentence.names) - 1)]
     start = max(0, min(name - 40, len(sentence.shown) - _QUOTE))
-    end = start + _QUOTE - 8  # room for the marks of what is left out
-    part = " ".join(sentence.shown[start:end].split())
-    return f"{'... ' if start else ''}{part}{' ...' if end < len(sentence.shown) else ''}"
+    part = sentence.shown[start : start + _QUOTE - 8]  # room for the marks of what is left out
+    return f"{'... ' if start else ''}{' '.join(part.split())}{' ...' if sentence.shown[start + len(part) :] else ''}"
 
 
 def contradiction(reason: str, selected: Side, content_type: str = "Response") -> str | None:
     """Return the words in which a reason argues for the response that its verdict did not choose, or None.
 
-    `selected` is the verdict by position, as the judge saw the two: in order 21 not by the pair's numbers.
-    The words are a sentence of the reason, at most 200 characters of it.
+    `selected` is the verdict by position, as the judge saw the two. The words are at most 200 characters of a sentence.
 
     >>> contradiction("Story 1 has a plot. Overall, Story 2 is the better story.", 1, "Story")
     'Overall, Story 2 is the better story.'
