@@ -41,11 +41,11 @@ from judgefixtures.reading.verdicts import InvalidKind, parse_verdict
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.mapping import identifier, mapped_pair
 from judgefixtures.sources.named import deepeval_rows, promptfoo_rows
-from judgefixtures.sources.parsing import MISSING, Row, json_lines, json_rows, json_value, listed, lookup, numbered
+from judgefixtures.sources.parsing import MISSING, Row, json_lines, json_rows, json_value, lookup, numbered
 from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError, choices
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
-from judgefixtures.words.texts import encodable, one_line
+from judgefixtures.words.texts import encodable, one_line, quote_names
 
 Format = Literal["jsonl", "promptfoo", "deepeval", "inspect"]
 FORMATS: tuple[Format, ...] = ("jsonl", "promptfoo", "deepeval", "inspect")
@@ -403,7 +403,7 @@ def _none_wanted(request: Request, rows: Sequence[Row]) -> str:
     said = []
     for column in request.where:
         values = {str(_as_text(value)) for row in rows if (value := lookup(row.fields, column)) is not MISSING}
-        said.append(f"{column} is {listed(sorted(values)[:10])}" if values else f"no row has {column!r}")
+        said.append(f"{column} is {quote_names(sorted(values)[:10])}" if values else f"no row has {column!r}")
     asked = " and ".join(f"{column}={value}" for column, value in request.where.items())
     return f"{_files(request)}: none of {len(rows)} rows has --where {asked}: {'; '.join(said)}."
 
@@ -462,13 +462,13 @@ class _Reader:
             if all(lookup(row.fields, column) is MISSING for row in rows):
                 raise JudgeFixturesError(
                     f"--columns {name}={column}: no row has {column!r}; the first one "
-                    f"({rows[0].where}) has {listed(rows[0].fields)}."
+                    f"({rows[0].where}) has {quote_names(rows[0].fields)}."
                 )
         if all(self.value(name, row) is MISSING for row in rows for name in ("selected_response", "answer")):
             raise JudgeFixturesError(
                 f"{rows[0].where}: no row says which response was chosen: {MISSES[self.form]} Name the column with "
                 "--columns selected_response=..., or with --columns answer=... where it is the judge's whole text; "
-                f"the row has {listed(rows[0].fields)}."
+                f"the row has {quote_names(rows[0].fields)}."
             )
 
     def _first_repeat(self, rows: Sequence[Row]) -> int:
@@ -573,7 +573,7 @@ class _Reader:
                 return None, False
             raise JudgeFixturesError(
                 f"{row.where}: the row does not say which pair it is about: {self.column('pair', row) or 'pair'!r} is "
-                f"missing; it has {listed(row.fields)}. Name the column with --columns pair=..."
+                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..."
             )
         else:
             pair = self.pairs.get(identifier(value, repr(self.column("pair", row)), row.where))
@@ -670,7 +670,7 @@ class _Reader:
     def _refuse(self, name: str, row: Row) -> NoReturn:
         raise JudgeFixturesError(
             f"{row.where}: {self.column(name, row)!r} is missing; the row has "
-            f"{listed(row.fields)}. A row without a verdict has it with the value null."
+            f"{quote_names(row.fields)}. A row without a verdict has it with the value null."
         )
 
 

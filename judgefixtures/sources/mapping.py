@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from judgefixtures.material.pairs import FIELDS, TEXT_FIELDS, Pair
 from judgefixtures.sources.described import Source
-from judgefixtures.sources.parsing import MISSING, Row, listed, lookup
+from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
@@ -169,8 +169,8 @@ def ids_only(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
     if {"chosen_comment_id", "rejected_comment_id"} <= set(columns) and "chosen_story" not in columns:
         return (
             "SAA-Lab/LitBench-Test holds ids of Reddit comments only, no stories: fetch the comments yourself and give "
-            'a CSV of them with `source = "litbench"` and `path`; its columns: '
-            f"{listed(('prompt', 'chosen_story', 'rejected_story'))}, optional 'chosen_upvotes', 'rejected_upvotes'."
+            "a CSV of them with `source = \"litbench\"` and `path`; its columns: 'prompt', 'chosen_story', "
+            "'rejected_story', optional 'chosen_upvotes', 'rejected_upvotes'."
         )
     return ""
 

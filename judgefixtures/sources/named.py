@@ -24,13 +24,13 @@ from judgefixtures.sources.parsing import (
     hub_rows,
     json_rows,
     json_value,
-    listed,
     local_rows,
     lookup,
     numbered,
 )
 from judgefixtures.sources.tables import Table, is_blank, is_decided, number, objects, read_tables, whole
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import quote_names
 
 ELI5 = "explainlikeimfive"
 
@@ -150,7 +150,7 @@ def promptfoo_rows(source: Source) -> Rows:
         if not isinstance(test, int) or not isinstance(prompt, int):
             raise JudgeFixturesError(
                 f"{row.where}: testIdx and promptIdx must be whole numbers, got {test!r} and "
-                f"{prompt!r}; the row has {listed(row.fields)}."
+                f"{prompt!r}; the row has {quote_names(row.fields)}."
             )
         if prompt in tests.setdefault(test, {}):
             raise JudgeFixturesError(f"{row.where}: test {test} has an output of prompt {prompt} already.")
@@ -309,8 +309,8 @@ def _check_columns(found: Iterable[str], where: object, source: Source, expected
             f"(`columns`, without `source = {source.origin!r}`)."
         )
         raise JudgeFixturesError(
-            f"dataset {source.name!r}: {where} has no column {listed(missing)}: found {listed(found)}; expected "
-            f"{listed(expected)}. {hint}"
+            f"dataset {source.name!r}: {where} has no column {quote_names(missing)}: found {quote_names(found)}; "
+            f"expected {quote_names(expected)}. {hint}"
         )
 
 

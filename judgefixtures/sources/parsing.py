@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from judgefixtures.sources.described import Source
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 JSON_FORMATS = {".jsonl": "json", ".json": "json"}
 TABLE_FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
@@ -80,8 +81,8 @@ def local_rows(source: Source, *, typed: bool = False, split: str | None = None)
     for file, part in zip(files, parts, strict=True):
         if part.columns != columns:
             raise JudgeFixturesError(
-                f"dataset {source.name!r}: {file} has the columns {listed(part.columns)}, but {files[0]} has "
-                f"{listed(columns)}. The files of one folder must have the same ones."
+                f"dataset {source.name!r}: {file} has the columns {quote_names(part.columns)}, but {files[0]} has "
+                f"{quote_names(columns)}. The files of one folder must have the same ones."
             )
     return Rows((row for part in parts for row in part.rows), columns)
 
@@ -149,15 +150,6 @@ def numbered(values: Sequence[Any], where: str) -> list[Row]:
         if not isinstance(value, dict):
             raise JudgeFixturesError(f"{where}: row {number}: a JSON {type(value).__name__} where an object is wanted.")
     return [Row(value, f"{where}: row {number}", f"row {number}") for number, value in enumerate(values, 1)]
-
-
-def listed(names: Iterable[str] | None) -> str:
-    """Return names as they stand in messages.
-
-    >>> listed(["id", "prompt"])
-    "'id', 'prompt'"
-    """
-    return ", ".join(map(repr, names or ())) or "none"
 
 
 MISSING = object()
@@ -232,7 +224,7 @@ def _heads(file: Path, source: Source) -> list[str]:
     heads = next(csv.reader(_text(file, source).splitlines(keepends=True), delimiter=delimiter), [])
     if not heads or len(set(heads)) < len(heads):
         raise JudgeFixturesError(
-            f"dataset {source.name!r}: {file}: the first line must name each column once, found {listed(heads)}."
+            f"dataset {source.name!r}: {file}: the first line must name each column once, found {quote_names(heads)}."
         )
     return [head or f"Unnamed: {number}" for number, head in enumerate(heads)]  # as pandas, which writes such an index
 
@@ -255,7 +247,7 @@ def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
     kinds = sorted({path.suffix.lower() for path in wanted})
     if len(kinds) == 1:
         return wanted
-    names = listed(str(path.relative_to(folder)) for path in found[:10])
+    names = quote_names(str(path.relative_to(folder)) for path in found[:10])
     problem = f"holds files of several kinds ({', '.join(kinds)})" if kinds else "holds no rows"
     if found and not wanted:
         problem = f"has no file with the split {source.split!r} in its name"
@@ -474,4 +466,4 @@ def _fault(error: Exception) -> str:
 
 def _inside(value: Any) -> str:
     """Say what a JSON value is made of."""
-    return f"it has {listed(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"
+    return f"it has {quote_names(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"

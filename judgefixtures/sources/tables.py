@@ -16,8 +16,9 @@ from typing import Any, Literal
 from judgefixtures.material.pairs import Pair
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import identifier, text, text_id
-from judgefixtures.sources.parsing import Row, listed
+from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 TABLES = Path(__file__).with_name("named.toml")
 MIN_RATIO = 2.0
@@ -93,8 +94,8 @@ class Table:
             if not asked:
                 return True
             raise JudgeFixturesError(
-                f"{row.where}: {asked[0]} is set, but the row has no upvotes ({listed(self.votes)}); it has "
-                f"{listed(row.fields)}. Leave {' and '.join(asked)} out."
+                f"{row.where}: {asked[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
+                f"{quote_names(row.fields)}. Leave {' and '.join(asked)} out."
             )
         votes = [number(row.fields[column], column, row) for column in self.votes]
         return not votes or is_decided(votes[0], votes[1], source, left_out)
@@ -138,14 +139,14 @@ def read_tables(path: Path = TABLES) -> Mapping[str, Table]:
 def _table(where: str, table: Any) -> Table:
     table = {key: _checked(where, key, value, SHAPES) for key, value in _object(where, table).items()}
     if missing := [key for key in ("columns", "texts") if key not in table]:
-        raise JudgeFixturesError(f"{where} has no {listed(missing)}: add it.")
+        raise JudgeFixturesError(f"{where} has no {quote_names(missing)}: add it.")
     if ("hub" in table) == ("address" in table):
         raise JudgeFixturesError(f"{where} must say either where it is on the hub (hub) or where to get it (address).")
     if len(table.get("votes", (1, 2))) != 2:
         raise JudgeFixturesError(f"{where} votes must be the columns of the better and the worse response's votes.")
     for key, needed in (("gold", ("column", "values")), ("category", ("column",)), ("only", ("column", "left_out"))):
         if lacking := [name for name in needed if key in table and name not in table[key]]:
-            raise JudgeFixturesError(f"{where} {key} has no {listed(lacking)}: add it.")
+            raise JudgeFixturesError(f"{where} {key} has no {quote_names(lacking)}: add it.")
     if "only" in table and ("equals" in table["only"]) == ("begins" in table["only"]):
         raise JudgeFixturesError(f"{where} only must hold one of equals and begins.")
     return Table(**table)
@@ -285,13 +286,13 @@ def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, A
         held = [dict(zip(keys, values, strict=True)) for values in zip(*(held[key] for key in keys), strict=True)]
     for each in held if isinstance(held, list) else () if held is None else (held,):
         if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
-            found = listed(each) if isinstance(each, Mapping) else repr(each)
+            found = quote_names(each) if isinstance(each, Mapping) else repr(each)
             raise JudgeFixturesError(
-                f"{row.where}: {column} have no {listed(missing)}: found {found}; expected {listed(keys)}."
+                f"{row.where}: {column} have no {quote_names(missing)}: found {found}; expected {quote_names(keys)}."
             )
     if not isinstance(held, list | None):
         raise JudgeFixturesError(
-            f"{row.where}: {column} must be a list of objects or an object of lists with {listed(keys)}."
+            f"{row.where}: {column} must be a list of objects or an object of lists with {quote_names(keys)}."
         )
     return held or []
 

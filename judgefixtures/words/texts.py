@@ -62,6 +62,15 @@ def join_names(names: Iterable[object], last: str = " and ", *, quoted: bool = F
     return last.join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed) or "none"
 
 
+def quote_names(names: Iterable[str] | None) -> str:
+    """Return names as messages list what was found or is accepted.
+
+    >>> quote_names(["id", "prompt"]), quote_names(())
+    ("'id', 'prompt'", 'none')
+    """
+    return join_names(names or (), ", ", quoted=True)
+
+
 def travelling(value: Any) -> Any:
     """Return plain JSON with every text encodable, and every `message` as it may be shown.
 
