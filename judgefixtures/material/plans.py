@@ -11,19 +11,17 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
-from judgefixtures.words.patterns import load_pattern, pattern_names
+from judgefixtures.words.patterns import load_pattern, load_table, pattern_names
 
 Kind = Literal[
     "creative-writing",
@@ -115,8 +113,8 @@ def kind_of(pair: Pair) -> Kind:
     request = question[:REQUEST_START]
     if len(question) > REQUEST_START:
         request += "\n" + question[REQUEST_START:][-REQUEST_END:]
-    kinds = (kind for kind in pattern_names("tasks.en") if load_pattern("tasks.en", kind).search(request))
-    return next(kinds, "instruction")  # type: ignore[return-value]
+    found = (kind for kind in pattern_names("tasks.en") if load_pattern("tasks.en", kind).search(request))
+    return cast(Kind, next(found, "instruction"))
 
 
 HAND_MADE = Path(__file__).parents[1] / "templates" / "plans"
@@ -137,10 +135,7 @@ def heuristic_plan(pair: Pair, kind: Kind | None = None) -> Plan:
 _SLOT = re.compile(r"\{(kind|question|response_1|response_2|seen|context|responses|plan)\}")
 
 
-@cache
-def _wording() -> Mapping[str, str]:
-    """Return what is said to a judge's model about plans: the texts of data/planning.toml."""
-    return tomllib.loads((files("judgefixtures") / "data" / "planning.toml").read_text(encoding="utf-8"))
+_wording = partial(load_table, "planning")  # what is said to a judge's model about plans
 
 
 def _filled(text: str, **slots: str) -> str:

@@ -43,6 +43,7 @@ from judgefixtures.reading.lexicon import (
     of_family,
     of_own,
 )
+from judgefixtures.words.texts import word_set
 
 Answer = Literal["cited", "mentioned", "absent"]
 Pair = tuple[str, str]
@@ -82,23 +83,7 @@ _NOT = re.compile(r"can't\b|\bcannot\b|\bwon't\b|n't\b")
 _WRITTEN_OUT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not"}
 _TOKEN = re.compile(r"[a-z0-9]+|'(?:s|d|ll|ve|re|m)\b|[.!?;\n,:()]")
 _ENDS = frozenset(".!?;\n")
-_CLAUSE_ENDS = frozenset(
-    {
-        *",:()",
-        "but",
-        "yet",
-        "although",
-        "though",
-        "while",
-        "whereas",
-        "because",
-        "since",
-        "which",
-        "and",
-        "so",
-        "however",
-    }
-)
+_CLAUSE_ENDS = word_set(", : ( ) but yet although though while whereas because since which and so however")
 
 
 def sentences(text: str) -> list[list[str]]:

@@ -1,7 +1,8 @@
-"""Word lists and patterns that are data files: data/NAME.toml, read when the first of them is asked for.
+"""Texts, word lists and patterns that are data files: data/NAME.toml, read when the first of them is asked for.
 
-A file has two tables, `words` and `patterns`. An entry is the text of a regular expression, or a list of alternatives.
-Line breaks in it, and the spaces after them, count for nothing; <NAME> stands for the entry `name` of the same file.
+A file of patterns has two tables, `words` and `patterns`. An entry is the text of a regular expression, or a list of
+alternatives. Line breaks in it, and the spaces after them, count for nothing; <NAME> stands for the entry `name` of
+the same file.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ def load_pattern(file: str, name: str, noun: str = "") -> re.Pattern[str]:
 @cache
 def pattern_names(file: str) -> tuple[str, ...]:
     """Return the names of a data file's patterns, in their order there."""
-    return tuple(_tables(file)["patterns"])
+    return tuple(load_table(file)["patterns"])
 
 
 @cache
-def _tables(file: str) -> dict[str, dict[str, Any]]:
+def load_table(file: str) -> dict[str, Any]:
+    """Return a data file as it is written."""
     return tomllib.loads((files("judgefixtures") / "data" / f"{file}.toml").read_text(encoding="utf-8"))
 
 
 def _text(file: str, name: str, noun: str) -> str:
-    entry = {**_tables(file)["words"], **_tables(file)["patterns"]}[name]
+    entry = {**load_table(file)["words"], **load_table(file)["patterns"]}[name]
     parts = [re.sub(r"(?m)^ +|\n", "", part) for part in (entry if isinstance(entry, list) else [entry])]
     text = f"(?:{'|'.join(parts)})" if isinstance(entry, list) else parts[0]
     return re.sub(

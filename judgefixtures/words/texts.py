@@ -50,6 +50,15 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text: how a long table of names is written.
+
+    >>> sorted(word_set("one two"))
+    ['one', 'two']
+    """
+    return frozenset(text.split())
+
+
 def join_names(names: Iterable[object], last: str = " and ", *, quoted: bool = False, most: int | None = None) -> str:
     """Return names as a sentence lists them: commas between them, `last` before the last one; "none" of none.
 
