@@ -44,6 +44,7 @@ from judgefixtures.sources.named import deepeval_rows, promptfoo_rows
 from judgefixtures.sources.parsing import MISSING, Row, json_lines, json_rows, json_value, lookup, numbered
 from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.patterns import load_table
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
 from judgefixtures.words.texts import encodable, one_line, quote_names
 
@@ -62,32 +63,6 @@ ORDERS: Mapping[object, Order] = MappingProxyType(
 SELECTED: Mapping[object, Selected] = MappingProxyType({"1": 1, "a": 1, "2": 2, "b": 2, "tie": "tie"})
 OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie", None: None})
 
-# Where an export holds what, unless --columns says otherwise. An export holds more than one kind of run, so that a
-# choice stands here only where it can be nothing else.
-COLUMNS: Mapping[Format, Mapping[str, str]] = MappingProxyType(
-    {
-        "jsonl": {name: name for name in FIELDS},
-        "promptfoo": {
-            **{name: f"vars.{name}" for name in ("order", "condition", "gold", "category", *TEXT_FIELDS)},
-            "pair": "vars.id",
-            "selected_response": "selected",
-            "answer": "output",
-        },
-        "deepeval": {
-            "question": "input",
-            "response_1": "actual_output",
-            "response_2": "expected_output",
-            "reason": "metricsData.0.reason",
-        },
-        "inspect": {
-            **{name: f"metadata.{name}" for name in ("order", "condition", "gold", "category", *TEXT_FIELDS)},
-            "pair": "id",
-            "repeat": "epoch",
-            "selected_response": "score.answer",
-            "reason": "score.explanation",
-        },
-    }
-)
 MOST_NAMED = 5
 LEAST = 0.7  # the accuracy in the table that is printed where the configuration asks for none
 LONGEST_NUMBER = 10  # digits of a repeat
@@ -432,6 +407,11 @@ class _Reader:
         """Whether the pairs are those of a file or of the configuration, and not the log's own."""
         return bool(self.given)
 
+    @property
+    def shape(self) -> Mapping[str, Any]:
+        """What a log of this format looks like."""
+        return load_table("logs")[self.form]  # type: ignore[no-any-return]
+
     def read(self, rows: Sequence[Row]) -> dict[Key, Answered]:
         """Return the answers of all rows by what they are about; raises JudgeFixturesError naming the line."""
         self._check_columns(rows)
@@ -448,7 +428,7 @@ class _Reader:
         columns = self.request.columns
         if name in columns:
             return columns[name]
-        column = COLUMNS[self.form].get(name, "")
+        column = self.shape["columns"].get(name, "")
         return "id" if name == "pair" and column == "pair" and "pair" not in row.fields else column
 
     def value(self, name: str, row: Row) -> Any:
@@ -466,7 +446,7 @@ class _Reader:
                 )
         if all(self.value(name, row) is MISSING for row in rows for name in ("selected_response", "answer")):
             raise JudgeFixturesError(
-                f"{rows[0].where}: no row says which response was chosen: {MISSES[self.form]} Name the column with "
+                f"{rows[0].where}: no row says which response was chosen: {self.shape['misses']} Name the column with "
                 "--columns selected_response=..., or with --columns answer=... where it is the judge's whole text; "
                 f"the row has {quote_names(rows[0].fields)}."
             )
@@ -482,9 +462,8 @@ class _Reader:
         if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < LONGEST_NUMBER:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('repeat', row)} must be a whole number of at least 0, "
-                f"got {one_line(repr(value))[:80]}."
+            raise row.mistake(
+                f"{self.column('repeat', row)} must be a whole number of at least 0, got {one_line(repr(value))[:80]}."
             )
         return value
 
@@ -496,8 +475,8 @@ class _Reader:
         before = self.found.setdefault(answered.key, answered)
         place = self.places.setdefault(answered.key, row)
         if before != answered:
-            raise JudgeFixturesError(
-                f"{row.where}: another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the "
+            raise row.mistake(
+                f"another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the "
                 f"same order, stands in {place.where} already. If the judge was asked several times, name the column "
                 "that counts it with --columns repeat=...; if these are several judges, choose one with --where "
                 "COLUMN=VALUE; else remove one of the two."
@@ -507,7 +486,7 @@ class _Reader:
     def _answered(self, row: Row, first_repeat: int) -> Answered | None:
         """Return the answer that a row holds; None, with why, where it cannot be used."""
         if row.fields.get("error") and (self.form == "inspect" or self._lacks_an_answer(row)):
-            self._no_use(FAILED[self.form], row)
+            self._no_use(self.shape["failed"], row)
             return None
         pair, shown_swapped = self._pair_of(row)
         if pair is None:
@@ -555,8 +534,8 @@ class _Reader:
             if before not in (told, swapped(told)):
                 one, other = as_row(told), as_row(before)
                 changed = [name for name in PAIR_FIELDS if one.get(name) != other.get(name)]
-                raise JudgeFixturesError(
-                    f"{row.where}: pair {told.id!r} has another {' and '.join(changed)} than in a "
+                raise row.mistake(
+                    f"pair {told.id!r} has another {' and '.join(changed)} than in a "
                     "row before: give different pairs different ids."
                 )
         return pairs
@@ -571,8 +550,8 @@ class _Reader:
             if not self.given and self._misses_a_text(row):
                 self._no_use("no text of a response", row)
                 return None, False
-            raise JudgeFixturesError(
-                f"{row.where}: the row does not say which pair it is about: {self.column('pair', row) or 'pair'!r} is "
+            raise row.mistake(
+                f"the row does not say which pair it is about: {self.column('pair', row) or 'pair'!r} is "
                 f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..."
             )
         else:
@@ -600,8 +579,8 @@ class _Reader:
             return None
         found = ORDERS.get(str(value).strip().lower())
         if found is None:
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('order', row)} is {one_line(repr(value))[:80]}: the order is '1-2' or "
+            raise row.mistake(
+                f"{self.column('order', row)} is {one_line(repr(value))[:80]}: the order is '1-2' or "
                 "'12' (as in the pair), '2-1' or '21' (swapped), or false or true (swapped)."
             )
         return found
@@ -619,8 +598,8 @@ class _Reader:
             if order
         ]
         if len(set(said)) > 1:
-            raise JudgeFixturesError(
-                f"{row.where}: the row says two things about the order of the responses: its "
+            raise row.mistake(
+                "the row says two things about the order of the responses: its "
                 "order column names one, its condition or its texts the other."
             )
         return bare_name(condition), said[0] if said else "12"
@@ -637,9 +616,7 @@ class _Reader:
         if answer is None:
             return None, self._reason(row), "no-answer"
         if not isinstance(answer, str):
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('answer', row)} must be the judge's text, got a {type(answer).__name__}."
-            )
+            raise row.mistake(f"{self.column('answer', row)} must be the judge's text, got a {type(answer).__name__}.")
         verdict = parse_verdict(answer, self.request.verdict, ties="half")
         if verdict.tie:
             return "tie", verdict.reason, None
@@ -651,8 +628,8 @@ class _Reader:
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         name = "" if isinstance(value, bool | list | dict) else str(whole).strip().lower()
         if name not in SELECTED:
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('selected_response', row)} is {one_line(repr(value))[:80]}: it must be 1 "
+            raise row.mistake(
+                f"{self.column('selected_response', row)} is {one_line(repr(value))[:80]}: it must be 1 "
                 'or 2 (or "A" or "B"), "tie", or null where the judge gave no verdict.'
             )
         return SELECTED[name]
@@ -662,31 +639,14 @@ class _Reader:
         if value is MISSING or value is None:
             return ""
         if not isinstance(value, str):
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('reason', row)} must be a text, got a {type(value).__name__}."
-            )
+            raise row.mistake(f"{self.column('reason', row)} must be a text, got a {type(value).__name__}.")
         return encodable(value)
 
     def _refuse(self, name: str, row: Row) -> NoReturn:
-        raise JudgeFixturesError(
-            f"{row.where}: {self.column(name, row)!r} is missing; the row has "
+        raise row.mistake(
+            f"{self.column(name, row)!r} is missing; the row has "
             f"{quote_names(row.fields)}. A row without a verdict has it with the value null."
         )
-
-
-# What is no answer, because nobody answered: `error` of a row says why.
-FAILED: Mapping[Format, str] = MappingProxyType(
-    {"inspect": "its sample ended with an error", "promptfoo": "its provider ended with an error"}
-)
-MISSES: Mapping[Format, str] = MappingProxyType(
-    {
-        "jsonl": "there is neither selected_response nor answer.",
-        "promptfoo": "a test has one output, that of a judge (of several, --columns answer=outputs.0 is the first "
-        "one's), or two between which select-best chose.",
-        "deepeval": "a deepeval file has scores of single answers, and no choice between two.",
-        "inspect": "a sample needs one scorer whose answer is the choice.",
-    }
-)
 
 
 # --- what is written, and what is said of it --------------------------------------------------------------------

@@ -93,8 +93,8 @@ class Table:
             asked = source.ratio_keys
             if not asked:
                 return True
-            raise JudgeFixturesError(
-                f"{row.where}: {asked[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
+            raise row.mistake(
+                f"{asked[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
                 f"{quote_names(row.fields)}. Leave {' and '.join(asked)} out."
             )
         votes = [number(row.fields[column], column, row) for column in self.votes]
@@ -282,18 +282,14 @@ def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, A
     if isinstance(held, Mapping) and all(isinstance(held.get(key), list) for key in keys):
         lengths = {key: len(held[key]) for key in keys}
         if len(set(lengths.values())) > 1:
-            raise JudgeFixturesError(f"{row.where}: the lists of {column} must be of one length, got {lengths!r}.")
+            raise row.mistake(f"the lists of {column} must be of one length, got {lengths!r}.")
         held = [dict(zip(keys, values, strict=True)) for values in zip(*(held[key] for key in keys), strict=True)]
     for each in held if isinstance(held, list) else () if held is None else (held,):
         if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
             found = quote_names(each) if isinstance(each, Mapping) else repr(each)
-            raise JudgeFixturesError(
-                f"{row.where}: {column} have no {quote_names(missing)}: found {found}; expected {quote_names(keys)}."
-            )
+            raise row.mistake(f"{column} have no {quote_names(missing)}: found {found}; expected {quote_names(keys)}.")
     if not isinstance(held, list | None):
-        raise JudgeFixturesError(
-            f"{row.where}: {column} must be a list of objects or an object of lists with {quote_names(keys)}."
-        )
+        raise row.mistake(f"{column} must be a list of objects or an object of lists with {quote_names(keys)}.")
     return held or []
 
 
@@ -301,9 +297,7 @@ def _first_turn(row: Row, column: str) -> tuple[Any, Any]:
     """Return the first question and answer of a conversation."""
     first = objects(row, column, ("role", "content"))[:2]
     if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
-        raise JudgeFixturesError(
-            f"{row.where}: {column} must begin with a message of the user and one of the assistant, got {roles!r}."
-        )
+        raise row.mistake(f"{column} must begin with a message of the user and one of the assistant, got {roles!r}.")
     return first[0]["content"], first[1]["content"]
 
 
@@ -314,11 +308,9 @@ def number(value: Any, field: str, row: Row) -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError):
-        raise JudgeFixturesError(f"{row.where}: {field} must be a number, got {value!r}.") from None
+        raise row.mistake(f"{field} must be a number, got {value!r}.") from None
 
 
 def unexpected(row: Row, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
     """Return the error of a value that a source is not known to hold."""
-    return JudgeFixturesError(
-        f"{row.where}: {field} is {value!r}, which is not known: {choices(str(value), accepted)}."
-    )
+    return row.mistake(f"{field} is {value!r}, which is not known: {choices(str(value), accepted)}.")
