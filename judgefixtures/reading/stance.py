@@ -156,7 +156,7 @@ def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None)
     return next((kind for kind in (ATTRIBUTE, HINT) if kind in classes), "")
 
 
-def _read(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
+def _read_sentence(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
     """Return a sentence with what its words stand for."""
     kinds = [
         _symbol(word, classes, cues, selected) if classes or word in _RESPONSES else ""
@@ -174,7 +174,7 @@ def _read(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | No
 
 def instances(reason: str, lexicon: Lexicon, family: str, cues: Pair, selected: int | None) -> list[Instance]:
     """Return the sentences of a reason that may refer to its cues, with their features."""
-    text = [_read(words, lexicon, cues, selected) for words in sentences(reason)]
+    text = [_read_sentence(words, lexicon, cues, selected) for words in sentences(reason)]
     places = [at for at, sentence in enumerate(text) if sentence.may_refer]
     if not places:
         return []
@@ -358,7 +358,7 @@ def _speaks(cue: str, family: str, sentence: str) -> bool:
     if not sentence or not cue:
         return True
     words = [word for words in sentences(sentence) for word in words]
-    return "VW" in _read(words, of_family(family), (cue, "?"), 1).symbols
+    return "VW" in _read_sentence(words, of_family(family), (cue, "?"), 1).symbols
 
 
 def stance(

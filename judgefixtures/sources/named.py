@@ -28,7 +28,7 @@ from judgefixtures.sources.parsing import (
     lookup,
     numbered,
 )
-from judgefixtures.sources.tables import Table, is_blank, is_decided, number, objects, read_tables, whole
+from judgefixtures.sources.schemas import Table, is_blank, is_decided, number, objects, read_tables, whole
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import quote_names
 

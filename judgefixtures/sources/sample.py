@@ -22,7 +22,7 @@ from judgefixtures.sources.described import BUILT_IN_SOURCES, Source
 from judgefixtures.sources.mapping import mapped_pairs
 from judgefixtures.sources.named import NAMED, known_rows
 from judgefixtures.sources.parsing import Rows, hub_rows, json_lines, local_rows
-from judgefixtures.sources.tables import least_ratio
+from judgefixtures.sources.schemas import least_ratio
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -73,7 +73,7 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
     """
     check(source)
     left_out: Counter[str] = Counter()
-    rows, found = _read(source, left_out)
+    rows, found = _read_rows(source, left_out)
     one = source.one_per_question
     if _many_per_question(source) if one is None else one:
         found, others = one_per_question(found, seed)
@@ -232,7 +232,7 @@ def _kind(source: Source) -> str:
     return "hub"
 
 
-def _read(source: Source, left_out: Counter[str]) -> tuple[Rows, Iterable[Pair]]:
+def _read_rows(source: Source, left_out: Counter[str]) -> tuple[Rows, Iterable[Pair]]:
     """Return the rows of a source, and the pairs that they become as they are read."""
     if source.origin in NAMED:
         known = NAMED[source.origin]

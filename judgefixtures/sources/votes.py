@@ -1,7 +1,7 @@
 """Votes: how many people preferred which response of a pair, and the pairs on which they split.
 
 Votes decide while a source is read which of its pairs are taken; no pair carries them further. The upvotes of the known
-sources are scores of single responses: tables.py holds those against `min_ratio` and `max_ratio`.
+sources are scores of single responses: schemas.py holds those against `min_ratio` and `max_ratio`.
 """
 
 from __future__ import annotations
