@@ -9,6 +9,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# A module of this name binds itself to the package when it is first imported. It is imported now, and unbound, so that
+# judgefixtures.acknowledgment is the function whatever is imported later, and in whatever order.
+importlib.import_module("judgefixtures.acknowledgment")
+del globals()["acknowledgment"]
+
 if TYPE_CHECKING:
     __version__: str
     from judgefixtures.asking.judges import FatalJudgeError as FatalJudgeError
@@ -48,6 +53,7 @@ _NAMES = {
     "material.pairs": "Pair",
     "numbers.statistics": "Estimate GateResult Status gate_non_inferiority gate_shift needed_pairs paired_difference"
     " proportion",
+    "reading.acknowledgment": "acknowledgment",
     "reading.verdicts": "Verdict parse_verdict",
     "runs.run": "Run",
     "sources": "Source load_pairs read_pairs",
@@ -55,14 +61,12 @@ _NAMES = {
 }
 _ROOMS = {name: room for room, names in _NAMES.items() for name in names.split()}
 
-__all__ = [*_ROOMS, "__version__", "acknowledgment"]
+__all__ = [*_ROOMS, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name == "acknowledgment":  # the function and its room share a name, and the room can be called
-        return importlib.import_module("judgefixtures.acknowledgment")
     if name not in _ROOMS:
         raise AttributeError(f"module 'judgefixtures' has no attribute {name!r}")
     return getattr(importlib.import_module(f"judgefixtures.{_ROOMS[name]}"), name)

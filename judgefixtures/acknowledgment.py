@@ -1,18 +1,14 @@
-"""Does a reason admit a cue: the public path of judgefixtures/reading/acknowledgment.py, which can be called, too."""
+"""Does a reason admit a cue: the public path of judgefixtures/reading/acknowledgment.py, read when it is first used."""
 
-import sys
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judgefixtures.reading.acknowledgment import *  # noqa: F403
-from judgefixtures.reading.acknowledgment import Acknowledgment, acknowledgment
+if TYPE_CHECKING:
+    from judgefixtures.reading.acknowledgment import Acknowledgment, Detector, acknowledgment, explained
 
-
-class _Room(ModuleType):
-    """`judgefixtures.acknowledgment` is this room and, as the package's function of that name, can be called."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Acknowledgment:
-        return acknowledgment(*args, **kwargs)
+__all__ = ["Acknowledgment", "Detector", "acknowledgment", "explained"]
 
 
-sys.modules[__name__].__class__ = _Room
+def __getattr__(name: str) -> Any:
+    from judgefixtures.reading import acknowledgment as room
+
+    return getattr(room, name)

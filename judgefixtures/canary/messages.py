@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 
 from judgefixtures.asking.costs import money
 from judgefixtures.canary.reference import Reference
@@ -12,6 +11,7 @@ from judgefixtures.canary.watching import Move, Outlook, Series, Watched
 from judgefixtures.numbers.statistics import several
 from judgefixtures.report.outcome import NOT_MEASURED
 from judgefixtures.words.secrets import presentable
+from judgefixtures.words.texts import quote_names
 
 DRIFT = 20  # apart from pytest's codes and ours
 OTHER_MODEL = 21
@@ -69,18 +69,18 @@ def _facts(found: Watched) -> list[str]:
     lines = []
     if found.new_models:
         lines.append(
-            f"{_listed(found.new_models)} answered, and {_listed(expected) or 'no other model'} did when it "
-            "was recorded"
+            f"{quote_names(found.new_models)} answered, and "
+            f"{quote_names(expected) if expected else 'no other model'} did when it was recorded"
         )
     elif entry.served:
-        lines.append(f"model {_listed(entry.served)}{', as recorded' if known.served else ''}")
+        lines.append(f"model {quote_names(entry.served)}{', as recorded' if known.served else ''}")
     elif entry.is_measured:
         lines.append("the server does not say which model answered")
     if entry.why:
         lines.append(entry.why)
     if found.new_fingerprints:
         lines.append(
-            f"fingerprint {_listed(found.new_fingerprints)} is new since the last run: the provider changed "
+            f"fingerprint {quote_names(found.new_fingerprints)} is new since the last run: the provider changed "
             "what runs the model; the test below says whether its verdicts moved"
         )
     return [*lines, *found.warnings, *known.notes]
@@ -210,10 +210,6 @@ def _false_if(found: Watched) -> list[str]:
         f"false if the one day of the recordings was unlike others (the provider alternates between backends, "
         f"and that one answers seldom), or if {stuck}: measure on another day{surer}"
     ]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 def _number(logarithm: float) -> str:

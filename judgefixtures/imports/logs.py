@@ -1,7 +1,7 @@
 """Logs to imported answers: what `python -m judgefixtures import` reads, checks and writes.
 
-A row of a log is one answer of a judge about one pair. Rows of exports (promptfoo, deepeval, Inspect) are brought into
-the same form first. What a row says is never guessed: it is read, counted as unused with its line, or an error.
+A row of a log is one answer of a judge about one pair; files are read in formats.py. What a row says is never guessed:
+it is read, counted as unused with its line, or an error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +31,7 @@ from judgefixtures.imports.answers import (
     shown_digest,
     write,
 )
+from judgefixtures.imports.formats import Format, format_of, read_log, remarks_on
 from judgefixtures.material.contrasts import Condition, Order, conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
 from judgefixtures.material.pairs import FIELDS as PAIR_FIELDS
@@ -40,15 +41,12 @@ from judgefixtures.providers import know_credentials
 from judgefixtures.reading.verdicts import InvalidKind, parse_verdict
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.mapping import identifier, mapped_pair
-from judgefixtures.sources.named import deepeval_rows, promptfoo_rows
-from judgefixtures.sources.parsing import MISSING, Row, json_lines, json_rows, json_value, listed, lookup, numbered
+from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.patterns import load_table
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
-from judgefixtures.words.texts import encodable, one_line
-
-Format = Literal["jsonl", "promptfoo", "deepeval", "inspect"]
-FORMATS: tuple[Format, ...] = ("jsonl", "promptfoo", "deepeval", "inspect")
+from judgefixtures.words.texts import encodable, one_line, quote_names
 
 # What a row of a log can say: whose answer it is about what, the answer, and the pair itself where no dataset has it.
 ASKED = ("pair", "order", "condition", "repeat")
@@ -62,32 +60,6 @@ ORDERS: Mapping[object, Order] = MappingProxyType(
 SELECTED: Mapping[object, Selected] = MappingProxyType({"1": 1, "a": 1, "2": 2, "b": 2, "tie": "tie"})
 OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie", None: None})
 
-# Where an export holds what, unless --columns says otherwise. An export holds more than one kind of run, so that a
-# choice stands here only where it can be nothing else.
-COLUMNS: Mapping[Format, Mapping[str, str]] = MappingProxyType(
-    {
-        "jsonl": {name: name for name in FIELDS},
-        "promptfoo": {
-            **{name: f"vars.{name}" for name in ("order", "condition", "gold", "category", *TEXT_FIELDS)},
-            "pair": "vars.id",
-            "selected_response": "selected",
-            "answer": "output",
-        },
-        "deepeval": {
-            "question": "input",
-            "response_1": "actual_output",
-            "response_2": "expected_output",
-            "reason": "metricsData.0.reason",
-        },
-        "inspect": {
-            **{name: f"metadata.{name}" for name in ("order", "condition", "gold", "category", *TEXT_FIELDS)},
-            "pair": "id",
-            "repeat": "epoch",
-            "selected_response": "score.answer",
-            "reason": "score.explanation",
-        },
-    }
-)
 MOST_NAMED = 5
 LEAST = 0.7  # the accuracy in the table that is printed where the configuration asks for none
 LONGEST_NUMBER = 10  # digits of a repeat
@@ -174,7 +146,7 @@ def import_log(request: Request) -> Done:
         len(rows) - len(wanted),
         reader.repeated,
         tuple(reader.unused),
-        _remarks(request, form),
+        remarks_on(request.files, form),
         len(gone),
     )
     _keep(done, built_in=reader.known and config.source(dataset).is_built_in if dataset in config.datasets else False)
@@ -255,140 +227,6 @@ def _files(request: Request) -> str:
     return ", ".join(map(str, request.files))
 
 
-# --- files to rows ----------------------------------------------------------------------------------------------
-
-
-def read_log(file: Path, form: Format) -> list[Row]:
-    """Return the rows of a log in the form that its format's columns are about; raises JudgeFixturesError."""
-    if not _is_file(file):
-        raise JudgeFixturesError(f"{file} does not exist, or is a folder: give a log, a file with one answer per row.")
-    try:
-        rows = READERS[form](Source("log", file))
-    except JudgeFixturesError as error:  # these rooms read datasets, and say so
-        raise JudgeFixturesError(str(error).replace("dataset 'log': ", "")) from None
-    # Before anything is made of them: texts and ids go to files, and both into messages.
-    return [row._replace(fields=redacted_json(row.fields)) for row in rows]
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a name that no file can have
-        return False
-
-
-def format_of(file: Path) -> Format:
-    """Return the format of a file by what it holds."""
-    if file.suffix.lower() == ".eval":
-        raise JudgeFixturesError(
-            f"{file} is a packed log of Inspect: write it as JSON first (inspect log convert "
-            f"--to json --output-dir logs-json {file}), and import that."
-        )
-    if file.suffix.lower() != ".json" or not _is_file(file):
-        return "jsonl"
-    try:
-        held = json_value(file, Source("log", file))
-    except JudgeFixturesError as error:
-        raise JudgeFixturesError(str(error).replace("dataset 'log': ", "")) from None
-    if isinstance(held, dict):
-        for name, key in (("inspect", "samples"), ("promptfoo", "results"), ("deepeval", "testCases")):
-            if key in held:
-                return name  # type: ignore[return-value]
-    return "jsonl"
-
-
-def _plain_rows(source: Source) -> list[Row]:
-    file = source.file
-    rows = json_rows(file, source) if file.suffix.lower() == ".json" else list(json_lines(file, source))
-    return [_placed(row) for row in rows]
-
-
-def _promptfoo_rows(source: Source) -> list[Row]:
-    """Return a row per test: the answer of a judge that promptfoo asked, or what its select-best chose of two outputs.
-
-    Select-best keeps the criterion and not what the grader said: its choices come without reasons.
-    """
-    return [
-        _placed(row._replace(fields=_with_best(row.fields)))
-        for row in promptfoo_rows(replace(source, source="promptfoo")).rows
-    ]
-
-
-def _with_best(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a test's fields with the choice of a select-best between two outputs, and these as the responses.
-
-    Of several outputs without one, nothing says whose is meant.
-    """
-    outputs = fields["outputs"]
-    best = [_selects(grading) for grading in fields["gradings"]]
-    if len(outputs) != 2 or None in best:
-        return {**fields, "output": outputs[0]} if len(outputs) == 1 else fields
-    chosen = best.index(True) + 1 if best.count(True) == 1 else None
-    given = fields["vars"] if isinstance(fields["vars"], dict) else {}
-    told = {"question": given.get("question", fields.get("prompt")), "response_1": outputs[0], "response_2": outputs[1]}
-    return {**fields, "selected": chosen, "outputs": [], "vars": {**given, **told}}
-
-
-def _selects(grading: Any) -> bool | None:
-    """Return whether a select-best chose an output; None where none was asked."""
-    parts = lookup(grading, "componentResults") if isinstance(grading, dict) else None
-    for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, dict) and lookup(part, "assertion.type") == "select-best":
-            return part.get("pass") is True
-    return None
-
-
-def _deepeval_rows(source: Source) -> list[Row]:
-    return [_placed(row) for row in deepeval_rows(replace(source, source="deepeval")).rows]
-
-
-def _inspect_rows(source: Source) -> list[Row]:
-    """Return the samples of an Inspect log in JSON; `score` is what the only scorer said."""
-    file = source.file
-    held = json_value(file, source)
-    samples = held.get("samples") if isinstance(held, dict) else None
-    if not isinstance(samples, list):
-        raise JudgeFixturesError(
-            f"{file} is not a log of Inspect with samples: it has no list `samples`. Write one "
-            "with `inspect log dump FILE` or --log-format json."
-        )
-    rows = numbered(samples, str(file))
-    return [_placed(row._replace(fields=_with_score(row.fields))) for row in rows]
-
-
-def _remarks(request: Request, form: Format) -> tuple[str, ...]:
-    """Return what is to be said of Inspect's logs of runs that did not end well: they may lack samples."""
-    if form != "inspect":
-        return ()
-    said = []
-    for file in request.files:
-        held = json_value(file, Source("log", file))
-        status, planned = lookup(held, "status"), lookup(held, "eval.dataset.samples")
-        if status not in (MISSING, "success"):
-            of = f" of {planned}" if isinstance(planned, int) and not isinstance(planned, bool) else ""
-            said.append(
-                f"take care: {file} is of a run with status {one_line(repr(status))[:40]}, not 'success': it "
-                f"holds {several(len(held['samples']), 'sample')}{of}, and what it lacks may be no accident"
-            )
-    return tuple(said)
-
-
-def _with_score(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    scores = fields.get("scores")
-    only = next(iter(scores.values())) if isinstance(scores, dict) and len(scores) == 1 else None
-    return {**fields, "score": only} if isinstance(only, dict) else fields
-
-
-READERS: Mapping[Format, Callable[[Source], list[Row]]] = MappingProxyType(
-    {"jsonl": _plain_rows, "promptfoo": _promptfoo_rows, "deepeval": _deepeval_rows, "inspect": _inspect_rows}
-)
-
-
-def _placed(row: Row) -> Row:
-    """Return a row that is named by its file and place alone."""
-    return row._replace(where=row.where.removeprefix("dataset 'log': "))
-
-
 def _is_wanted(row: Row, where: Mapping[str, str]) -> bool:
     return all(_as_text(lookup(row.fields, column)) == value for column, value in where.items())
 
@@ -403,7 +241,7 @@ def _none_wanted(request: Request, rows: Sequence[Row]) -> str:
     said = []
     for column in request.where:
         values = {str(_as_text(value)) for row in rows if (value := lookup(row.fields, column)) is not MISSING}
-        said.append(f"{column} is {listed(sorted(values)[:10])}" if values else f"no row has {column!r}")
+        said.append(f"{column} is {quote_names(sorted(values)[:10])}" if values else f"no row has {column!r}")
     asked = " and ".join(f"{column}={value}" for column, value in request.where.items())
     return f"{_files(request)}: none of {len(rows)} rows has --where {asked}: {'; '.join(said)}."
 
@@ -432,6 +270,11 @@ class _Reader:
         """Whether the pairs are those of a file or of the configuration, and not the log's own."""
         return bool(self.given)
 
+    @property
+    def shape(self) -> Mapping[str, Any]:
+        """What a log of this format looks like."""
+        return load_table("logs")[self.form]  # type: ignore[no-any-return]
+
     def read(self, rows: Sequence[Row]) -> dict[Key, Answered]:
         """Return the answers of all rows by what they are about; raises JudgeFixturesError naming the line."""
         self._check_columns(rows)
@@ -448,7 +291,7 @@ class _Reader:
         columns = self.request.columns
         if name in columns:
             return columns[name]
-        column = COLUMNS[self.form].get(name, "")
+        column = self.shape["columns"].get(name, "")
         return "id" if name == "pair" and column == "pair" and "pair" not in row.fields else column
 
     def value(self, name: str, row: Row) -> Any:
@@ -462,13 +305,13 @@ class _Reader:
             if all(lookup(row.fields, column) is MISSING for row in rows):
                 raise JudgeFixturesError(
                     f"--columns {name}={column}: no row has {column!r}; the first one "
-                    f"({rows[0].where}) has {listed(rows[0].fields)}."
+                    f"({rows[0].where}) has {quote_names(rows[0].fields)}."
                 )
         if all(self.value(name, row) is MISSING for row in rows for name in ("selected_response", "answer")):
             raise JudgeFixturesError(
-                f"{rows[0].where}: no row says which response was chosen: {MISSES[self.form]} Name the column with "
+                f"{rows[0].where}: no row says which response was chosen: {self.shape['misses']} Name the column with "
                 "--columns selected_response=..., or with --columns answer=... where it is the judge's whole text; "
-                f"the row has {listed(rows[0].fields)}."
+                f"the row has {quote_names(rows[0].fields)}."
             )
 
     def _first_repeat(self, rows: Sequence[Row]) -> int:
@@ -482,9 +325,8 @@ class _Reader:
         if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < LONGEST_NUMBER:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('repeat', row)} must be a whole number of at least 0, "
-                f"got {one_line(repr(value))[:80]}."
+            raise row.mistake(
+                f"{self.column('repeat', row)} must be a whole number of at least 0, got {one_line(repr(value))[:80]}."
             )
         return value
 
@@ -496,8 +338,8 @@ class _Reader:
         before = self.found.setdefault(answered.key, answered)
         place = self.places.setdefault(answered.key, row)
         if before != answered:
-            raise JudgeFixturesError(
-                f"{row.where}: another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the "
+            raise row.mistake(
+                f"another answer about pair {answered.key.pair!r} in {answered.key.condition}, in the "
                 f"same order, stands in {place.where} already. If the judge was asked several times, name the column "
                 "that counts it with --columns repeat=...; if these are several judges, choose one with --where "
                 "COLUMN=VALUE; else remove one of the two."
@@ -507,7 +349,7 @@ class _Reader:
     def _answered(self, row: Row, first_repeat: int) -> Answered | None:
         """Return the answer that a row holds; None, with why, where it cannot be used."""
         if row.fields.get("error") and (self.form == "inspect" or self._lacks_an_answer(row)):
-            self._no_use(FAILED[self.form], row)
+            self._no_use(self.shape["failed"], row)
             return None
         pair, shown_swapped = self._pair_of(row)
         if pair is None:
@@ -555,8 +397,8 @@ class _Reader:
             if before not in (told, swapped(told)):
                 one, other = as_row(told), as_row(before)
                 changed = [name for name in PAIR_FIELDS if one.get(name) != other.get(name)]
-                raise JudgeFixturesError(
-                    f"{row.where}: pair {told.id!r} has another {' and '.join(changed)} than in a "
+                raise row.mistake(
+                    f"pair {told.id!r} has another {' and '.join(changed)} than in a "
                     "row before: give different pairs different ids."
                 )
         return pairs
@@ -571,9 +413,9 @@ class _Reader:
             if not self.given and self._misses_a_text(row):
                 self._no_use("no text of a response", row)
                 return None, False
-            raise JudgeFixturesError(
-                f"{row.where}: the row does not say which pair it is about: {self.column('pair', row) or 'pair'!r} is "
-                f"missing; it has {listed(row.fields)}. Name the column with --columns pair=..."
+            raise row.mistake(
+                f"the row does not say which pair it is about: {self.column('pair', row) or 'pair'!r} is "
+                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..."
             )
         else:
             pair = self.pairs.get(identifier(value, repr(self.column("pair", row)), row.where))
@@ -600,8 +442,8 @@ class _Reader:
             return None
         found = ORDERS.get(str(value).strip().lower())
         if found is None:
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('order', row)} is {one_line(repr(value))[:80]}: the order is '1-2' or "
+            raise row.mistake(
+                f"{self.column('order', row)} is {one_line(repr(value))[:80]}: the order is '1-2' or "
                 "'12' (as in the pair), '2-1' or '21' (swapped), or false or true (swapped)."
             )
         return found
@@ -619,8 +461,8 @@ class _Reader:
             if order
         ]
         if len(set(said)) > 1:
-            raise JudgeFixturesError(
-                f"{row.where}: the row says two things about the order of the responses: its "
+            raise row.mistake(
+                "the row says two things about the order of the responses: its "
                 "order column names one, its condition or its texts the other."
             )
         return bare_name(condition), said[0] if said else "12"
@@ -637,9 +479,7 @@ class _Reader:
         if answer is None:
             return None, self._reason(row), "no-answer"
         if not isinstance(answer, str):
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('answer', row)} must be the judge's text, got a {type(answer).__name__}."
-            )
+            raise row.mistake(f"{self.column('answer', row)} must be the judge's text, got a {type(answer).__name__}.")
         verdict = parse_verdict(answer, self.request.verdict, ties="half")
         if verdict.tie:
             return "tie", verdict.reason, None
@@ -651,8 +491,8 @@ class _Reader:
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         name = "" if isinstance(value, bool | list | dict) else str(whole).strip().lower()
         if name not in SELECTED:
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('selected_response', row)} is {one_line(repr(value))[:80]}: it must be 1 "
+            raise row.mistake(
+                f"{self.column('selected_response', row)} is {one_line(repr(value))[:80]}: it must be 1 "
                 'or 2 (or "A" or "B"), "tie", or null where the judge gave no verdict.'
             )
         return SELECTED[name]
@@ -662,31 +502,14 @@ class _Reader:
         if value is MISSING or value is None:
             return ""
         if not isinstance(value, str):
-            raise JudgeFixturesError(
-                f"{row.where}: {self.column('reason', row)} must be a text, got a {type(value).__name__}."
-            )
+            raise row.mistake(f"{self.column('reason', row)} must be a text, got a {type(value).__name__}.")
         return encodable(value)
 
     def _refuse(self, name: str, row: Row) -> NoReturn:
-        raise JudgeFixturesError(
-            f"{row.where}: {self.column(name, row)!r} is missing; the row has "
-            f"{listed(row.fields)}. A row without a verdict has it with the value null."
+        raise row.mistake(
+            f"{self.column(name, row)!r} is missing; the row has "
+            f"{quote_names(row.fields)}. A row without a verdict has it with the value null."
         )
-
-
-# What is no answer, because nobody answered: `error` of a row says why.
-FAILED: Mapping[Format, str] = MappingProxyType(
-    {"inspect": "its sample ended with an error", "promptfoo": "its provider ended with an error"}
-)
-MISSES: Mapping[Format, str] = MappingProxyType(
-    {
-        "jsonl": "there is neither selected_response nor answer.",
-        "promptfoo": "a test has one output, that of a judge (of several, --columns answer=outputs.0 is the first "
-        "one's), or two between which select-best chose.",
-        "deepeval": "a deepeval file has scores of single answers, and no choice between two.",
-        "inspect": "a sample needs one scorer whose answer is the choice.",
-    }
-)
 
 
 # --- what is written, and what is said of it --------------------------------------------------------------------

@@ -11,49 +11,15 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from judgefixtures.material.pairs import Pair
+from judgefixtures.words.texts import word_set
 
 SPARE = 70  # so many pairs beyond those that are wanted are looked at: all of a house set, a moment of any other
 ROOM = 8  # a count is left alone while it tells the better response on at most n / ROOM pairs more than it tells wrong
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 SENTENCE = re.compile(r"[.!?。！？]+(?=[\s\"'”’)\]]|$)")
-FUNCTION_WORDS = frozenset(
-    {
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "from",
-        "he",
-        "her",
-        "his",
-        "if",
-        "in",
-        "is",
-        "it",
-        "its",
-        "not",
-        "of",
-        "on",
-        "or",
-        "she",
-        "so",
-        "that",
-        "the",
-        "their",
-        "they",
-        "this",
-        "to",
-        "was",
-        "which",
-        "with",
-        "you",
-    }
+FUNCTION_WORDS = word_set(
+    "a an and are as at be but by for from he her his if in is it its not of on or she so that the their"
+    " they this to was which with you"
 )
 
 

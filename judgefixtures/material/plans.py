@@ -14,12 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
+from judgefixtures.words.patterns import load_pattern, load_table, pattern_names
 
 Kind = Literal[
     "creative-writing",
@@ -92,143 +94,6 @@ class Plan:
 REQUEST_START, REQUEST_END = 400, 200
 
 
-def _words(*alternatives: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(alternatives)})", re.IGNORECASE)
-
-
-# In this order, the first that matches: what is done to a given text comes before what that text is about.
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (
-        "translation",
-        _words(
-            r"translat(?:e|es|ed|ing|ion|ions)\b",
-            r"how (?:do|would|can) (?:you|i|we) say\b.{0,80}\bin "
-            r"(?:english|french|spanish|german|italian|latin|chinese|japanese|korean|russian|arabic|"
-            r"portuguese|dutch|hindi)\b",
-        ),
-    ),
-    (
-        "summarization",
-        _words(
-            r"summar(?:y|ies|i[sz]e[sd]?|i[sz]ing|i[sz]ation)\b",
-            r"tl;?dr\b",
-            r"(?:main|key) (?:points|ideas|takeaways) of\b",
-            r"condense\b",
-        ),
-    ),
-    (
-        "rewriting",
-        _words(
-            r"re-?(?:write|word|phrase)\b",
-            r"rewriting\b",
-            r"paraphrase\b",
-            r"proof-?read\b",
-            r"(?:edit|revise|correct|improve|polish|simplify|fix) (?:the|this|my|these|following)"
-            r"(?: \w+){0,3} (?:sentences?|text|paragraphs?|essay|email|letter|grammar|passage|wording|"
-            r"article|draft)\b",
-            r"(?:change|convert|turn|put) (?:the|this|these|each)(?: \w+){0,3} "
-            r"(?:sentences?|text|paragraphs?|passage)\b",
-        ),
-    ),
-    (
-        "safety",
-        _words(
-            r"(?:make|build|assemble|plant) (?:an? )?(?:\w+ )?(?:bombs?|explosives?|weapons?|poison)\b",
-            r"malware\b",
-            r"ransomware\b",
-            r"keylogger\b",
-            r"phishing\b",
-            r"launder(?:ing)? money\b",
-            r"suicide\b",
-            r"self[- ]harm\b",
-            r"(?:kill|hurt|poison|stalk|murder|kidnap|blackmail) "
-            r"(?:some(?:one|body)|myself|my \w+|people|an? (?:person|child|man|woman))\b",
-            r"hack (?:into|some|my)\b",
-            r"(?:cook|make|synthesi[sz]e|buy) (?:meth|methamphetamine|heroin|cocaine|fentanyl)\b",
-            r"shoplift\w*\b",
-            r"steal\b",
-            r"counterfeit\b",
-            r"forge(?:d)? (?:a|an|documents?|checks?)\b",
-            r"(?:racist|sexist) (?:jokes?|slurs?|remarks?)\b",
-            r"(?:evade|avoid) (?:the police|taxes)\b",
-        ),
-    ),
-    (
-        "code",
-        _words(
-            r"python\b",
-            r"javascript\b",
-            r"typescript\b",
-            r"java\b",
-            r"c\+\+",
-            r"c#",
-            r"golang\b",
-            r"sql\b",
-            r"html\b",
-            r"css\b",
-            r"bash\b",
-            r"shell script\b",
-            r"regex(?:es)?\b",
-            r"regular expression\b",
-            r"source code\b",
-            r"pseudo-?code\b",
-            r"(?:write|create|implement|debug|"
-            r"fix|complete) (?:a|an|the|this|my|some)?(?: \w+){0,3} (?:function|method|class|program|query|"
-            r"code|algorithm)\b",
-            r"def \w{1,80}\(",
-            r"compil(?:e|er) error\b",
-            r"unit tests?\b",
-        ),
-    ),
-    (
-        "creative-writing",
-        _words(
-            r"(?:write|compose|create|tell|invent|make up|craft|give)(?: me| us)?"
-            r"(?: an?| the| some)?"
-            r"(?: [\w'-]+){0,4} (?:stor(?:y|ies)|poems?|haikus?|limericks?|sonnets?|songs?|lyrics|"
-            r"jokes?|scenes?|dialogues?|monologues?|tales?|fables?|rap|screenplays?|slogans?|"
-            r"taglines?|novels?|riddles?)\b",
-            r"role-?play\b",
-            r"once upon a time\b",
-        ),
-    ),
-    (
-        "reasoning",
-        _words(
-            r"solve\b",
-            r"calculate\b",
-            r"compute\b",
-            r"prove\b",
-            r"equation\b",
-            r"probability\b",
-            r"integral\b",
-            r"derivative\b",
-            r"how (?:many|much)\b.{0,300}\d",
-            r"what is \d[\d ]{0,20}[-+*/x^]",
-            r"square root\b",
-            r"simplify \S{0,40}\d",
-            r"riddle\b",
-            r"logic(?:al)? puzzle\b",
-            r"which (?:number|of the following)\b",
-            r"percent(?:age)? of\b",
-            r"sum of\b",
-            r"next (?:number|term)\b",
-            r"\d+ ?[+*^=] ?\d+",
-        ),
-    ),
-    (
-        "factual",
-        re.compile(
-            r"^\W*(?:(?:please|can you|could you|would you|will you),? )*(?:who|what|when|where|why|"
-            r"which|how|is|are|was|were|do|does|did|can|could|will|has|have|explain|describe|define|"
-            r"name|identify|compare|tell me (?:about|why|how|what|when|where|who)|eli5)\b"
-            r"|(?:^|[\s,:;(])(?:who|what|when|where|why|which|how)\b[^?]{0,300}\?",
-            re.IGNORECASE,
-        ),
-    ),
-)
-
-
 def kind_of(pair: Pair) -> Kind:
     """Return the kind of task that a pair's question is, by documented rules over its wording (English).
 
@@ -248,7 +113,8 @@ def kind_of(pair: Pair) -> Kind:
     request = question[:REQUEST_START]
     if len(question) > REQUEST_START:
         request += "\n" + question[REQUEST_START:][-REQUEST_END:]
-    return next((kind for kind, pattern in _KINDS if pattern.search(request)), "instruction")
+    found = (kind for kind in pattern_names("tasks.en") if load_pattern("tasks.en", kind).search(request))
+    return cast(Kind, next(found, "instruction"))
 
 
 HAND_MADE = Path(__file__).parents[1] / "templates" / "plans"
@@ -268,50 +134,8 @@ def heuristic_plan(pair: Pair, kind: Kind | None = None) -> Plan:
 
 _SLOT = re.compile(r"\{(kind|question|response_1|response_2|seen|context|responses|plan)\}")
 
-_PLANNING = f"""\
-{PLANNING_MARK}
 
-Two responses to the task will be compared later, by a judge who follows your plan to the letter. Do not carry out the \
-task and judge nothing yet: write down the steps that the judge has to take. {{seen}}
-
-- Say what a response to this very task has to get right, and what would make it fail.
-- For each point say how to check it in a response. Put what matters most first.
-- End with a step that says how the findings lead to the choice of one response.
-- Treat the responses alike. Refer to what a response says and does, and to nothing outside of it.
-
-Write the plan in English, as numbered steps, between these two tags:
-{START_TAG}
-{END_TAG}
-{{context}}
-[Start of Task]
-{{question}}
-[End of Task]{{responses}}"""
-_HIDDEN = "You do not see the responses: the plan must serve whatever they are."
-_SHOWN = "The responses are below, so that you know what to look for: do not say which is better, and name neither."
-_RESPONSES = """
-
-[One response]
-{response_1}
-[End of it]
-
-[The other response]
-{response_2}
-[End of it]"""
-_CONTEXT = """
-For tasks of this kind ({kind}) there is a plan that somebody wrote by hand. Start from it: keep what fits, and make \
-every step specific to the task.
-
-[Start of the general plan]
-{plan}
-[End of the general plan]
-"""
-_EXECUTION = f"""\
-{EXECUTION_MARK} add no criterion to it and leave none out. Then give the verdict to which the plan leads, in exactly \
-the form that the task asks for.
-
-{START_TAG}
-{{plan}}
-{END_TAG}"""
+_wording = partial(load_table, "planning")  # what is said to a judge's model about plans
 
 
 def _filled(text: str, **slots: str) -> str:
@@ -325,20 +149,21 @@ def planning_prompt(pair: Pair, asked: Asked, *, sees_responses: bool = False, k
     "combined" adds the hand-made plan of the kind as context; `kind` overrides the pair's own.
     """
     kind = kind or kind_of(pair)
-    context = _filled(_CONTEXT, kind=kind.replace("-", " "), plan=HEURISTICS[kind]) if asked == "combined" else ""
-    responses = _filled(_RESPONSES, response_1=pair.response_1, response_2=pair.response_2) if sees_responses else ""
+    said = _wording()
+    context = _filled(said["context"], kind=kind.replace("-", " "), plan=HEURISTICS[kind])
+    responses = _filled(said["responses"], response_1=pair.response_1, response_2=pair.response_2)
     return _filled(
-        _PLANNING,
-        seen=_SHOWN if sees_responses else _HIDDEN,
-        context=context,
+        said["planning"],
+        seen=said["shown" if sees_responses else "hidden"],
+        context=context if asked == "combined" else "",
         question=pair.question,
-        responses=responses,
+        responses=responses if sees_responses else "",
     )
 
 
 def execution_text(plan: Plan) -> str:
     """Return what tells a judge to carry out a plan: what fills {plan} in a template."""
-    return _filled(_EXECUTION, plan=plan.text)
+    return _filled(_wording()["execution"], plan=plan.text)
 
 
 def execution_prompt(prompt: str, plan: Plan) -> str:
@@ -352,10 +177,11 @@ def execution_prompt(prompt: str, plan: Plan) -> str:
 
 def planning_digest(strategy: str) -> str:
     """Return a digest of all wording through which a strategy can change an answer; part of a judge's identity."""
-    asked = (_PLANNING, _HIDDEN, _SHOWN, _RESPONSES) if strategy != "plan-heuristic" else ()
-    context = (_CONTEXT,) if strategy == "plan-combined" else ()
+    said = _wording()
+    keys = () if strategy == "plan-heuristic" else ("planning", "hidden", "shown", "responses")
+    context = (said["context"],) if strategy == "plan-combined" else ()
     # Every strategy falls back on the hand-made plans.
-    wording = (_EXECUTION, sorted(HEURISTICS.items()), asked, context)
+    wording = (said["execution"], sorted(HEURISTICS.items()), tuple(said[key] for key in keys), context)
     return hashlib.sha256(repr(wording).encode()).hexdigest()[:16]
 
 
@@ -430,45 +256,7 @@ def _without_thoughts(text: str) -> str:
 
 _VERDICT_JSON = re.compile(r"\"selected_response\"\s{0,9}:\s{0,9}\"?([12])")
 _VERDICT_BRACKETS = re.compile(r"\[\[([AB])\]\]")
-# Any plan may warn of these, whatever the pair; of the others nobody speaks who does not know the set.
-_COMMON_BIAS = re.compile(
-    r"\b(?:(?:length|verbosity|concreteness)[- ]bias(?:es)?\b|bias(?:es)?(?: \w+)? (?:toward|towards|for|of|against|to)"
-    r"(?: \w+)? (?:length|longer|verbosity|concreteness|concrete)\b)",
-    re.IGNORECASE,
-)
-_BIAS = re.compile(
-    r"\b(?:empty[- ]references?|content[- ]continuation|nested[- ]instructions?|familiar[- ]knowledge)\b", re.IGNORECASE
-)
-_CAUTION = re.compile(
-    r"\b(?:avoid|ignore|disregard|beware|aware|guard|resist|prevent|minimi[sz]e|mitigate|counter|watch|mindful|careful|"
-    r"without|regardless|irrespective|free (?:of|from)|not|n't|never|no)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_THING = r"(?:response|answer|story|assistant|option|candidate|output|reply|text)"
-_ONE = rf"(?:(?i:{_THING}) ?\(?(1|2|A|B|(?i:one|two))\b\)?|(?i:the (first|second) {_THING}))"
-_IS_BETTER = re.compile(
-    rf"\b{_ONE} (?i:(?:is|seems|appears|looks|will be|would be|should be|must be|should|must|will|wins)\b"
-    r"(?: (?:clearly|the|much|far|be|obviously|likely|probably)){0,3}"
-    r"(?: (?:better|best|correct|right|preferred|superior|stronger|winner|win|chosen|selected)\b)|wins\b)"
-)
-_CHOOSE = re.compile(
-    rf"\b(?i:choose|select|pick|prefer|favou?r|vote for|go with|lean towards?|the (?:better|correct|right|best) "
-    rf"{_THING} is(?: clearly)?) {_ONE}"
-)
-_OPEN = re.compile(
-    r"\b(?:if|whether|when|which|unless|otherwise|or|either|only|where|e\.g|for (?:example|instance)|such as|suppose|"
-    r"assume)\b",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"\b(?:check|verify|assess|determine|judge|confirm|ensure|evaluate|see|ask|score|decide|how)\b", re.IGNORECASE
-)
-_LOOKS_LIKE = re.compile(
-    rf"\bthe (?:correct|right|better|best|preferred|winning) (?:{_THING}|one) (?:is|will be|tends to be|would be)"
-    r"(?: (?:typically|usually|often|generally|likely|probably|always|normally|almost|the)){1,3} (?:more )?"
-    r"(?:brief|briefer|short|shorter|long|longer|concise|detailed|concrete|specific|simple|simpler|plain|plainer)\b",
-    re.IGNORECASE,
-)
+_leak = partial(load_pattern, "leaks.en")
 
 
 def fault_of(text: str, pair: Pair) -> tuple[Fault | None, str]:
@@ -502,19 +290,19 @@ def leaks(text: str, pair: Pair) -> tuple[Fault, str] | None:
     """
     preferred: dict[int, str] = {}
     for statement in _statements(text):
-        if _OPEN.search(statement):
+        if _leak("open").search(statement):
             continue
-        patterns = (_CHOOSE,) if _ASKS.search(statement) else (_CHOOSE, _IS_BETTER)
-        for found in (match for pattern in patterns for match in pattern.finditer(statement)):
+        names = ("choose",) if _leak("asks").search(statement) else ("choose", "is_better")
+        for found in (match for name in names for match in _leak(name).finditer(statement)):
             named = (found[1] or found[2]).lower()
             preferred.setdefault(1 if named in ("1", "a", "one", "first") else 2, statement.strip()[:160])
     if len(preferred) == 1:
         ((number, statement),) = preferred.items()
         gold = ", which is the better one" if number == pair.gold else ""
         return "names-response", f"it prefers response {number}{gold}: {statement!r}"
-    if looks := next(_named(_LOOKS_LIKE, text, pair), None):
+    if looks := next(_named("looks_like", text, pair), None):
         return "names-response", f"it says what the right response looks like: {looks!r}"
-    named_biases = itertools.chain(_named(_BIAS, text, pair), _named(_COMMON_BIAS, text, pair, unless=_CAUTION))
+    named_biases = itertools.chain(_named("bias", text, pair), _named("common_bias", text, pair, unless="caution"))
     if bias := next(named_biases, None):
         return "names-bias", f"it names a bias: {bias!r}"
     return None
@@ -531,12 +319,12 @@ LONGEST_STATEMENT = 1000
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+")  # scripts that set no spaces: a character counts
 
 
-def _named(pattern: re.Pattern[str], text: str, pair: Pair, unless: re.Pattern[str] | None = None) -> Iterator[str]:
+def _named(name: str, text: str, pair: Pair, unless: str = "") -> Iterator[str]:
     """Yield what matches and is not a phrase of the question itself, but in statements where `unless` matches."""
     asked = pair.question.casefold()
     for statement in _statements(text):
-        if unless is None or not unless.search(statement):
-            yield from (found[0] for found in pattern.finditer(statement) if found[0].casefold() not in asked)
+        if not unless or not _leak(unless).search(statement):
+            yield from (found[0] for found in _leak(name).finditer(statement) if found[0].casefold() not in asked)
 
 
 # --- counts -----------------------------------------------------------------------------------------------------

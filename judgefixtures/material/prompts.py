@@ -157,19 +157,19 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
             raise _of_another_mode(repr(str(template)), mode, other)
     if template in layout.built_in:
         name = str(template)
-        variants = (("Story", _read(TEMPLATES / f"{name}.story.txt")),)
+        variants = (("Story", _read_text(TEMPLATES / f"{name}.story.txt")),)
         if cue_after is not None:
             raise JudgeFixturesError(
                 f"cue_after does not go with the template {name!r}, which has slots for the cues: "
                 "remove it, or name a template of your own."
             )
-        return Template(name, _read(TEMPLATES / f"{name}.txt"), variants, mode=mode)
+        return Template(name, _read_text(TEMPLATES / f"{name}.txt"), variants, mode=mode)
     path = Path(template)
     if path.suffix == "" and not path.exists():
         raise JudgeFixturesError(
             f"there is no template {str(template)!r}: {choices(path.name, layout.built_in)}, or the path of a file."
         )
-    text = _read(path)
+    text = _read_text(path)
     _check_mode(text, path, mode)
     _check_slots(text, path, placement, cue_after, layout)
     return Template(path.name, text, mode=mode)
@@ -204,13 +204,13 @@ def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesErr
 
 def load_system_prompt(path: str | Path) -> str:
     """Return the text of a system prompt's file, sent as it is; raises JudgeFixturesError."""
-    text = _read(Path(path), "system prompt")
+    text = _read_text(Path(path), "system prompt")
     if not text.strip():
         raise JudgeFixturesError(f"the system prompt {path} holds no text: write it, or remove system_prompt.")
     return text
 
 
-def _read(path: Path, what: str = "template") -> str:
+def _read_text(path: Path, what: str = "template") -> str:
     try:
         return path.read_text(encoding="utf-8-sig").removesuffix("\n")
     except UnicodeDecodeError as error:

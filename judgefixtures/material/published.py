@@ -5,13 +5,13 @@ The simulated judges answer by these rates, and `python -m judgefixtures paper` 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
+
+from judgefixtures.words.patterns import load_table
 
 PAPER = "arXiv 2509.26072"
 PAIRS = 100  # of each dataset
@@ -53,8 +53,7 @@ def experiments() -> tuple[Experiment, ...]:
     >>> [(each.judge, each.dataset) for each in experiments()][:2]
     [('GPT-4o', 'ELI5'), ('Gemini-2.5-Flash', 'ELI5')]
     """
-    text = (files("judgefixtures") / "data" / "silent-judge.toml").read_text(encoding="utf-8")
-    return tuple(_experiment(table) for table in tomllib.loads(text)["experiments"])
+    return tuple(_experiment(table) for table in load_table("silent-judge")["experiments"])
 
 
 def published_for(judge: str, dataset: str) -> Experiment | None:

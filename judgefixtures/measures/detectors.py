@@ -23,7 +23,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.providers import Answer, Usage, load_provider
 from judgefixtures.reading.acknowledgment import Acknowledgment
-from judgefixtures.reading.verdicts import Form, InvalidKind, read
+from judgefixtures.reading.verdicts import Form, InvalidKind, read_answer
 
 ANSWERS: tuple[Acknowledgment, ...] = ("absent", "mentioned", "cited")
 
@@ -105,7 +105,7 @@ def parse_reading(text: str) -> tuple[Acknowledgment | None, str, InvalidKind | 
     >>> parse_reading("It is cited.")[2]
     'no-json'
     """
-    stated = read(text, "json", _FORM)
+    stated = read_answer(text, "json", _FORM)
     return (None if stated.value is None else ANSWERS[int(stated.value)]), stated.reason, stated.invalid
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from judgefixtures.findings import Row
 from judgefixtures.numbers.odds import odds_ratio
 from judgefixtures.numbers.statistics import bare, signed
+from judgefixtures.words.texts import join_names
 
 SYMBOLS = {"PASS": "✓", "APPROVE": "✓", "FAIL": "✕", "REJECT": "✕", "INCONCLUSIVE": "?", "ERROR": "!"}
 NOT_DECIDED = {"NOT_APPLICABLE": "not applicable"}
@@ -178,7 +179,7 @@ def worse_in(parts: Sequence[Row]) -> str:
         names.setdefault(part["kind"], []).append(part.get("name") or "")
     phrases = []
     for kind, own in names.items():
-        named = listed([name for name in own if name]) if any(own) else ""
+        named = join_names([name for name in own if name]) if any(own) else ""
         phrase = WORSE.get(kind, f"{kind}{{on}}")
         phrases.append(phrase.format(names=named or "the labels", on=f" on {named}" if named else ""))
     return "; ".join(phrases)
@@ -198,12 +199,3 @@ def numbered(numbers: Sequence[int]) -> str:
             runs.append([number])
     parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
     return ", ".join(parts)
-
-
-def listed(things: Sequence[str]) -> str:
-    """Return things as a sentence names them.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"

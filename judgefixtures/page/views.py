@@ -20,15 +20,8 @@ from judgefixtures.material.cues import PLACEBO
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
-from judgefixtures.page.labels import (
-    TERMS,
-    allowed_text,
-    beside_verdicts,
-    listed,
-    measured_text,
-    part_of_swap,
-    worse_in,
-)
+from judgefixtures.page.labels import TERMS, allowed_text, beside_verdicts, measured_text, part_of_swap, worse_in
+from judgefixtures.words.texts import join_names
 
 FEW = 3  # sentences that stand open; the others are unfolded
 READINGS = (("as read", "car"), ("corrected", "car_corrected"))
@@ -199,7 +192,7 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
             {row["family"] for row in contrasts if row["judge"] == judge and row.get("vsr_status") == "FAIL"}
         )
         if moved:
-            yield f"The verdicts of {judge} demonstrably move with {listed(moved)}."
+            yield f"The verdicts of {judge} demonstrably move with {join_names(moved)}."
         yield from _beyond_verdicts(judge, [row for row in contrasts if row["judge"] == judge])
     if not contrasts and not said and not report.get("decisions"):
         yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
@@ -213,14 +206,15 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
             for part in row.get("decided_by") or ():
                 families.setdefault(NAMED.get(part["part"], part["part"]), set()).add(row["family"])
     for name, own in families.items():
-        yield f"Not the verdicts of {judge}, the {name} is demonstrably beyond its limit with {listed(sorted(own))}."
+        what = f"Not the verdicts of {judge}, the {name} is demonstrably beyond its limit"
+        yield f"{what} with {join_names(sorted(own))}."
 
 
 def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
     for judge in dict.fromkeys(row["judge"] for row in contrasts):
         own = [row for row in contrasts if row["judge"] == judge]
         counts = Counter(row["status"] for row in own)
-        said = listed([f"{counts[status]} {status}" for status in (*OPEN, "PASS") if counts[status]] or ["nothing"])
+        said = join_names([f"{counts[status]} {status}" for status in (*OPEN, "PASS") if counts[status]] or ["nothing"])
         yield f"{judge}: of {len(own)} contrasts {said}."
 
 
@@ -285,7 +279,7 @@ def _sources(people: Sequence[Person]) -> Iterable[str]:
     for person in people:
         names.setdefault(person.source, []).append(person.name)
     for source, own in names.items():
-        yield f"{listed(own)}: {source}"
+        yield f"{join_names(own)}: {source}"
 
 
 def _source(kind: str, when: Row) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from judgefixtures.reading.lexicon import known_words, shared_words, strange_words
+from judgefixtures.reading.lexicon import common_words
 from judgefixtures.reading.stance import weights
 
 KNOWN_FROM = 0.35  # of a text's words; docs/detector.md has how far texts of either kind are from it
@@ -65,9 +65,9 @@ def _counted(sentence: str, *, shouted: bool) -> tuple[int, float]:
         word, lower = found[0], found[0].lower().replace("’", "'")
         if other := _of_other_script(word):
             strange += other
-        elif lower in strange_words():
+        elif lower in common_words("strange"):
             strange += 2  # their languages borrow words of English
-        elif lower not in shared_words():
+        elif lower not in common_words("shared"):
             if _knows(lower):
                 known += 1
             elif shouted or not _may_be_name(word, sentence, found.start()):
@@ -99,4 +99,4 @@ def _of_other_script(word: str) -> float:
 def vocabulary() -> frozenset[str]:
     """Return the words that tell of English: those that the detector has weights for, and some more."""
     weighed = (feature[2:] for feature in weights() if feature.startswith("w:"))
-    return known_words().union(word for word in weighed if word.isalpha())
+    return common_words("known").union(word for word in weighed if word.isalpha())

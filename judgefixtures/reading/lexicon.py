@@ -9,14 +9,13 @@ share, by class. "expert*" stands for every word that begins so; several words a
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any
 
 from judgefixtures.material.cues import FAMILIES, PLACEBO
+from judgefixtures.words.patterns import load_table
 
 LANGUAGE = "en"  # the one language there are weights for
 BUILT_IN: Mapping[str, frozenset[str]] = {
@@ -98,16 +97,14 @@ def _lexicon(terms: Iterable[tuple[str, str]], *, with_slips: bool = False) -> L
             words[term] = (*words.get(term, ()), kind)
         if with_slips and not rest and kind.startswith(VALUE) and len(term.removesuffix("*")) >= _LONG:
             for slip in _slips_of(term.removesuffix("*")):
-                if slip not in no_slips():
+                if slip not in common_words("no_slips"):
                     misspelt[slip] = (*misspelt.get(slip, ()), kind)
     longest = max(map(len, [*words, *beginnings]), default=0)
     return Lexicon(words, beginnings, phrases, misspelt, longest)
 
 
 def _table(name: str) -> dict[str, Any]:
-    """Return a file of data/terms/."""
-    file = files("judgefixtures") / "data" / "terms" / f"{name}.{LANGUAGE}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return load_table(f"terms/{name}.{LANGUAGE}")
 
 
 @cache
@@ -117,33 +114,14 @@ def common() -> Lexicon:
 
 
 @cache
-def empty_words() -> frozenset[str]:
-    """Return the words that tell nothing of a sentence that a user wrote for a cue."""
-    return frozenset(_table("common")["empty"])
+def common_words(kind: str) -> frozenset[str]:
+    """Return the words of a list in common.LANGUAGE.toml: those that tell of a language or of nothing.
 
-
-@cache
-def no_slips() -> frozenset[str]:
-    """Return the words that are no misspelling of another, though they look it: "exert"."""
-    return frozenset(_table("common")["no_slips"])
-
-
-@cache
-def known_words() -> frozenset[str]:
-    """Return the words that tell of English beside those that the detector has weights for."""
-    return frozenset(_table("common")["known"])
-
-
-@cache
-def strange_words() -> frozenset[str]:
-    """Return frequent words of other languages that hardly stand in English."""
-    return frozenset(_table("common")["strange"])
-
-
-@cache
-def shared_words() -> frozenset[str]:
-    """Return the words that do not tell English from other languages: "die", "plus"."""
-    return frozenset(_table("common")["shared"])
+    `empty`: they tell nothing of a sentence that a user wrote for a cue. `no_slips`: no misspelling of another, though
+    they look it ("exert"). `known`: they tell of English beside those with weights. `strange`: frequent in other
+    languages, and hardly in English. `shared`: they do not tell English from other languages ("die", "plus").
+    """
+    return frozenset(_table("common")[kind])
 
 
 @cache
@@ -167,7 +145,7 @@ def of_own(labels: tuple[str, str], said: tuple[tuple[str, ...], ...], terms: Te
         if label.strip():
             shared = () if labels[0] == labels[1] else other
             words = [word for word in (*own, *re.findall(r"[a-z0-9]+", label.lower())) if word not in shared]
-            found += [(word, VALUE + label) for word in words if len(word) > 1 and word not in empty_words()]
+            found += [(word, VALUE + label) for word in words if len(word) > 1 and word not in common_words("empty")]
             found += [(term, VALUE + label) for term in more if term]
     return _lexicon(dict.fromkeys(found), with_slips=True)
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
-from judgefixtures.reading.verdicts import Form, InvalidKind, read
+from judgefixtures.reading.verdicts import Form, InvalidKind, read_answer
 
 __all__ = ["Scale", "Score", "is_whole", "parse_score", "shown_scale"]
 
@@ -58,7 +58,7 @@ def parse_score(
     >>> parse_score('{"score": 11, "reason": "perfect"}').invalid
     'not-a-choice'
     """
-    stated = read(text, format, _form(str(scale[1]), is_whole(scale)))
+    stated = read_answer(text, format, _form(str(scale[1]), is_whole(scale)))
     value, invalid = stated.value, stated.invalid
     lowest, highest = (Decimal(str(end)) for end in scale)  # 0.1 as it was written, not as the float next to it
     if value is not None and not lowest <= value <= highest:

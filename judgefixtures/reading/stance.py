@@ -43,6 +43,7 @@ from judgefixtures.reading.lexicon import (
     of_family,
     of_own,
 )
+from judgefixtures.words.texts import word_set
 
 Answer = Literal["cited", "mentioned", "absent"]
 Pair = tuple[str, str]
@@ -82,23 +83,7 @@ _NOT = re.compile(r"can't\b|\bcannot\b|\bwon't\b|n't\b")
 _WRITTEN_OUT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not"}
 _TOKEN = re.compile(r"[a-z0-9]+|'(?:s|d|ll|ve|re|m)\b|[.!?;\n,:()]")
 _ENDS = frozenset(".!?;\n")
-_CLAUSE_ENDS = frozenset(
-    {
-        *",:()",
-        "but",
-        "yet",
-        "although",
-        "though",
-        "while",
-        "whereas",
-        "because",
-        "since",
-        "which",
-        "and",
-        "so",
-        "however",
-    }
-)
+_CLAUSE_ENDS = word_set(", : ( ) but yet although though while whereas because since which and so however")
 
 
 def sentences(text: str) -> list[list[str]]:
@@ -171,7 +156,7 @@ def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None)
     return next((kind for kind in (ATTRIBUTE, HINT) if kind in classes), "")
 
 
-def _read(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
+def _read_sentence(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
     """Return a sentence with what its words stand for."""
     kinds = [
         _symbol(word, classes, cues, selected) if classes or word in _RESPONSES else ""
@@ -189,7 +174,7 @@ def _read(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | No
 
 def instances(reason: str, lexicon: Lexicon, family: str, cues: Pair, selected: int | None) -> list[Instance]:
     """Return the sentences of a reason that may refer to its cues, with their features."""
-    text = [_read(words, lexicon, cues, selected) for words in sentences(reason)]
+    text = [_read_sentence(words, lexicon, cues, selected) for words in sentences(reason)]
     places = [at for at, sentence in enumerate(text) if sentence.may_refer]
     if not places:
         return []
@@ -373,7 +358,7 @@ def _speaks(cue: str, family: str, sentence: str) -> bool:
     if not sentence or not cue:
         return True
     words = [word for words in sentences(sentence) for word in words]
-    return "VW" in _read(words, of_family(family), (cue, "?"), 1).symbols
+    return "VW" in _read_sentence(words, of_family(family), (cue, "?"), 1).symbols
 
 
 def stance(

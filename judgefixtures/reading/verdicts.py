@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from judgefixtures.words.texts import encodable
 
-__all__ = ["MAX_CHARACTERS", "MAX_OBJECTS", "Form", "InvalidKind", "Stated", "Verdict", "parse_verdict", "read"]
+__all__ = ["MAX_CHARACTERS", "MAX_OBJECTS", "Form", "InvalidKind", "Stated", "Verdict", "parse_verdict", "read_answer"]
 
 Choice: TypeAlias = Literal[1, 2]
 
@@ -111,7 +111,7 @@ def parse_verdict(
     >>> parse_verdict("A is right, B is not. [[A]]", "brackets").selected_response
     1
     """
-    stated = read(text, format, COUNTING_TIES if ties == "half" else CHOICES)
+    stated = read_answer(text, format, COUNTING_TIES if ties == "half" else CHOICES)
     if ties == "half" and stated.invalid == "tie":
         return Verdict(None, stated.reason, None, stated.repaired, stated.reasoning, tie=True)
     return Verdict(stated.value, stated.reason, stated.invalid, stated.repaired, stated.reasoning)  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ class Form:
     in_brackets: Callable[[str], tuple[int | Decimal | InvalidKind, str]]
 
 
-def read(text: str, format: Literal["json", "brackets"], form: Form) -> Stated:  # noqa: A002 (as parse_verdict's)
+def read_answer(text: str, format: Literal["json", "brackets"], form: Form) -> Stated:  # noqa: A002 (as parse_verdict's)
     """Return what a judge's whole text states in a form, or an invalid one with its kind. No text raises."""
     if format not in ("json", "brackets"):
         raise ValueError(f'unknown verdict format {format!r}: use "json" or "brackets"')

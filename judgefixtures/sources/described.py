@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgefixtures.words.errors import JudgeFixturesError
+
 DATA = Path(__file__).parents[1] / "data"
 BUILT_IN_SOURCES = (
     "house-close",
@@ -46,6 +48,10 @@ class Source:
     def table(self) -> str:
         """The heading of its table, for messages."""
         return self.heading or f"[datasets.{self.name}]"
+
+    def mistake(self, message: str) -> JudgeFixturesError:
+        """Return the error of something that is wrong with the dataset."""
+        return JudgeFixturesError(f"dataset {self.name!r}: {message}")
 
     @property
     def origin(self) -> str:

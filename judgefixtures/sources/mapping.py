@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from judgefixtures.material.pairs import FIELDS, TEXT_FIELDS, Pair
 from judgefixtures.sources.described import Source
-from judgefixtures.sources.parsing import MISSING, Row, listed, lookup
+from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
@@ -43,7 +43,7 @@ def _voted_pairs(
         has_id = lookup(row.fields, id_column) is not MISSING
         first = first or (row.place, has_id)
         if "id" not in (source.columns or {}) and has_id and not first[1]:
-            raise JudgeFixturesError(f"{row.where}: the row has an id, but {first[0]} has none: give all rows one.")
+            raise row.mistake(f"the row has an id, but {first[0]} has none: give all rows one.")
         votes = row_votes(row, source)
         pair = mapped_pair(row, source, make_id=not first[1] and "id" not in (source.columns or {}))
         if pair is None:
@@ -57,9 +57,8 @@ def _voted_pairs(
         seen[pair.id] = row
         yield pair, votes
     for field, column in unseen.items() if first else ():
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: columns = {{{field} = {column!r}}}, but no row of "
-            f"{source.path or source.origin} has {column!r}."
+        raise source.mistake(
+            f"columns = {{{field} = {column!r}}}, but no row of {source.path or source.origin} has {column!r}."
         )
 
 
@@ -144,15 +143,14 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
         whole = int(value) if isinstance(value, float) and value.is_integer() else value
         key = str(value).lower() if isinstance(value, bool) else str(whole)
         if key not in source.gold_values:
-            raise JudgeFixturesError(
-                f"{row.where}: {field} is {value!r}, which gold_values does not map: "
-                f"{choices(key, source.gold_values)}."
+            raise row.mistake(
+                f"{field} is {value!r}, which gold_values does not map: {choices(key, source.gold_values)}."
             )
         return source.gold_values[key]  # type: ignore[return-value]
     if row.textual and value in ("1", "2"):
         value = int(value)
     if isinstance(value, bool) or value not in (1, 2):
-        raise JudgeFixturesError(f"{row.where}: {field} must be 1 or 2 (the better response) or absent, got {value!r}.")
+        raise row.mistake(f"{field} must be 1 or 2 (the better response) or absent, got {value!r}.")
     return 1 if value == 1 else 2
 
 
@@ -169,8 +167,8 @@ def ids_only(columns: Mapping[str, Any] | tuple[str, ...]) -> str:
     if {"chosen_comment_id", "rejected_comment_id"} <= set(columns) and "chosen_story" not in columns:
         return (
             "SAA-Lab/LitBench-Test holds ids of Reddit comments only, no stories: fetch the comments yourself and give "
-            'a CSV of them with `source = "litbench"` and `path`; its columns: '
-            f"{listed(('prompt', 'chosen_story', 'rejected_story'))}, optional 'chosen_upvotes', 'rejected_upvotes'."
+            "a CSV of them with `source = \"litbench\"` and `path`; its columns: 'prompt', 'chosen_story', "
+            "'rejected_story', optional 'chosen_upvotes', 'rejected_upvotes'."
         )
     return ""
 

@@ -24,13 +24,13 @@ from judgefixtures.sources.parsing import (
     hub_rows,
     json_rows,
     json_value,
-    listed,
     local_rows,
     lookup,
     numbered,
 )
-from judgefixtures.sources.tables import Table, is_blank, is_decided, number, objects, read_tables, whole
+from judgefixtures.sources.schemas import Table, is_blank, is_decided, number, objects, read_tables, whole
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import quote_names
 
 ELI5 = "explainlikeimfive"
 
@@ -61,8 +61,8 @@ def known_rows(source: Source, known: Known) -> Rows:
     Raises JudgeFixturesError with the columns found and expected where they are others.
     """
     if source.path is None and known.hub is None:
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: {source.origin} is read from a local copy: get it from {known.address} and give "
+        raise source.mistake(
+            f"{source.origin} is read from a local copy: get it from {known.address} and give "
             f'the file or folder with `path = "..."` in {source.table}.'
         )
     if source.path is None:
@@ -148,12 +148,12 @@ def promptfoo_rows(source: Source) -> Rows:
     for row in numbered(cells, where):
         test, prompt = row.fields.get("testIdx"), row.fields.get("promptIdx")
         if not isinstance(test, int) or not isinstance(prompt, int):
-            raise JudgeFixturesError(
-                f"{row.where}: testIdx and promptIdx must be whole numbers, got {test!r} and "
-                f"{prompt!r}; the row has {listed(row.fields)}."
+            raise row.mistake(
+                f"testIdx and promptIdx must be whole numbers, got {test!r} and "
+                f"{prompt!r}; the row has {quote_names(row.fields)}."
             )
         if prompt in tests.setdefault(test, {}):
-            raise JudgeFixturesError(f"{row.where}: test {test} has an output of prompt {prompt} already.")
+            raise row.mistake(f"test {test} has an output of prompt {prompt} already.")
         tests[test][prompt] = row.fields
     return Rows([_test(test, tests[test], where) for test in sorted(tests)])
 
@@ -308,14 +308,13 @@ def _check_columns(found: Iterable[str], where: object, source: Source, expected
             "Give data of that schema, pin an older version of it with `revision`, or read it by a mapping of your own "
             f"(`columns`, without `source = {source.origin!r}`)."
         )
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: {where} has no column {listed(missing)}: found {listed(found)}; expected "
-            f"{listed(expected)}. {hint}"
+        raise source.mistake(
+            f"{where} has no column {quote_names(missing)}: found {quote_names(found)}; "
+            f"expected {quote_names(expected)}. {hint}"
         )
 
 
 def _no_file(source: Source, wanted: str) -> JudgeFixturesError:
-    return JudgeFixturesError(
-        f"dataset {source.name!r}: {source.path} holds no {wanted.removeprefix('a ')}. Get it from "
-        f"{NAMED[source.origin].address}."
+    return source.mistake(
+        f"{source.path} holds no {wanted.removeprefix('a ')}. Get it from {NAMED[source.origin].address}."
     )

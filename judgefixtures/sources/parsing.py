@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from judgefixtures.sources.described import Source
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 JSON_FORMATS = {".jsonl": "json", ".json": "json"}
 TABLE_FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
@@ -36,6 +37,10 @@ class Row(NamedTuple):
     where: str
     place: str
     textual: bool = False  # of a format without types, or with labels: a number may be text
+
+    def mistake(self, message: str) -> JudgeFixturesError:
+        """Return the error of something that is wrong with the row."""
+        return JudgeFixturesError(f"{self.where}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,10 @@ def local_rows(source: Source, *, typed: bool = False, split: str | None = None)
     path = source.file
     files = [path] if not path.is_dir() else _files(path, source, split)
     if source.rows is not None and (typed or not all(file.suffix.lower() == ".json" for file in files or (path,))):
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: rows = {source.rows!r} is a key of .json files, which {path} is not: remove it."
-        )
+        raise source.mistake(f"rows = {source.rows!r} is a key of .json files, which {path} is not: remove it.")
     if source.split is not None and not typed and path.is_file():
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: split = {source.split!r} is a key of folders and of the "
-            f"hub, but {path} is one file: remove it."
+        raise source.mistake(
+            f"split = {source.split!r} is a key of folders and of the hub, but {path} is one file: remove it."
         )
     if not files:
         return _saved(path, source, split)
@@ -79,9 +81,9 @@ def local_rows(source: Source, *, typed: bool = False, split: str | None = None)
     columns = parts[0].columns
     for file, part in zip(files, parts, strict=True):
         if part.columns != columns:
-            raise JudgeFixturesError(
-                f"dataset {source.name!r}: {file} has the columns {listed(part.columns)}, but {files[0]} has "
-                f"{listed(columns)}. The files of one folder must have the same ones."
+            raise source.mistake(
+                f"{file} has the columns {quote_names(part.columns)}, but {files[0]} has "
+                f"{quote_names(columns)}. The files of one folder must have the same ones."
             )
     return Rows((row for part in parts for row in part.rows), columns)
 
@@ -102,8 +104,8 @@ def hub_rows(source: Source, hub: str, *, split: str | None = None, data_dir: st
     loaded, wanted = _one_split(loaded, wanted, f"dataset {source.name!r}: {hub}", source)
     found = _commit_of(loaded) or revision
     if source.revision and found and re.fullmatch("[0-9a-f]{40}", source.revision) and found != source.revision:
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: revision {source.revision} of {hub} is wanted, but the cache of this machine "
+        raise source.mistake(
+            f"revision {source.revision} of {hub} is wanted, but the cache of this machine "
             f"holds {found}. Load it once with network, without HF_HUB_OFFLINE."
         )
     return _table(loaded, f"dataset {source.name!r}: {hub}" + (f" ({wanted})" if wanted else ""), revision=found)
@@ -115,7 +117,7 @@ def json_value(path: Path, source: Source) -> Any:
         return json.loads(_text(path, source), object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:
         hint = " Name a file of JSON lines .jsonl." if "Extra data" in str(error) and not source.origin else ""
-        raise JudgeFixturesError(f"dataset {source.name!r}: {path}: {_fault(error)}.{hint}") from None
+        raise source.mistake(f"{path}: {_fault(error)}.{hint}") from None
 
 
 def json_rows(path: Path, source: Source) -> list[Row]:
@@ -124,22 +126,18 @@ def json_rows(path: Path, source: Source) -> list[Row]:
     if source.rows is not None:
         found = lookup(value, source.rows) if isinstance(value, Mapping | list) else MISSING
         if found is MISSING:
-            raise JudgeFixturesError(
-                f"dataset {source.name!r}: {path}: rows = {source.rows!r} names nothing in it; {_inside(value)}."
-            )
+            raise source.mistake(f"{path}: rows = {source.rows!r} names nothing in it; {_inside(value)}.")
         value = found
     elif isinstance(value, dict):
         lists = [key for key, held in value.items() if isinstance(held, list)]
         if len(lists) != 1:
-            raise JudgeFixturesError(
-                f"dataset {source.name!r}: {path}: an object, not a list of rows; {_inside(value)}. Name the list "
+            raise source.mistake(
+                f"{path}: an object, not a list of rows; {_inside(value)}. Name the list "
                 f'with `rows = "{(lists or ["..."])[0]}"` in {source.table}.'
             )
         value = value[lists[0]]
     if not isinstance(value, list):
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: {path}: a JSON {type(value).__name__} where a list of objects is wanted."
-        )
+        raise source.mistake(f"{path}: a JSON {type(value).__name__} where a list of objects is wanted.")
     return numbered(value, f"dataset {source.name!r}: {path}")
 
 
@@ -149,15 +147,6 @@ def numbered(values: Sequence[Any], where: str) -> list[Row]:
         if not isinstance(value, dict):
             raise JudgeFixturesError(f"{where}: row {number}: a JSON {type(value).__name__} where an object is wanted.")
     return [Row(value, f"{where}: row {number}", f"row {number}") for number, value in enumerate(values, 1)]
-
-
-def listed(names: Iterable[str] | None) -> str:
-    """Return names as they stand in messages.
-
-    >>> listed(["id", "prompt"])
-    "'id', 'prompt'"
-    """
-    return ", ".join(map(repr, names or ())) or "none"
 
 
 MISSING = object()
@@ -190,7 +179,7 @@ def _file_rows(file: Path, source: Source, *, typed: bool) -> Rows:
     if not file.exists():
         raise _absent(file, source)
     if suffix not in FORMATS:
-        raise JudgeFixturesError(f"dataset {source.name!r}: {file}: {choices(suffix or file.name, FORMATS)}.")
+        raise source.mistake(f"{file}: {choices(suffix or file.name, FORMATS)}.")
     return _tabular(file, source)
 
 
@@ -231,9 +220,7 @@ def _heads(file: Path, source: Source) -> list[str]:
     delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
     heads = next(csv.reader(_text(file, source).splitlines(keepends=True), delimiter=delimiter), [])
     if not heads or len(set(heads)) < len(heads):
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: {file}: the first line must name each column once, found {listed(heads)}."
-        )
+        raise source.mistake(f"{file}: the first line must name each column once, found {quote_names(heads)}.")
     return [head or f"Unnamed: {number}" for number, head in enumerate(heads)]  # as pandas, which writes such an index
 
 
@@ -255,12 +242,12 @@ def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
     kinds = sorted({path.suffix.lower() for path in wanted})
     if len(kinds) == 1:
         return wanted
-    names = listed(str(path.relative_to(folder)) for path in found[:10])
+    names = quote_names(str(path.relative_to(folder)) for path in found[:10])
     problem = f"holds files of several kinds ({', '.join(kinds)})" if kinds else "holds no rows"
     if found and not wanted:
         problem = f"has no file with the split {source.split!r} in its name"
-    raise JudgeFixturesError(
-        f"dataset {source.name!r}: the folder {folder} {problem}; found {names}. Give a folder that save_to_disk "
+    raise source.mistake(
+        f"the folder {folder} {problem}; found {names}. Give a folder that save_to_disk "
         f"wrote, one of files of one kind ({', '.join(FORMATS)}), or a file."
     )
 
@@ -328,8 +315,8 @@ def _library(source: Source) -> Any:
     try:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: the library `datasets` cannot be imported ({_said(error)}), and only JSON and "
+        raise source.mistake(
+            f"the library `datasets` cannot be imported ({_said(error)}), and only JSON and "
             "JSON lines are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
         ) from None
     return datasets
@@ -408,7 +395,7 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
         remedy = f"Correct `split` or `config` in {source.table}."
     if source.origin == "eli5":
         remedy += " (It is a copy: the original `eli5` is a loading script, which `datasets` no longer runs.)"
-    return JudgeFixturesError(f"dataset {source.name!r}: {hub} {problem}. {remedy}")
+    return source.mistake(f"{hub} {problem}. {remedy}")
 
 
 def two_ways(source: Source) -> str:
@@ -435,13 +422,11 @@ def _text(path: Path, source: Source) -> str:
         raise _absent(path, source) from None
     except (OSError, ValueError) as error:
         hint = " Save it as UTF-8 text." if isinstance(error, UnicodeDecodeError) else ""
-        raise JudgeFixturesError(f"dataset {source.name!r}: {path} cannot be read: {error}.{hint}") from None
+        raise source.mistake(f"{path} cannot be read: {error}.{hint}") from None
 
 
 def _absent(path: Path, source: Source) -> JudgeFixturesError:
-    return JudgeFixturesError(
-        f"dataset {source.name!r}: {path} does not exist. Paths are relative to the configuration file."
-    )
+    return source.mistake(f"{path} does not exist. Paths are relative to the configuration file.")
 
 
 def _object(line: str, where: str) -> dict[str, Any]:
@@ -474,4 +459,4 @@ def _fault(error: Exception) -> str:
 
 def _inside(value: Any) -> str:
     """Say what a JSON value is made of."""
-    return f"it has {listed(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"
+    return f"it has {quote_names(value)}" if isinstance(value, dict) else f"it is a JSON {type(value).__name__}"

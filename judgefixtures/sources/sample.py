@@ -22,7 +22,7 @@ from judgefixtures.sources.described import BUILT_IN_SOURCES, Source
 from judgefixtures.sources.mapping import mapped_pairs
 from judgefixtures.sources.named import NAMED, known_rows
 from judgefixtures.sources.parsing import Rows, hub_rows, json_lines, local_rows
-from judgefixtures.sources.tables import least_ratio
+from judgefixtures.sources.schemas import least_ratio
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -73,7 +73,7 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
     """
     check(source)
     left_out: Counter[str] = Counter()
-    rows, found = _read(source, left_out)
+    rows, found = _read_rows(source, left_out)
     one = source.one_per_question
     if _many_per_question(source) if one is None else one:
         found, others = one_per_question(found, seed)
@@ -83,9 +83,7 @@ def load_sample(source: Source, seed: int = 0) -> Sample:
         raise JudgeFixturesError(_no_pairs(source, left_out))
     if source.balance_length:
         if all(pair.gold is None for pair in pairs):
-            raise JudgeFixturesError(
-                f"dataset {source.name!r}: balance_length = true, but no pair has gold: leave it out."
-            )
+            raise source.mistake("balance_length = true, but no pair has gold: leave it out.")
         pairs, surplus = length_balanced(pairs, seed)
         left_out["pairs for the balance of lengths"] += surplus
         if not pairs:
@@ -101,7 +99,7 @@ def read_pairs(path: Path, source: Source) -> tuple[Pair, ...]:
     """Return the pairs of a JSON-lines file in file order; raises JudgeFixturesError naming the line."""
     pairs = tuple(mapped_pairs(json_lines(path, source), replace(source, path=path), Counter()))
     if not pairs:
-        raise JudgeFixturesError(f"dataset {source.name!r}: {path} holds no pairs: one JSON object per line.")
+        raise source.mistake(f"{path} holds no pairs: one JSON object per line.")
     return pairs
 
 
@@ -128,9 +126,7 @@ def check(source: Source) -> None:
             if source.origin and source.path is not None and kind != "export":
                 what += " read by path"
             what += ", which has no votes on its pairs" if key == "max_margin" else ""
-            raise JudgeFixturesError(
-                f"dataset {source.name!r}: {key} = {_shown(getattr(source, key))} does not apply to {what}: remove it."
-            )
+            raise source.mistake(f"{key} = {_shown(getattr(source, key))} does not apply to {what}: remove it.")
     _check_ratios(source)
 
 
@@ -139,15 +135,15 @@ def _check_ratios(source: Source) -> None:
     for key in source.ratio_keys:
         if source.origin not in NAMED or not NAMED[source.origin].has_ratio:
             rated = ", ".join(name for name, known in NAMED.items() if known.has_ratio)
-            raise JudgeFixturesError(
-                f"dataset {source.name!r}: {key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
+            raise source.mistake(
+                f"{key} = {getattr(source, key):g} does not apply: it is a key of {rated}, "
                 "where upvotes say which response is better. Remove it."
             )
     least, most = least_ratio(source), source.max_ratio
     if most is not None and least > most:
         default = " (its default)" if source.min_ratio is None else ""
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: min_ratio = {least:g}{default} is above max_ratio = {most:g}: no pair has "
+        raise source.mistake(
+            f"min_ratio = {least:g}{default} is above max_ratio = {most:g}: no pair has "
             "such a ratio of upvotes. Set min_ratio to at most max_ratio."
         )
 
@@ -214,8 +210,8 @@ def _kind(source: Source) -> str:
     if not origin:
         return "file"
     if source.path is not None and origin not in NAMED:
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: give path or source, not both: only a source that is known by name "
+        raise source.mistake(
+            f"give path or source, not both: only a source that is known by name "
             f"({', '.join(NAMED)}) is read from a local copy, {origin!r} is not."
         )
     if origin in BUILT_IN_SOURCES:
@@ -228,15 +224,15 @@ def _kind(source: Source) -> str:
             return "named on the hub"
         return "named folder" if known.read else "named copy"
     if "/" not in origin:
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: there is no built-in source {origin!r}; "
+        raise source.mistake(
+            f"there is no built-in source {origin!r}; "
             f"{choices(origin, (*BUILT_IN_SOURCES, *NAMED))}. Give a file with `path` instead, or the id of a dataset "
             "on the hub (owner/name)."
         )
     return "hub"
 
 
-def _read(source: Source, left_out: Counter[str]) -> tuple[Rows, Iterable[Pair]]:
+def _read_rows(source: Source, left_out: Counter[str]) -> tuple[Rows, Iterable[Pair]]:
     """Return the rows of a source, and the pairs that they become as they are read."""
     if source.origin in NAMED:
         known = NAMED[source.origin]

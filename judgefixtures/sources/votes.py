@@ -1,7 +1,7 @@
 """Votes: how many people preferred which response of a pair, and the pairs on which they split.
 
 Votes decide while a source is read which of its pairs are taken; no pair carries them further. The upvotes of the known
-sources are scores of single responses: tables.py holds those against `min_ratio` and `max_ratio`.
+sources are scores of single responses: schemas.py holds those against `min_ratio` and `max_ratio`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 from judgefixtures.material.pairs import Pair
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
-from judgefixtures.words.errors import JudgeFixturesError
 
 VOTES = "votes"
 ACCEPTED = (
@@ -57,7 +56,7 @@ def row_votes(row: Row, source: Source) -> Votes | None:
         return None
     votes = parsed_votes(found)
     if votes is None:
-        raise JudgeFixturesError(f"{row.where}: field {column!r} must be {ACCEPTED}; got {found!r}.")
+        raise row.mistake(f"field {column!r} must be {ACCEPTED}; got {found!r}.")
     return votes
 
 
@@ -95,8 +94,8 @@ def split_pairs(voted: Iterable[tuple[Pair, Votes | None]], source: Source, left
             left_out["pairs without votes" if votes is None else "pairs on which people agree"] += 1
     if source.max_margin is not None and pairs and not with_votes:
         column = (source.columns or {}).get(VOTES, VOTES)
-        raise JudgeFixturesError(
-            f"dataset {source.name!r}: max_margin = {source.max_margin:g}, but no pair of "
+        raise source.mistake(
+            f"max_margin = {source.max_margin:g}, but no pair of "
             f"{source.path or source.origin} has votes: {column!r} is absent or empty in all of them. "
             f'Name the column with `columns = {{votes = "..."}}` in {source.table}, or remove max_margin.'
         )

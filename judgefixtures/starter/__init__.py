@@ -20,21 +20,8 @@ from judgefixtures.words.errors import JudgeFixturesError
 
 CONFIGURATION = Path(__file__).with_name("configuration.toml")
 MODULES = (
-    "recency",
-    "provenance",
-    "cues",
-    "noise",
-    "position",
-    "verbosity",
-    "bias",
-    "attack",
-    "accuracy",
-    "plan",
-    "swap",
-    "age",
-    "gender",
-    "ethnicity",
-    "education",
+    *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "plan", "swap"),
+    *("age", "gender", "ethnicity", "education"),
 )
 SUITE = Path("tests", "judge")
 PAIRS = Path("data", "pairs.jsonl")

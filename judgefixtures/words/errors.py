@@ -35,6 +35,13 @@ def choices(name: str, accepted: Iterable[str]) -> str:
     return f'did you mean "{close[0]}"? {listed}' if close else listed
 
 
+def check_known(where: str, kind: str, name: str, accepted: Iterable[str]) -> None:
+    """Raise JudgeFixturesError for a name that is none of those that are accepted."""
+    accepted = tuple(accepted)
+    if name not in accepted:
+        raise JudgeFixturesError(f"{where}: there is no {kind} {name!r}: {choices(name, accepted)}.")
+
+
 def heading(within: Iterable[str], *names: str) -> str:
     """Return the heading of a table of the configuration, as TOML wants it: a name with a dot is quoted.
 

@@ -7,6 +7,7 @@ Models cut emoji in two, and servers answer with whatever they like. Three thing
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -47,6 +48,36 @@ def one_line(text: str) -> str:
     'two lines'
     """
     return " ".join(shown(text).split())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text: how a long table of names is written.
+
+    >>> sorted(word_set("one two"))
+    ['one', 'two']
+    """
+    return frozenset(text.split())
+
+
+def join_names(names: Iterable[object], last: str = " and ", *, quoted: bool = False, most: int | None = None) -> str:
+    """Return names as a sentence lists them: commas between them, `last` before the last one; "none" of none.
+
+    >>> join_names(["a"]), join_names("abc"), join_names(("id", "prompt"), ", ", quoted=True), join_names("abc", most=2)
+    ('a', 'a, b and c', "'id', 'prompt'", 'a, b, and 1 more')
+    """
+    listed = [repr(name) if quoted else str(name) for name in names]
+    if most is not None and len(listed) > most:
+        return f"{', '.join(listed[:most])}, and {len(listed) - most} more"
+    return last.join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed) or "none"
+
+
+def quote_names(names: Iterable[str] | None) -> str:
+    """Return names as messages list what was found or is accepted.
+
+    >>> quote_names(["id", "prompt"]), quote_names(())
+    ("'id', 'prompt'", 'none')
+    """
+    return join_names(names or (), ", ", quoted=True)
 
 
 def travelling(value: Any) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import doctest
 import hashlib
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgefixtures import acknowledgment as module
+from judgefixtures.reading import acknowledgment as module
 from judgefixtures.reading.acknowledgment import Acknowledgment, acknowledgment
 from judgefixtures.reading.lexicon import families_of
 
@@ -185,3 +187,14 @@ def test_a_citation_is_found_at_the_end_of_a_long_reason() -> None:
 def test_the_documented_examples_hold() -> None:
     """The examples in the docstrings run and are right."""
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_package_and_its_module_have_the_same_function_in_either_order() -> None:
+    """`judgefixtures.acknowledgment` is the function, and the module of that name has it, whichever comes first."""
+    imports = (
+        "from judgefixtures import acknowledgment as one",
+        "from judgefixtures.acknowledgment import acknowledgment as other, explained",
+    )
+    for order in (imports, imports[::-1]):
+        code = "; ".join((*order, "assert one is other; assert one('Its expert convinces.', 'expert', '') == 'cited'"))
+        subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import doctest
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.timing import quickest
@@ -266,34 +265,40 @@ def swapped(text: str) -> str:
     )
 
 
-@pytest.mark.parametrize(("response", "reason"), PLAIN)
-def test_what_is_argued_plainly_is_seen(response: int, reason: str) -> None:
+def test_what_is_argued_plainly_is_seen() -> None:
     """A ranking in the judge's own voice has an answer, whatever is conceded before it."""
-    assert answer(reason) == response
-    assert contradiction(reason, 1 if response == 1 else 2) is None
-    assert contradiction(reason, 2 if response == 1 else 1)
+    assert [
+        reason
+        for response, reason in PLAIN
+        if answer(reason) != response
+        or contradiction(reason, 1 if response == 1 else 2) is not None
+        or not contradiction(reason, 2 if response == 1 else 1)
+    ] == []
 
 
-@pytest.mark.parametrize(("response", "reason"), PLAIN)
-def test_the_other_way_round_it_argues_for_the_other(response: int, reason: str) -> None:
+def test_the_other_way_round_it_argues_for_the_other() -> None:
     """Exchanging the names in a reason exchanges the answer, unless it says which of them was named first."""
-    assert answer(swapped(reason)) == (response if "former" in reason or "latter" in reason else 3 - response)
+    relative = re.compile("former|latter")
+    assert [
+        reason
+        for response, reason in PLAIN
+        if answer(swapped(reason)) != (response if relative.search(reason) else 3 - response)
+    ] == []
 
 
-@pytest.mark.parametrize("reason", OPEN)
-def test_what_is_not_plain_has_no_answer(reason: str) -> None:
+def test_what_is_not_plain_has_no_answer() -> None:
     """Denials, conditions, concessions, questions, quotes, parts, ties and what disagrees accuse nobody."""
-    assert argued(reason) is None
-    assert argued(swapped(reason)) is None
-    assert contradiction(reason, 1) is None
-    assert contradiction(reason, 2) is None
+    assert [
+        reason
+        for reason in OPEN
+        if argued(reason) or argued(swapped(reason)) or contradiction(reason, 1) or contradiction(reason, 2)
+    ] == []
 
 
-@pytest.mark.parametrize("reason", OPEN)
-@pytest.mark.parametrize("verdict", ["Therefore, Response 1 is better.", "Overall, I choose Response 1."])
-def test_a_conclusion_outweighs_what_was_open(reason: str, verdict: str) -> None:
+def test_a_conclusion_outweighs_what_was_open() -> None:
     """Before a conclusion, no open sentence may tip a reason to the other response."""
-    assert answer(f"{reason} {verdict}") in (1, None)
+    verdicts = ("Therefore, Response 1 is better.", "Overall, I choose Response 1.")
+    assert [(reason, end) for reason in OPEN for end in verdicts if answer(f"{reason} {end}") == 2] == []
 
 
 @given(st.lists(SENTENCES, max_size=6))
@@ -325,21 +330,20 @@ def test_any_text_has_an_answer_or_none(text: str, content_type: str) -> None:
     assert contradiction(text, 1, content_type) is None or contradiction(text, 2, content_type) is None
 
 
-@pytest.mark.parametrize(
-    ("reason", "content_type", "response"),
-    [
-        ("Story 2 is better.", "Story", 2),
-        ("Response 2 is better.", "Story", 2),
-        ("Pitch 2 is better.", "Pitch", 2),
-        ("The second pitch is better.", "pitch", 2),
-        ("Argument 1 says option 2 is better. Argument 2 is the stronger argument.", "Argument", 2),
-        ("Option 2 is better.", "Option", 2),
-        ("Response 1 says option 2 is better.", "Response", None),
-    ],
-)
-def test_the_noun_of_the_prompt_names_the_two(reason: str, content_type: str, response: int | None) -> None:
+NOUNS = [
+    ("Story 2 is better.", "Story", 2),
+    ("Response 2 is better.", "Story", 2),
+    ("Pitch 2 is better.", "Pitch", 2),
+    ("The second pitch is better.", "pitch", 2),
+    ("Argument 1 says option 2 is better. Argument 2 is the stronger argument.", "Argument", 2),
+    ("Option 2 is better.", "Option", 2),
+    ("Response 1 says option 2 is better.", "Response", None),
+]
+
+
+def test_the_noun_of_the_prompt_names_the_two() -> None:
     """Where the two are called by the prompt's noun, other numbered things are what they are about."""
-    assert answer(reason, content_type) == response
+    assert [reason for reason, content_type, response in NOUNS if answer(reason, content_type) != response] == []
 
 
 def test_the_quote_is_the_sentence_that_decides() -> None:
@@ -359,50 +363,22 @@ def test_a_long_sentence_is_quoted_around_what_decides() -> None:
     assert len(quote) <= 200
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "Response 1 is better ",
-        "② is better. ",
-        "Response 2 is better. However ",
-        "Response 1 or ",
-        "the first ",
-        "A ",
-        "(1) ",
-        '"',
-        "“",
-        " '",
-        "```",
-        "`` ",
-        "> ",
-        "(",
-        "\n ",
-        " ",
-        ". ",
-        "; ",
-        ", ",
-        "while Response 2 is ",
-        "but ",
-        "neither a b ",
-        "the former ",
-        "Response 1 clearly overall also ",
-        "Response 1 is x and ",
-        "I would must ",
-        "which is why it is ",
-        "both are ",
-        "Response 1 does not directly ",
-        "Response 1 does not answer the a b c ",
-        "my a choice overall ",
-        "in my opinion ",
-        "not only ",
-        "x",
-        "\x00",
-    ],
+UNITS = (
+    *("Response 1 is better ", "② is better. ", "Response 2 is better. However ", "Response 1 or "),
+    *("the first ", "A ", "(1) ", '"', "“", " '", "```", "`` ", "> ", "(", "\n ", " ", ". ", "; ", ", "),
+    *("while Response 2 is ", "but ", "neither a b ", "the former ", "Response 1 clearly overall also "),
+    *("Response 1 is x and ", "I would must ", "which is why it is ", "both are "),
+    *("Response 1 does not directly ", "Response 1 does not answer the a b c ", "my a choice overall "),
+    *("in my opinion ", "not only ", "x", "\x00"),
 )
-def test_two_hundred_kilobytes_take_less_than_two_seconds(unit: str) -> None:
+
+
+def test_two_hundred_kilobytes_take_less_than_two_seconds() -> None:
     """Time is linear: no repetition makes the reading try the same characters again and again."""
-    text = unit * (200_000 // len(unit))
-    assert quickest(lambda: argued(text), 2) < 2
+    read = argued.__wrapped__  # what was read once is kept, and would take no time
+    texts = {unit: unit * (200_000 // len(unit)) for unit in UNITS}
+    seconds = {unit: quickest(lambda text=text: read(text), 2) for unit, text in texts.items()}
+    assert {unit: taken for unit, taken in seconds.items() if taken >= 2} == {}
 
 
 def test_the_documented_examples_hold() -> None:

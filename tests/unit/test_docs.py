@@ -26,7 +26,7 @@ REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *REPOSITORY.glob("*.md"), REPOSITORY / "examples" / "support-judge" / "README.md"])
 TABLES: dict[str, type[BaseModel]] = {
-    "Top level": config._Root,
+    "Top level": config.WholeTable,
     "[judges.NAME]": config.JudgeTable,
     "[judges.NAME.connection]": config.ConnectionTable,
     "[datasets.NAME]": config.DatasetTable,

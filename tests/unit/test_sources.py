@@ -25,7 +25,7 @@ from judgefixtures.material.pairs import Pair, as_row
 from judgefixtures.sources import Sample, Source, load_pairs, load_sample
 from judgefixtures.sources.named import NAMED
 from judgefixtures.sources.sample import accounted, describe
-from judgefixtures.sources.tables import read_tables
+from judgefixtures.sources.schemas import read_tables
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]

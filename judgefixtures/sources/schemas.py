@@ -16,8 +16,9 @@ from typing import Any, Literal
 from judgefixtures.material.pairs import Pair
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import identifier, text, text_id
-from judgefixtures.sources.parsing import Row, listed
+from judgefixtures.sources.parsing import Row
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 TABLES = Path(__file__).with_name("named.toml")
 MIN_RATIO = 2.0
@@ -92,9 +93,9 @@ class Table:
             asked = source.ratio_keys
             if not asked:
                 return True
-            raise JudgeFixturesError(
-                f"{row.where}: {asked[0]} is set, but the row has no upvotes ({listed(self.votes)}); it has "
-                f"{listed(row.fields)}. Leave {' and '.join(asked)} out."
+            raise row.mistake(
+                f"{asked[0]} is set, but the row has no upvotes ({quote_names(self.votes)}); it has "
+                f"{quote_names(row.fields)}. Leave {' and '.join(asked)} out."
             )
         votes = [number(row.fields[column], column, row) for column in self.votes]
         return not votes or is_decided(votes[0], votes[1], source, left_out)
@@ -138,14 +139,14 @@ def read_tables(path: Path = TABLES) -> Mapping[str, Table]:
 def _table(where: str, table: Any) -> Table:
     table = {key: _checked(where, key, value, SHAPES) for key, value in _object(where, table).items()}
     if missing := [key for key in ("columns", "texts") if key not in table]:
-        raise JudgeFixturesError(f"{where} has no {listed(missing)}: add it.")
+        raise JudgeFixturesError(f"{where} has no {quote_names(missing)}: add it.")
     if ("hub" in table) == ("address" in table):
         raise JudgeFixturesError(f"{where} must say either where it is on the hub (hub) or where to get it (address).")
     if len(table.get("votes", (1, 2))) != 2:
         raise JudgeFixturesError(f"{where} votes must be the columns of the better and the worse response's votes.")
     for key, needed in (("gold", ("column", "values")), ("category", ("column",)), ("only", ("column", "left_out"))):
         if lacking := [name for name in needed if key in table and name not in table[key]]:
-            raise JudgeFixturesError(f"{where} {key} has no {listed(lacking)}: add it.")
+            raise JudgeFixturesError(f"{where} {key} has no {quote_names(lacking)}: add it.")
     if "only" in table and ("equals" in table["only"]) == ("begins" in table["only"]):
         raise JudgeFixturesError(f"{where} only must hold one of equals and begins.")
     return Table(**table)
@@ -281,18 +282,14 @@ def objects(row: Row, column: str, keys: tuple[str, ...]) -> list[Mapping[str, A
     if isinstance(held, Mapping) and all(isinstance(held.get(key), list) for key in keys):
         lengths = {key: len(held[key]) for key in keys}
         if len(set(lengths.values())) > 1:
-            raise JudgeFixturesError(f"{row.where}: the lists of {column} must be of one length, got {lengths!r}.")
+            raise row.mistake(f"the lists of {column} must be of one length, got {lengths!r}.")
         held = [dict(zip(keys, values, strict=True)) for values in zip(*(held[key] for key in keys), strict=True)]
     for each in held if isinstance(held, list) else () if held is None else (held,):
         if missing := [key for key in keys if not isinstance(each, Mapping) or key not in each]:
-            found = listed(each) if isinstance(each, Mapping) else repr(each)
-            raise JudgeFixturesError(
-                f"{row.where}: {column} have no {listed(missing)}: found {found}; expected {listed(keys)}."
-            )
+            found = quote_names(each) if isinstance(each, Mapping) else repr(each)
+            raise row.mistake(f"{column} have no {quote_names(missing)}: found {found}; expected {quote_names(keys)}.")
     if not isinstance(held, list | None):
-        raise JudgeFixturesError(
-            f"{row.where}: {column} must be a list of objects or an object of lists with {listed(keys)}."
-        )
+        raise row.mistake(f"{column} must be a list of objects or an object of lists with {quote_names(keys)}.")
     return held or []
 
 
@@ -300,9 +297,7 @@ def _first_turn(row: Row, column: str) -> tuple[Any, Any]:
     """Return the first question and answer of a conversation."""
     first = objects(row, column, ("role", "content"))[:2]
     if (roles := [message["role"] for message in first]) != ["user", "assistant"]:
-        raise JudgeFixturesError(
-            f"{row.where}: {column} must begin with a message of the user and one of the assistant, got {roles!r}."
-        )
+        raise row.mistake(f"{column} must begin with a message of the user and one of the assistant, got {roles!r}.")
     return first[0]["content"], first[1]["content"]
 
 
@@ -313,11 +308,9 @@ def number(value: Any, field: str, row: Row) -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError):
-        raise JudgeFixturesError(f"{row.where}: {field} must be a number, got {value!r}.") from None
+        raise row.mistake(f"{field} must be a number, got {value!r}.") from None
 
 
 def unexpected(row: Row, field: str, value: Any, accepted: Iterable[str]) -> JudgeFixturesError:
     """Return the error of a value that a source is not known to hold."""
-    return JudgeFixturesError(
-        f"{row.where}: {field} is {value!r}, which is not known: {choices(str(value), accepted)}."
-    )
+    return row.mistake(f"{field} is {value!r}, which is not known: {choices(str(value), accepted)}.")

@@ -1,0 +1,191 @@
+"""The configuration in force: all tables, looked up by name, and what CI lets them do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import SkipValidation
+
+from judgefixtures.config.judge_table import JudgeTable
+from judgefixtures.config.run_tables import (
+    CLEAR_DATASETS,
+    CLOSE_DATASETS,
+    CanaryTable,
+    ControlTable,
+    DatasetTable,
+    DetectorTable,
+    GateTable,
+    SecurityTable,
+    SwapTable,
+    Waiver,
+)
+from judgefixtures.config.shapes import StrictTable
+from judgefixtures.material.cues import FAMILIES, Families, OwnFamily
+from judgefixtures.sources.described import Source
+from judgefixtures.words.errors import JudgeFixturesError, choices, heading
+from judgefixtures.words.secrets import masked
+
+
+class Config(StrictTable):
+    """The configuration in force, built-in tables included. Paths are absolute."""
+
+    file: str
+    judge: str | None
+    dataset_names: tuple[str, ...]
+    pairs: int | None
+    seed: int
+    judges: Mapping[str, JudgeTable]
+    datasets: Mapping[str, DatasetTable]
+    default_gate: GateTable
+    family_gates: Mapping[str, GateTable]
+    swap: SwapTable
+    control: ControlTable | None
+    waivers: tuple[Waiver, ...]
+    cues: SkipValidation[Families]  # validated as it was read; a family's terms would be lost
+    own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
+    security: SecurityTable = SecurityTable()
+    detector: DetectorTable = DetectorTable()
+    canary: CanaryTable = CanaryTable()
+    batch_parity: int = 20
+    folder: Path = Path()  # where the configuration stands
+    within: tuple[str, ...] = ()  # the table that it is, as ("tool", "judgefixtures"); none in a file of its own
+
+    def heading(self, *names: str) -> str:
+        """Return the heading of a table of ours as it is written in this configuration's file."""
+        return heading(self.within, *names)
+
+    def judge_table(self, name: str) -> JudgeTable:
+        """Return the table of a judge; raises JudgeFixturesError with the names there are."""
+        if name not in self.judges:
+            raise JudgeFixturesError(
+                f"there is no judge {name!r}: {choices(name, self.judges)}. Judges are "
+                f"{self.heading('judges', 'NAME')} tables of {self.file}."
+            )
+        return self.judges[name]
+
+    def source(self, name: str) -> Source:
+        """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
+        if name not in self.datasets:
+            raise JudgeFixturesError(
+                f"there is no dataset {name!r}: {choices(name, self.datasets)}. Datasets are "
+                f"{self.heading('datasets', 'NAME')} tables of {self.file}."
+            )
+        return source_of(name, self.datasets[name], self.within)
+
+    def datasets_of(self, family: str) -> tuple[str, ...]:
+        """Return the datasets that a family is about: those selected, or the house sets that are made for it."""
+        if self.dataset_names:
+            return self.dataset_names
+        return CLOSE_DATASETS if family in (*self.cues, "repeat", "four-cell") else CLEAR_DATASETS
+
+    def check_judge_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""
+        for key, path in _files_of(self.judge_table(name)):
+            self._check_inside(Path(path), f"{self.heading('judges', name)} {key}")
+
+    def check_dataset_files(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
+        if (path := self.source(name).path) is not None:
+            self._check_inside(path, f"{self.heading('datasets', name)} path")
+
+    def check_key(self, name: str) -> None:
+        """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.
+
+        A branch can name any variable and any address: who answers for the repository lists the variables.
+        """
+        table = self.judges[name]
+        variable = table.key_variable
+        if not in_ci() or table.address is None or variable is None or variable in self.security.api_key_envs:
+            return
+        if not os.environ.get(variable, "").strip():
+            return  # nothing is sent then: asking says that the key is missing
+        raise JudgeFixturesError(
+            f"{self.file}: {self.heading('judges', name)} sends the variable {variable} to {masked(table.address)}, "
+            f"{'an endpoint' if table.base_url is None else 'a base_url'} of its own: recording in CI refuses that "
+            f"unless it is allowed. If the address is right, list the variable: "
+            f'api_key_envs = ["{variable}"] in {self.heading("security")}.'
+        )
+
+    def _check_inside(self, path: Path, where: str) -> None:
+        """Raise JudgeFixturesError where CI would read a file that neither is the repository's nor allowed."""
+        if not in_ci():
+            return
+        repository = _repository(self.folder.resolve())
+        allowed = [repository, *((self.folder / each).resolve() for each in self.security.allow_outside)]
+        links = [found for found in path.rglob("*") if found.is_symlink()] if path.is_dir() else []
+        for file in (path, *links):
+            if not any(file.resolve().is_relative_to(folder) for folder in allowed):
+                named = os.path.relpath(file.resolve().parent, self.folder.resolve())
+                raise JudgeFixturesError(
+                    f"{self.file}: {where} = {str(file)!r} is outside of the repository {repository}: CI reads nothing "
+                    "there unless it is allowed. Move the file into the repository, or list its folder: "
+                    f'allow_outside = ["{named}"] in {self.heading("security")}.'
+                )
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The environment variables that may hold a key of a judge of this configuration."""
+        own = {table.key_variable for table in self.judges.values() if table.key_variable is not None}
+        return tuple(sorted(own | set(self.security.api_key_envs)))
+
+    def gate(self, family: str) -> GateTable:
+        """Return the gate of a family: [gate.FAMILY] where it is written, over [gate]."""
+        return self.family_gates.get(family, self.default_gate)
+
+    @property
+    def decisive(self) -> dict[str, dict[str, Any]]:
+        """Return what results depend on, by table and key as they are written: plain values, of whole tables all keys.
+
+        Of [gate.FAMILY] it is what differs from [gate]. Where pairs come from is left out: what counts is which came.
+        """
+        default = self.default_gate.model_dump()
+        found: dict[str, dict[str, Any]] = {
+            "": {"seed": self.seed, "control": self.control is not None},
+            "gate": default,
+            "swap": self.swap.model_dump(),
+            "control": {} if self.control is None else self.control.model_dump(),
+            "detector": self.detector.model_dump(),
+            "waivers": {each.contrast: each.model_dump(mode="json") for each in reversed(self.waivers)},
+            "cues": {},
+        }
+        for name, gate in self.family_gates.items():
+            own = {key: value for key, value in gate.model_dump().items() if value != default[key]}
+            found |= {f"gate.{name}": own} if own else {}
+        for name, labels in self.cues.items():
+            if labels != FAMILIES.get(name):
+                found["cues"][name] = list(labels)  # their order is the declared direction
+                found[f"cues.{name}"] = dict(labels)
+                if isinstance(labels, OwnFamily):
+                    found[f"cues.{name}.terms"] = {label: list(words) for label, words in labels.terms.items()}
+        return found
+
+    def waiver(self, contrast: str) -> Waiver | None:
+        """Return the waiver of a contrast, expired or not, or None."""
+        return next((waiver for waiver in self.waivers if waiver.contrast == contrast), None)
+
+
+def in_ci() -> bool:
+    """Tell whether this is a run of a CI service: the variable CI says so, in all of them."""
+    return os.environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _repository(folder: Path) -> Path:
+    """Return the root of the repository that a configuration belongs to: where .git is, else its own folder."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def _files_of(table: JudgeTable) -> list[tuple[str, str]]:
+    """Return the files that a judge is made of, with the keys that name them; built-in templates are none."""
+    named = [("template", table.template), ("system_prompt", table.system_prompt or "")]
+    named += [("templates", path) for path in (table.templates or {}).values()]
+    return [(key, path) for key, path in named if Path(path).is_absolute()]
+
+
+def source_of(name: str, table: DatasetTable, within: tuple[str, ...]) -> Source:
+    """Return what a [datasets.NAME] table says of where its pairs come from."""
+    said = {**dict(table), "path": Path(table.path) if table.path else None}
+    del said["closest"]  # of what a source gives: no part of what it is
+    return Source(name=name, heading=heading(within, "datasets", name), **said)

@@ -1,0 +1,321 @@
+"""A TOML file to the configuration in force: tables found, completed by the built-in ones, and checked together."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from judgefixtures.config.in_force import Config, source_of
+from judgefixtures.config.judge_table import JudgeTable
+from judgefixtures.config.places import Place, check_names, read_toml, validated
+from judgefixtures.config.provider_keys import PLAN_KEYS, plan_keys
+from judgefixtures.config.run_tables import GATES, SWAP_FAMILIES, DatasetTable, GateTable, TermsTable, WholeTable
+from judgefixtures.config.shapes import Table
+from judgefixtures.material.contrasts import OTHER_FAMILIES
+from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
+from judgefixtures.reading.stance import as_read
+from judgefixtures.sources.sample import check
+from judgefixtures.words.errors import JudgeFixturesError, check_known, choices, heading
+
+BUILTIN = Path(__file__).parents[1] / "builtin.toml"
+TABLE = ("tool", "judgefixtures")  # where our tables stand in a pyproject.toml
+
+# What people write for a table that has another name.
+LIKELY = MappingProxyType(
+    {
+        "judge": "judges",
+        "dataset": "datasets",
+        "gates": "gate",
+        "cue": "cues",
+        "swaps": "swap",
+        "waiver": "waivers",
+        "detectors": "detector",
+        "controls": "control",
+    }
+)
+ALIKE = 0.88  # of two names: one letter more, less or another, or two exchanged
+
+
+def load_config(file: Path, *, table: tuple[str, ...] | None = None) -> Config:
+    """Return the configuration of a TOML file; `table` is where it stands, as ("tool", "judgefixtures").
+
+    Without `table` that is [tool.judgefixtures] of a pyproject.toml, and of another file that has only tables of tools;
+    else the file's top level. A file that does not exist is an error; a pyproject.toml without the table is the
+    built-in configuration alone. Raises JudgeFixturesError naming file, key and accepted values.
+    """
+    held = read_toml(file)
+    if table is None:
+        table = TABLE if file.name == "pyproject.toml" or {*held} == {TABLE[0]} else ()
+    if table:
+        _check_top(held, str(file), table)
+    written = held
+    for depth, key in enumerate(table, 1):
+        written = written.get(key, {})
+        if not isinstance(written, dict):
+            name = ".".join(table[:depth])
+            raise JudgeFixturesError(f"{file}: {name} is a {type(written).__name__}: it must be the table [{name}].")
+    return build_config(written, str(file), file.parent, table)
+
+
+def _check_top(held: Table, file: str, table: tuple[str, ...]) -> None:
+    """Raise JudgeFixturesError for settings of ours in a place where nothing reads them: they would do nothing.
+
+    A pyproject.toml has few tables at its top, and none of them has a name that ours have.
+    """
+    *above, own = table
+    for key, value in held.items():
+        if key in (*WholeTable.model_fields, *LIKELY, own):
+            array = isinstance(value, list) and {type(each) for each in value} == {dict}
+            tables = isinstance(value, dict) or array
+            named = [] if key == own else [LIKELY.get(key, key)]
+            path = _path_to(value)
+            there = heading((), key, *path) if tables else key
+            meant = heading(table, *named, *path) if tables else f"{key} below {heading(table)}"
+            raise JudgeFixturesError(
+                f"{file}: {f'[{there}]' if array else there} stands at the top of the file, and "
+                f"nothing reads it there: write {f'[{meant}]' if array else meant}."
+            )
+    beside = held.get(above[0]) if above else None
+    for name in beside if isinstance(beside, dict) else ():
+        if name != own and _alike(name, own):
+            raise JudgeFixturesError(f"{file}: nothing reads {heading(above, name)}: did you mean {heading(table)}?")
+
+
+def _path_to(value: object) -> list[str]:
+    """Return the names below a table, down to the first that holds something: [judges.x] is written, not [judges]."""
+    if not isinstance(value, dict) or not value or not all(isinstance(each, dict) for each in value.values()):
+        return []
+    name, below = next(iter(value.items()))
+    return [name, *_path_to(below)]
+
+
+def _alike(name: str, ours: str) -> bool:
+    """Tell whether a name is ours, but for a slip."""
+    bare = re.sub(r"[^a-z]", "", name.lower())
+    return bare == ours or difflib.SequenceMatcher(None, bare, ours).ratio() > ALIKE
+
+
+def build_config(
+    written: Table, file: str = "(no file)", folder: Path = Path(), within: tuple[str, ...] = ()
+) -> Config:
+    """Return the configuration for tables as tomllib gives them; paths are relative to `folder`.
+
+    `within` is the table of the file that these stand in, for messages.
+    """
+    place = Place(file, within)
+    written, terms = _terms_apart(written, place)
+    root = _root(written, place)
+    builtin = _root(read_toml(BUILTIN), Place(str(BUILTIN)))
+    tables, datasets = {**builtin.judges, **root.judges}, {**builtin.datasets, **root.datasets}
+    _check_terms(terms, root.cues, place)
+    own_cues = {name: OwnFamily(labels, terms[name]) if name in terms else labels for name, labels in root.cues.items()}
+    cues: dict[str, Mapping[str, str]] = {**FAMILIES, **own_cues}
+    check_names(place, judges=tables, datasets=root.datasets, cues=cues)
+    for name, labels in root.cues.items():
+        check_names(place, cues=labels)
+        if name in OTHER_FAMILIES:
+            raise JudgeFixturesError(f"{place.at('cues', name)}: {name!r} is a family already: choose another name.")
+    own = tuple(name for name in root.cues if name not in FAMILIES or name in BY_NAME)
+    families = (*cues, *OTHER_FAMILIES)
+    _check_references(root, families, datasets, tables, place)
+    judges = {name: _judge(name, tables, place, folder) for name in tables}
+    if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
+        raise JudgeFixturesError(
+            f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
+            "nothing: name a judge with a model."
+        )
+    default_gate, family_gates = _gates(root.gate, families, place)
+    controlling = root.control.dataset if root.control is not None else None
+    swap = root.swap
+    if "families" not in swap.model_fields_set:
+        swap = swap.model_copy(update={"families": [*SWAP_FAMILIES, *own]})
+    return Config(
+        file=file,
+        judge=root.judge,
+        # Whoever defines datasets and selects none means all of them, but the one that controls the judges.
+        dataset_names=tuple(root.dataset or (name for name in root.datasets if name != controlling)),
+        judges=judges,
+        datasets={name: _located(name, table, folder, place) for name, table in datasets.items()},
+        default_gate=default_gate,
+        family_gates=family_gates,
+        swap=swap,
+        waivers=tuple(root.waivers),
+        cues=cues,
+        own_families=own,
+        folder=folder,
+        within=within,
+        **{key: getattr(root, key) for key in AS_WRITTEN},
+    )
+
+
+AS_WRITTEN = ("pairs", "seed", "control", "security", "detector", "canary", "batch_parity")
+
+
+def _check_references(
+    root: WholeTable, families: Iterable[str], datasets: Mapping[str, Any], judges: Mapping[str, Any], place: Place
+) -> None:
+    """Raise JudgeFixturesError where a table names a family, a dataset or a judge that there is not."""
+    for family in root.swap.families:
+        check_known(f"{place.at('swap')} families", "family", family, families)
+    if root.control is not None and root.control.dataset is not None:
+        check_known(f"{place.at('control')} dataset", "dataset", root.control.dataset, datasets)
+    for key in ("close_dataset", "clear_dataset"):
+        check_known(f"{place.at('canary')} {key}", "dataset", getattr(root.canary, key), datasets)
+    if root.detector.judge is not None:
+        check_known(f"{place.at('detector')} judge", "judge", root.detector.judge, judges)
+
+
+def _terms_apart(written: Table, place: Place) -> tuple[Table, dict[str, dict[str, tuple[str, ...]]]]:
+    """Return the configuration without the tables [cues.NAME.terms], and the words of these by family and label.
+
+    A sentence of the name `terms` is a label as any other.
+    """
+    families = written.get("cues")
+    if not isinstance(families, dict):
+        return written, {}
+    tables = {
+        name: labels["terms"]
+        for name, labels in families.items()
+        if isinstance(labels, dict) and isinstance(labels.get("terms"), dict)
+    }
+    found = {}
+    for name, table in tables.items():
+        read = validated(TermsTable, {"terms": table}, place.at("cues", name)).terms
+        found[name] = {label: tuple(words) for label, words in read.items()}
+    bare = {
+        name: {label: sentence for label, sentence in labels.items() if label != "terms"} if name in tables else labels
+        for name, labels in families.items()
+    }
+    return {**written, "cues": bare}, found
+
+
+def _check_terms(terms: Mapping[str, Mapping[str, Any]], cues: Families, place: Place) -> None:
+    """Raise JudgeFixturesError for terms of no label of one's own, and for such as no text can hold as it is read."""
+    for name, words in terms.items():
+        where, family = place.at("cues", name, "terms"), heading(place.within, "cues", name)
+        if words and not cues[name]:
+            raise JudgeFixturesError(
+                f"{where}: terms belong to labels of a family of your own: {family} has no sentences."
+            )
+        for label, each in words.items():
+            if label not in cues[name]:
+                raise JudgeFixturesError(
+                    f"{where}: there is no label {label!r} in {family}: {choices(label, cues[name])}."
+                )
+            for term in each:
+                if not as_read(term):
+                    raise JudgeFixturesError(
+                        f"{where} {label}: {term!r} can never be found in a reason. A term is "
+                        "words of the letters a to z and digits, in one sentence, and not just a response's name."
+                    )
+
+
+def judge_table(table: Mapping[str, Any], where: str = "the judge's table") -> JudgeTable:
+    """Return a checked [judges.NAME] table; raises JudgeFixturesError naming the key."""
+    if "extends" in table:
+        raise JudgeFixturesError(f"{where}: extends needs the configuration file's other tables: merge them yourself.")
+    return validated(JudgeTable, dict(table), where)
+
+
+def _root(written_as: Table, place: Place) -> WholeTable:
+    written = dict(written_as)
+    for key in ("judge", "dataset"):
+        if isinstance(value := written.get(key), dict):
+            of_one = next((name for name, each in value.items() if isinstance(each, dict)), "NAME")
+            raise JudgeFixturesError(
+                f"{place.at(key, of_one)}: there are no such tables: did you mean "
+                f"{heading(place.within, LIKELY[key], of_one)}?"
+            )
+    if isinstance(written.get("datasets"), list):
+        written["dataset"] = written.pop("datasets")
+    renamed = "datasets" if isinstance(written_as.get("datasets"), list) else "dataset"
+    return validated(WholeTable, written, _top(place), {"dataset": renamed})
+
+
+def _top(place: Place) -> str:
+    """Return where the configuration's own keys stand, as messages begin."""
+    return place.at() if place.within else place.file
+
+
+def _judge(name: str, tables: Mapping[str, Table], place: Place, folder: Path) -> JudgeTable:
+    where = place.at("judges", name)
+    table = validated(JudgeTable, _extended((name,), tables, place), where)
+    if table.template:
+        table = table.model_copy(update={"template": _template_path(table.template, folder, where)})
+    if table.templates:
+        own = {name: _template_path(path, folder, f"{where}: templates") for name, path in table.templates.items()}
+        table = table.model_copy(update={"templates": own})
+    if table.system_prompt:
+        path = _path(table.system_prompt, folder, f"{where}: system_prompt")
+        table = table.model_copy(update={"system_prompt": str(path)})
+    return table
+
+
+def _template_path(template: str, folder: Path, where: str) -> str:
+    """Return a template's path, absolute, or a built-in template's name as it is."""
+    path = _path(template, folder, f"{where}: template")
+    try:
+        return str(path) if "/" in template or path.is_file() else template
+    except OSError:
+        raise JudgeFixturesError(
+            f"{where}: template = {template[:60]!r}... cannot be a path: write the prompt into a file and name that."
+        ) from None
+
+
+def _path(text: str, folder: Path, where: str) -> Path:
+    try:
+        return (folder / text).resolve()
+    except (ValueError, OSError) as error:
+        raise JudgeFixturesError(f"{where} = {text[:60]!r} cannot be a path: {error}.") from None
+
+
+def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place) -> Table:
+    """Return the table of the last judge of a chain of extensions over those that it extends in turn."""
+    table = dict(tables[chain[-1]])
+    parent = table.pop("extends", None)
+    if parent is None:
+        return table
+    if not isinstance(parent, str) or parent not in tables:
+        raise JudgeFixturesError(
+            f"{place.at('judges', chain[-1])} extends {parent!r}, which is not a judge: {choices(str(parent), tables)}."
+        )
+    if parent in chain:
+        circle = " -> ".join((*chain, parent))
+        raise JudgeFixturesError(f"{place.at('judges', chain[0])} extends itself: {circle}. Break the circle.")
+    inherited = _extended((*chain, parent), tables, place)
+    if table.get("mode", "pointwise") != "pointwise":  # what is switched off takes along what belongs to it
+        inherited.pop("scale", None)
+    if table.get("logprobs") is False:
+        inherited.pop("top_logprobs", None)
+    if table.get("provider", inherited.get("provider")) != inherited.get("provider"):
+        inherited.pop("connection", None)  # another provider's account
+    if "strategy" in table:  # what the other strategy's plans were made with is not meant for this one
+        kept = plan_keys(table["strategy"], table.get("provider", inherited.get("provider")))
+        inherited = {key: value for key, value in inherited.items() if key not in PLAN_KEYS or key in kept}
+    return {**inherited, **table}
+
+
+def _located(name: str, table: DatasetTable, folder: Path, place: Place) -> DatasetTable:
+    if table.path is not None:
+        table = table.model_copy(update={"path": str(_path(table.path, folder, place.at("datasets", name) + " path"))})
+    try:
+        check(source_of(name, table, place.within))
+    except JudgeFixturesError as error:
+        raise JudgeFixturesError(f"{place.file}: {error}") from None
+    return table
+
+
+def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateTable, dict[str, GateTable]]:
+    own = {key: value for key, value in written.items() if not isinstance(value, dict)}
+    default = validated(GateTable, own, place.at("gate"))
+    tables = {key: value for key, value in written.items() if isinstance(value, dict)}
+    for name in tables:
+        check_known(place.at("gate", name), "family", name, (*families, *GATES))
+    return default, {
+        name: validated(GATES.get(name, GateTable), {**own, **table}, place.at("gate", name))
+        for name, table in tables.items()
+    }

@@ -1,0 +1,226 @@
+"""All tables but those of judges: what is asked about, what is tolerated, and what a configuration may do."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from judgefixtures.config.shapes import Share, StrictTable, Table
+from judgefixtures.sources.mapping import COLUMNS
+from judgefixtures.words.errors import choices
+
+
+class DatasetTable(StrictTable):
+    """A [datasets.NAME] table: where the pairs come from and how to read them."""
+
+    path: str | None = Field(None, min_length=1)
+    source: str | None = Field(None, min_length=1)
+    content_type: str | None = Field(None, min_length=1)
+    columns: dict[str, str] | None = None
+    balance_positions: bool = True
+    revision: str | None = Field(None, min_length=1)
+    config: str | None = Field(None, min_length=1)
+    split: str | None = Field(None, min_length=1)
+    rows: str | None = Field(None, min_length=1)
+    gold_values: dict[str, Annotated[int, Field(ge=0, le=2)]] | None = Field(None, min_length=1)
+    min_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
+    max_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
+    max_margin: float | None = Field(None, ge=0, le=1)
+    one_per_question: bool | None = None
+    balance_length: bool = False
+    closest: int | None = Field(None, ge=1)
+    licence: str | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _whole_columns(self) -> Self:
+        columns = set(self.columns or ())
+        if unknown := sorted(columns - set(COLUMNS)):
+            raise ValueError(f"columns: unknown field {unknown[0]!r}; {choices(unknown[0], COLUMNS)}")
+        preference = columns & {"chosen", "rejected"}
+        if preference and (columns & {"response_1", "response_2", "gold"} or self.gold_values):
+            raise ValueError(
+                "columns: chosen and rejected say which response is better: give no response_1, "
+                "response_2, gold or gold_values beside them"
+            )
+        return self
+
+
+class GateTable(StrictTable):
+    """A [gate] or [gate.FAMILY] table: what is tolerated, and how sure the answer must be."""
+
+    vsr_tolerance: Share = 0.15
+    car_threshold: Share = 0.8
+    max_silent: Share | None = None
+    confidence: Share = 0.90
+    max_invalid: float = Field(0.05, ge=0, lt=1)
+    min_accuracy: Share | None = None
+    attack_tolerance: Share = 0.05
+    max_degenerate: Share = 0.05
+    log_odds_tolerance: float | None = Field(None, gt=1, allow_inf_nan=False)  # a ratio of odds; None: not gated
+    score_tolerance: Share = 0.05  # of the scale, for judges that score
+    inconclusive: Literal["fail", "warn"] = "fail"
+
+    @property
+    def alpha(self) -> float:
+        """The level of each one-sided test."""
+        return (1 - self.confidence) / 2
+
+    def tolerance(self, family: str) -> float:
+        """What a contrast of this family is held to."""
+        return self.attack_tolerance if family == "attack" else self.vsr_tolerance
+
+
+# The checks that have a table [gate.NAME] beside the families, and what it holds.
+GATES: dict[str, type[GateTable]] = {"accuracy": GateTable, "plan": GateTable}
+
+# What is asked about where nobody selects datasets: close pairs, on which a cue can move a verdict, for whatever shows
+# a judge the same pair twice; clear ones, whose better response is known, for all else.
+CLOSE_DATASETS = ("house-close", "house-close-stories")
+CLEAR_DATASETS = ("house-qa", "house-stories")
+
+# A swap compares these, and nothing that a later version brings, unless [swap] families names others.
+SWAP_FAMILIES = ("provenance", "recency")
+
+
+class SwapTable(StrictTable):
+    """The [swap] table: by how much a candidate may be worse than its baseline, and in which families."""
+
+    accuracy_margin: Share = 0.05
+    vsr_margin: Share = 0.10
+    silent_margin: Share = 0.10
+    flip_margin: Share = 0.10
+    invalid_margin: Share = 0.05
+    contrast_margin: float | Literal["plan"] = "plan"
+    looks: list[int] = Field(default_factory=lambda: [100])
+    families: list[str] = Field(default_factory=lambda: list(SWAP_FAMILIES))
+
+    @field_validator("contrast_margin", mode="before")
+    @classmethod
+    def _planned_or_a_share(cls, value: object) -> object:
+        share = isinstance(value, float) and 0 < value < 1
+        if value != "plan" and not share:
+            raise ValueError('it is "plan", the margin that so many pairs can carry, or a share between 0 and 1')
+        return value
+
+    @field_validator("looks")
+    @classmethod
+    def _increasing(cls, looks: list[int]) -> list[int]:
+        if not looks or looks[0] < 1 or any(later <= earlier for earlier, later in itertools.pairwise(looks)):
+            raise ValueError("looks are numbers of pairs per dataset, 1 or more, each larger than the one before")
+        return looks
+
+
+CONTROL_ALPHA = 0.05
+
+
+class ControlTable(StrictTable):
+    """The [control] table: the clear pairs on which a judge shows that it reads, before anything else is believed."""
+
+    dataset: str | None = Field(None, min_length=1)
+    pairs: int = Field(30, ge=1)
+    threshold: Share = 0.5
+
+    @property
+    def fewest(self) -> int:
+        """With how many pairs a judge that is right about all of them can pass: the exact bound is alpha ** (1 / n)."""
+        return math.floor(math.log(CONTROL_ALPHA) / math.log(self.threshold)) + 1
+
+    @model_validator(mode="after")
+    def _can_pass(self) -> Self:
+        if self.pairs < self.fewest:
+            raise ValueError(
+                f"pairs = {self.pairs} can never exceed threshold = {self.threshold:g}, not even if the "
+                f"judge is right about all of them: at least {self.fewest} are needed"
+            )
+        return self
+
+
+class CanaryTable(StrictTable):
+    """The [canary] table: which recorded prompts are asked again every day, and how rare a false alarm is to be."""
+
+    close_dataset: str = Field("house-close", min_length=1)
+    close_pairs: int = Field(20, ge=0)
+    clear_dataset: str = Field("house-qa", min_length=1)
+    clear_pairs: int = Field(40, ge=0)
+    answers: int = Field(1, ge=1)
+    false_alarms: Share = 0.01
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not self.close_pairs + self.clear_pairs:
+            raise ValueError("close_pairs and clear_pairs are both 0: nothing would be asked")
+        return self
+
+    @property
+    def groups(self) -> tuple[tuple[str, int], ...]:
+        """The datasets that are asked about, each with how many pairs of it."""
+        wanted: dict[str, int] = {}
+        for dataset, pairs in ((self.close_dataset, self.close_pairs), (self.clear_dataset, self.clear_pairs)):
+            wanted[dataset] = wanted.get(dataset, 0) + pairs
+        return tuple((dataset, pairs) for dataset, pairs in wanted.items() if pairs)
+
+
+class Waiver(StrictTable):
+    """A [[waivers]] entry: a contrast whose gate somebody answers for, until a day."""
+
+    contrast: str = Field(min_length=1)
+    owner: str = Field(min_length=1)
+    reason: str = Field(min_length=1)
+    expires: datetime.date
+
+
+class SecurityTable(StrictTable):
+    """The [security] table: what a configuration may do in CI beyond its own repository and provider."""
+
+    api_key_envs: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    allow_outside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+
+    @field_validator("api_key_envs", "allow_outside", mode="before")
+    @classmethod
+    def _frozen(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value  # TOML has lists alone
+
+
+class TermsTable(StrictTable):
+    """A [cues.NAME.terms] table: by which words a reason may cite a label of the family."""
+
+    terms: dict[str, list[Annotated[str, Field(pattern=r"\w")]]]
+
+
+class DetectorTable(StrictTable):
+    """The [detector] table: who, beside the offline detector, says what a reason makes of the cues."""
+
+    judge: str | None = Field(None, min_length=1)  # a judge whose model is asked; None: nobody
+
+
+class WholeTable(StrictTable):
+    """The whole configuration as written; gate holds tables of families beside its own keys."""
+
+    judge: str | None = None
+    dataset: list[str] = Field(default_factory=list)
+    pairs: int | None = Field(None, ge=1)
+    seed: int = 0
+    judges: dict[str, Table] = Field(default_factory=dict)
+    datasets: dict[str, DatasetTable] = Field(default_factory=dict)
+    gate: Table = Field(default_factory=dict)
+    swap: SwapTable = SwapTable()
+    control: ControlTable | None = ControlTable()  # None: switched off
+    canary: CanaryTable = CanaryTable()
+    waivers: list[Waiver] = Field(default_factory=list)
+    security: SecurityTable = SecurityTable()
+    detector: DetectorTable = DetectorTable()
+    cues: dict[str, dict[str, str]] = Field(default_factory=dict)
+    batch_parity: int = Field(20, ge=0)  # questions of a judge that --judge-batch asks at once as well; 0: none
+
+    @field_validator("control", mode="before")
+    @classmethod
+    def _switched(cls, value: object) -> object:
+        if value is False:
+            return None
+        if not isinstance(value, dict):
+            raise ValueError("it is a table with dataset, pairs and threshold, or false, which leaves it out")
+        return value
