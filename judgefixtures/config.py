@@ -18,25 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeVar
-from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SkipValidation,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, SkipValidation, ValidationError, field_validator, model_validator
 
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
+from judgefixtures.providers.tables import PLAN_KEYS, ConnectionTable, StrictTable, plan_keys
+from judgefixtures.providers.tables import JudgeTable as JudgeTable
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import COLUMNS
@@ -68,426 +56,12 @@ LIKELY = MappingProxyType(
 )
 ALIKE = 0.88  # of two names: one letter more, less or another, or two exchanged
 
-UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
-
-
-def _or_unset(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    if value == UNSET:
-        return None
-    try:
-        return handler(value)
-    except ValidationError as invalid:
-        raise ValueError(f'{invalid.errors()[0]["msg"]}, or "{UNSET}", which does not send it') from None
-
-
-def _ends(value: object) -> object:
-    ends = value if isinstance(value, list | tuple) else ()
-    numbers = [each for each in ends if isinstance(each, int | float) and not isinstance(each, bool)]
-    if len(ends) != 2 or len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
-        raise ValueError("it is the lowest and the highest score, as in [1, 10]")
-    return tuple(numbers)
-
-
-def _thinking_level(value: str) -> str:
-    if value.upper() not in THINKING_LEVELS:
-        raise ValueError(choices(value.upper(), THINKING_LEVELS))
-    return value
-
-
-def _address(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        if parts.hostname and (parts.port is None or parts.port > 0):
-            return value
-        why = "it has no host" if not parts.hostname else "its port is 0"
-    except ValueError as error:
-        why = str(error)
-    raise ValueError(f"it is no address of a server: {why}")
-
-
-THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
-# The tiers that providers document; servers of one's own (base_url) have their own names for theirs.
-SERVICE_TIERS = {
-    "openai": ("auto", "default", "flex", "priority", "fast", "scale"),
-    "azure": ("auto", "default", "flex", "priority"),
-    "google": ("standard", "flex", "priority"),
-    "anthropic": ("auto", "standard_only"),
-}
-FLEX = "flex"  # half the price, for whoever can wait
-FLEX_TIMEOUT = 900.0  # seconds for an attempt, as OpenAI advises for its flex tier
-Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
 Share = Annotated[float, Field(gt=0, lt=1)]
-Address = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$"), AfterValidator(_address)]
 Table = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Price(_Table):
-    """What a judge costs, in USD per million tokens; overrides the price table."""
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(None, ge=0)
-
-
-class ConnectionTable(_Table):
-    """A [judges.NAME.connection] table: through which account of a cloud a model is reached; no part of the identity.
-
-    The name of Azure's deployment is the exception, where it is another one than the model's: it decides who answers.
-    """
-
-    endpoint: Address | None = None
-    deployment: str | None = Field(None, pattern=r"^[^\s/?#%]+$")
-    api_version: str | None = Field(None, pattern=r"^[\w.-]+$")
-    project: str | None = Field(None, pattern=r"^[\w.:-]+$")
-    location: str | None = Field(None, pattern=r"^[a-z0-9-]+$")
-
-
-class JudgeTable(_Table):
-    """A [judges.NAME] table: provider, model, parameters, template, strategy, and how to reach it."""
-
-    provider: Literal["openai", "azure", "google", "anthropic", "python", "imported"]
-    model: str | None = Field(None, min_length=1)
-    target: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
-    base_url: Address | None = None
-    connection: ConnectionTable | None = None
-    api_key_env: str | None = Field(None, min_length=1)
-    timeout: float = Field(60.0, gt=0, allow_inf_nan=False)
-    max_attempts: int = Field(6, ge=1)
-    requests_per_minute: float | None = Field(None, gt=0)
-    accept_served_model: str | None = Field(None, min_length=1)
-    temperature: Temperature = 0.0  # None: unset
-    seed: Annotated[int | None, WrapValidator(_or_unset)] = 0
-    reasoning_effort: str | None = Field(None, min_length=1)
-    thinking_level: Annotated[str, AfterValidator(_thinking_level)] | None = None
-    thinking_budget: int | None = Field(None, ge=-1)
-    service_tier: str | None = Field(None, min_length=1)
-    max_output_tokens: int = Field(512, ge=1)
-    response_format: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
-    logprobs: bool = False
-    top_logprobs: int = Field(20, ge=1, le=20)
-    mode: Literal["pairwise", "pointwise"] = "pairwise"
-    scale: Annotated[tuple[int | float, int | float], BeforeValidator(_ends)] = (1, 10)
-    ties: Literal["half", "invalid"] | None = None  # None: as the mode has it
-    template: str = ""
-    templates: dict[str, Annotated[str, Field(min_length=1)]] | None = Field(None, min_length=1)
-    system_prompt: str | None = Field(None, min_length=1)
-    cue_placement: Literal["after", "before"] = "after"
-    cue_after: str | None = Field(None, min_length=1)
-    verdict: Literal["json", "brackets"] = "json"
-    strategy: Literal["direct", "plan-heuristic", "plan-self", "plan-combined"] = "direct"
-    plan_temperature: Temperature = 0.7
-    plan_max_output_tokens: int = Field(1024, ge=1)
-    plan_sees_responses: bool = False
-    drop_unsupported: bool = False
-    allow_programs: bool = False
-    price: Price | None = None
-    _system_text: str = PrivateAttr("")
-    _heading: str = PrivateAttr("[judges.NAME]")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _room_to_think(cls, written: Any) -> Any:
-        """Make room for what Claude is told to think, where the table does not say otherwise.
-
-        Its API counts thinking as output, and takes no temperature beside it.
-        """
-        if not isinstance(written, dict) or written.get("provider") != "anthropic":
-            return written
-        budget = written.get("thinking_budget")
-        if type(budget) is not int or budget == 0:
-            return written
-        made = {"temperature": UNSET}
-        if budget > 0:
-            made["max_output_tokens"] = budget + cls.model_fields["max_output_tokens"].default
-        if written.get("strategy") in ASKING:
-            made["plan_temperature"] = UNSET
-            if budget > 0:
-                made["plan_max_output_tokens"] = budget + cls.model_fields["plan_max_output_tokens"].default
-        return {**made, **written}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _waits_for_flex(cls, table: Any) -> Any:
-        """Return a table with the time that a flex tier takes, unless it names another."""
-        waits = isinstance(table, dict) and table.get("service_tier") == FLEX and "timeout" not in table
-        return {**table, "timeout": FLEX_TIMEOUT} if waits else table
-
-    @model_validator(mode="after")
-    def _which_tier(self) -> Self:
-        if self.service_tier is None or self.provider == "imported":
-            return self
-        if self.provider == "python":
-            raise ValueError("service_tier means nothing with provider 'python': your function sends its own")
-        tiers = SERVICE_TIERS.get(self.provider)
-        if self.base_url is None and tiers is not None and self.service_tier not in tiers:
-            raise ValueError(f"service_tier: {choices(self.service_tier, tiers)}")
-        return self
-
-    @model_validator(mode="after")
-    def _who_answers(self) -> Self:
-        if self.provider == "imported":
-            if others := sorted(self.model_fields_set - IMPORTED_KEYS):
-                raise ValueError(
-                    f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
-                    "and nothing is asked. It takes ties and no other key"
-                )
-            return self
-        wanted, other = ("target", "model") if self.provider == "python" else ("model", "target")
-        if getattr(self, wanted) is None or getattr(self, other) is not None:
-            raise ValueError(f"provider {self.provider!r} takes {wanted} and no {other}")
-        for key, providers in THINKERS.items():
-            if getattr(self, key) is not None and self.provider not in providers:
-                which = f"provider {providers[0]!r}" if len(providers) == 1 else f"providers {_listed(providers)}"
-                raise ValueError(f"{key} is a key of {which}, not of {self.provider!r}")
-        if self.system_prompt is not None and self.provider == "python":
-            raise ValueError(f"system_prompt is a key of providers {_listed(ASKED)}: your function sends its own")
-        if self.allow_programs and self.provider != "python":
-            raise ValueError("allow_programs is a key of provider 'python': no other judge starts a program")
-        if self.cue_after is not None and self.cue_placement == "before":
-            raise ValueError('cue_after and cue_placement = "before" say different things: keep one of the two')
-        return self
-
-    @model_validator(mode="after")
-    def _what_is_said(self) -> Self:
-        if self.mode == "pointwise" and self.logprobs:
-            raise ValueError(
-                'logprobs are those of a choice between two responses: leave them out of mode = "pointwise"'
-            )
-        if self.mode == "pointwise" and self.strategy != "direct":
-            raise ValueError('a plan compares two responses: mode = "pointwise" goes with strategy = "direct"')
-        if self.mode == "pairwise" and "scale" in self.model_fields_set:
-            raise ValueError('scale is a key of mode = "pointwise": a judge of pairs gives no scores')
-        if "top_logprobs" in self.model_fields_set and not self.logprobs:
-            raise ValueError("top_logprobs means nothing without logprobs = true")
-        if "top_logprobs" in self.model_fields_set and self.provider == "python":
-            raise ValueError(f"top_logprobs is a key of providers {_listed(TELLING)}: your function returns its own")
-        return self
-
-    @model_validator(mode="after")
-    def _how_it_is_reached(self) -> Self:
-        """Check the connection: Azure needs one, Vertex is one of Google, and nobody else has any."""
-        connection = self.connection
-        if self.provider == "azure":
-            if self.base_url is not None:
-                raise ValueError("provider 'azure' takes no base_url: its address is connection.endpoint")
-            for key in ("endpoint", "api_version"):
-                if connection is None or getattr(connection, key) is None:
-                    raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
-            if connection is not None and "/openai" in urlsplit(connection.endpoint or "").path:
-                raise ValueError(
-                    "connection.endpoint is the resource's address alone: leave out /openai and what "
-                    "follows it, which the SDK puts behind it"
-                )
-        if connection is None:
-            return self
-        meant = CONNECTIONS.get(self.provider)
-        if meant is None:
-            raise ValueError(f"connection is a key of providers 'azure' and 'google', not of {self.provider!r}")
-        for key in connection.model_fields_set - set(meant):
-            raise ValueError(
-                f"connection.{key} means nothing with provider {self.provider!r}, which takes {' and '.join(meant)}"
-            )
-        if self.provider == "google":
-            if connection.project is None or connection.location is None:
-                raise ValueError(
-                    "the connection of provider 'google' is one to Vertex AI: it needs project and location"
-                )
-            if self.api_key_env is not None:
-                raise ValueError(
-                    "Vertex AI takes no API key: leave out api_key_env; credentials are looked for as "
-                    "every program of Google's does (application default credentials)"
-                )
-            if self.base_url is not None and not _is_googles(self.base_url):
-                raise ValueError(
-                    "the credentials for Vertex AI go to Google (https://...googleapis.com) or to this "
-                    "machine alone: correct base_url, or leave it out"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _what_claude_takes(self) -> Self:
-        """Check what Anthropic's API takes, and what it demands where the model is to think."""
-        if self.response_format == "tool" and self.provider != "anthropic":
-            raise ValueError("response_format 'tool' is one of provider 'anthropic'")
-        if self.provider != "anthropic":
-            return self
-        if self.response_format == "json_object":
-            raise ValueError(
-                "response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
-                "'tool' (a forced tool call, for models before structured outputs) or 'none'"
-            )
-        if self.logprobs:
-            raise ValueError("logprobs: Anthropic's API gives no token probabilities")
-        if self.seed:
-            raise ValueError('seed: Anthropic\'s API takes none; leave it out, or set "unset"')
-        temperatures = {"temperature": self.temperature, "plan_temperature": self.plan_temperature}
-        for key, temperature in temperatures.items():
-            if temperature is not None and temperature > 1:
-                raise ValueError(f"{key}: Anthropic's API takes 0 to 1")
-            asked = key == "temperature" or self.asks_for_plans
-            if self.thinking_budget and asked and temperature not in (None, 1):
-                raise ValueError(
-                    f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{UNSET}"'
-                )
-        budget = self.thinking_budget or 0
-        if 0 < budget < LEAST_THOUGHT:
-            raise ValueError(
-                f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
-                "as much as the model wants"
-            )
-        limits = {"max_output_tokens": self.max_output_tokens}
-        if self.asks_for_plans:
-            limits["plan_max_output_tokens"] = self.plan_max_output_tokens
-        for key, limit in limits.items():
-            if budget >= limit:
-                raise ValueError(
-                    f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
-                    f"output. Set it to {budget + 512} or more, or leave it out"
-                )
-        if budget and self.response_format == "tool":
-            raise ValueError(
-                "response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
-                "thinks: use 'json_schema' or 'none', or no thinking_budget"
-            )
-        return self
-
-    @property
-    def counts_ties(self) -> bool:
-        """Whether a tie is half an outcome, not an invalid verdict; by default for judges that score."""
-        return (self.ties or ("half" if self.mode == "pointwise" else "invalid")) == "half"
-
-    @model_validator(mode="after")
-    def _what_plans(self) -> Self:
-        meant = plan_keys(self.strategy, self.provider)
-        for key in sorted(self.model_fields_set & set(PLAN_KEYS)):
-            if key in meant:
-                continue
-            if not plan_keys(self.strategy, "openai"):
-                asking = " or ".join(f'"{name}"' for name in ASKING)
-                raise ValueError(f"{key} means nothing with strategy = {self.strategy!r}: remove it, or set {asking}")
-            raise ValueError(f"{key} means nothing with provider {self.provider!r}: remove it, your function decides")
-        return self
-
-    @property
-    def draws(self) -> bool:
-        """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
-        return self.mode == "pairwise" and not self.logprobs and (self.temperature is None or self.temperature > 0)
-
-    @property
-    def asks_for_plans(self) -> bool:
-        """Whether the judge's model is asked to write plans: a call of its own for every pair."""
-        return self.strategy in ASKING
-
-    @property
-    def system_text(self) -> str:
-        """The text of the system prompt's file, once the judge is loaded; empty without one."""
-        return self._system_text
-
-    @property
-    def heading(self) -> str:
-        """The table's heading, as it is written in its file."""
-        return self._heading
-
-    def headed(self, heading: str) -> Self:
-        """Return the table with its heading."""
-        named = self.model_copy()
-        named._heading = heading
-        return named
-
-    def saying(self, system_text: str) -> Self:
-        """Return the table of a judge that is told this first."""
-        table = self.model_copy()
-        table._system_text = system_text
-        return table
-
-    @property
-    def template_name(self) -> str:
-        """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
-        if self.mode == "pointwise":
-            return self.template or {"json": "pointwise", "brackets": "pointwise-brackets"}[self.verdict]
-        own = {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
-        return self.template or (f"{own}-ties" if self.counts_ties else own)
-
-    @property
-    def key_variable(self) -> str | None:
-        """The environment variable of the API key; None for a server of one's own that names none.
-
-        A key is never sent to an address that it was not meant for: with base_url it has to be named.
-        """
-        if self.api_key_env or self.base_url or self.is_vertex:
-            return self.api_key_env
-        if self.provider == "azure":
-            return "AZURE_OPENAI_API_KEY" if _is_azures(self.address or "") else None
-        names = {"openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-        return names.get(self.provider)
-
-    @property
-    def address(self) -> str | None:
-        """The address that the table names: base_url, or Azure's endpoint; None for the provider's own."""
-        return self.base_url or (self.connection.endpoint if self.connection is not None else None)
-
-    @property
-    def is_vertex(self) -> bool:
-        """Whether a model of Google's is asked through Vertex AI."""
-        return self.provider == "google" and self.connection is not None
-
-    @property
-    def deployment(self) -> str | None:
-        """The name of Azure's deployment, the model's own unless the connection says otherwise; None elsewhere."""
-        if self.provider != "azure":
-            return None
-        return (self.connection.deployment if self.connection is not None else None) or self.model
-
-
-# Who is asked over an API, who tells token probabilities, and who takes which key about thinking.
-ASKED = ("openai", "azure", "google", "anthropic")
-TELLING = ("openai", "azure", "google")
-THINKERS = {
-    "reasoning_effort": ("openai", "azure", "anthropic"),
-    "thinking_level": ("google",),
-    "thinking_budget": ("google", "anthropic"),
-}
-CONNECTIONS = {"azure": ("endpoint", "deployment", "api_version"), "google": ("project", "location")}
-LEAST_THOUGHT = 1024  # tokens, by Anthropic's API
-AZURES = (".azure.com", ".azure.us", ".azure.cn", ".azure-api.net")
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    quoted = [repr(name) for name in names]
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
-
-
-def _is_azures(address: str) -> bool:
-    """Tell whether an address is one of Azure's own hosts, for which its key is meant."""
-    parts = urlsplit(address)
-    return parts.scheme == "https" and (parts.hostname or "").endswith(AZURES)
-
-
-def _is_googles(address: str) -> bool:
-    """Tell whether Google's credentials may go to an address: one of Google's own, or this machine."""
-    parts = urlsplit(address)
-    host = parts.hostname or ""
-    return (parts.scheme == "https" and host.endswith(".googleapis.com")) or host in ("127.0.0.1", "localhost", "::1")
-
-
-IMPORTED_KEYS = {"provider", "ties"}
-ASKING = ("plan-self", "plan-combined")
-PLAN_KEYS = ("plan_temperature", "plan_max_output_tokens", "plan_sees_responses")
-
-
-def plan_keys(strategy: object, provider: object) -> tuple[str, ...]:
-    """Return the plan_* keys that change anything for a strategy and a provider."""
-    if strategy not in ASKING:
-        return ()
-    return PLAN_KEYS if provider != "python" else ("plan_sees_responses",)
-
-
-class DatasetTable(_Table):
+class DatasetTable(StrictTable):
     """A [datasets.NAME] table: where the pairs come from and how to read them."""
 
     path: str | None = Field(None, min_length=1)
@@ -522,7 +96,7 @@ class DatasetTable(_Table):
         return self
 
 
-class GateTable(_Table):
+class GateTable(StrictTable):
     """A [gate] or [gate.FAMILY] table: what is tolerated, and how sure the answer must be."""
 
     vsr_tolerance: Share = 0.15
@@ -556,7 +130,7 @@ CLEAR_DATASETS = ("house-qa", "house-stories")
 SWAP_FAMILIES = ("provenance", "recency")
 
 
-class SwapTable(_Table):
+class SwapTable(StrictTable):
     """The [swap] table: by how much a candidate may be worse than its baseline, and in which families."""
 
     accuracy_margin: Share = 0.05
@@ -587,7 +161,7 @@ class SwapTable(_Table):
 CONTROL_ALPHA = 0.05
 
 
-class ControlTable(_Table):
+class ControlTable(StrictTable):
     """The [control] table: the clear pairs on which a judge shows that it reads, before anything else is believed."""
 
     dataset: str | None = Field(None, min_length=1)
@@ -609,7 +183,7 @@ class ControlTable(_Table):
         return self
 
 
-class CanaryTable(_Table):
+class CanaryTable(StrictTable):
     """The [canary] table: which recorded prompts are asked again every day, and how rare a false alarm is to be."""
 
     close_dataset: str = Field("house-close", min_length=1)
@@ -634,7 +208,7 @@ class CanaryTable(_Table):
         return tuple((dataset, pairs) for dataset, pairs in wanted.items() if pairs)
 
 
-class Waiver(_Table):
+class Waiver(StrictTable):
     """A [[waivers]] entry: a contrast whose gate somebody answers for, until a day."""
 
     contrast: str = Field(min_length=1)
@@ -643,7 +217,7 @@ class Waiver(_Table):
     expires: datetime.date
 
 
-class SecurityTable(_Table):
+class SecurityTable(StrictTable):
     """The [security] table: what a configuration may do in CI beyond its own repository and provider."""
 
     api_key_envs: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -655,19 +229,19 @@ class SecurityTable(_Table):
         return tuple(value) if isinstance(value, list) else value  # TOML has lists alone
 
 
-class _Terms(_Table):
+class _Terms(StrictTable):
     """A [cues.NAME.terms] table: by which words a reason may cite a label of the family."""
 
     terms: dict[str, list[Annotated[str, Field(pattern=r"\w")]]]
 
 
-class DetectorTable(_Table):
+class DetectorTable(StrictTable):
     """The [detector] table: who, beside the offline detector, says what a reason makes of the cues."""
 
     judge: str | None = Field(None, min_length=1)  # a judge whose model is asked; None: nobody
 
 
-class _Root(_Table):
+class _Root(StrictTable):
     """The whole configuration as written; gate holds tables of families beside its own keys."""
 
     judge: str | None = None
@@ -696,7 +270,7 @@ class _Root(_Table):
         return value
 
 
-class Config(_Table):
+class Config(StrictTable):
     """The configuration in force, built-in tables included. Paths are absolute."""
 
     file: str
@@ -970,7 +544,7 @@ def build_config(
             f"{choices(root.detector.judge, raw_judges)}."
         )
     judges = {name: _judge(name, raw_judges, place, folder) for name in raw_judges}
-    if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
+    if root.detector.judge is not None and not judges[root.detector.judge].record.is_asked:
         raise JudgeFixturesError(
             f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
             "nothing: name a judge with a model."

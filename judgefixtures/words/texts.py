@@ -49,6 +49,15 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text: how a long table of names is written.
+
+    >>> sorted(word_set("one two"))
+    ['one', 'two']
+    """
+    return frozenset(text.split())
+
+
 def travelling(value: Any) -> Any:
     """Return plain JSON with every text encodable, and every `message` as it may be shown.
 
