@@ -902,7 +902,7 @@ def test_a_list_that_shows_nothing_it_can_be_told_by_ends_no_doubt(
     case: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A list that refuses, is none or comes to no end says nothing about a batch: nothing is sent, however late."""
-    monkeypatch.setattr("judgefixtures.batches.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("judgefixtures.providers.bulk.FIRST_WAIT", 0.01)
     project = Posted(pytester, 6)
     project.configure("openai", office.url, "", "batch_parity = 0")
     handle = office.desk.handle
