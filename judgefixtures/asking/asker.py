@@ -15,22 +15,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from judgefixtures.asking.pacing import RATE_LIMITED, Pace
-from judgefixtures.cassettes.replay import (
-    drop_answer,
-    keep_answer,
-    leave_unread,
-    posted,
-    postpone,
-    replaying,
-    was_played,
-)
+from judgefixtures.cassettes.calls import CALL, Call
 from judgefixtures.cassettes.thinning import spells_secret
-from judgefixtures.config import FLEX, THINKERS, UNSET, JudgeTable
+from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.providers import (
+    FLEX,
     LOGPROBS,
+    UNSET,
     Answer,
     FatalJudgeError,
     Provider,
@@ -39,9 +33,9 @@ from judgefixtures.providers import (
     UnsupportedError,
     Usage,
     api_key,
-    sent_as,
 )
-from judgefixtures.providers.wire import refused_logprobs
+from judgefixtures.providers.faults import refused_logprobs, sent_as
+from judgefixtures.providers.tables import THINKING_KEYS
 from judgefixtures.words.secrets import masked, redacted
 from judgefixtures.words.texts import encodable
 
@@ -143,17 +137,16 @@ class Asker(ABC, Generic[R]):
             asked["target"] = table.target
         else:
             asked |= {"model": table.model, "parameters": self._parameters}
-            if table.deployment not in (None, table.model):
-                asked["deployment"] = table.deployment
+            asked |= table.record.identity(table)
         return asked | ({"dropped": sorted(self.dropped)} if self.dropped else {})
 
     @property
     def _parameters(self) -> dict[str, Any]:
         table = self.table
-        optional = ("reasoning_effort", "thinking_level", "thinking_budget", "service_tier")
+        optional = (*THINKING_KEYS, "service_tier")
         return {
             "temperature": or_unset(table.temperature),
-            **({} if table.provider == "anthropic" else {"seed": or_unset(table.seed)}),  # its API takes none
+            **({"seed": or_unset(table.seed)} if table.record.seed else {}),
             "max_output_tokens": table.max_output_tokens,
             "response_format": table.response_format if table.verdict == "json" else "none",
             **{key: value for key in optional if (value := getattr(table, key)) is not None},
@@ -163,12 +156,12 @@ class Asker(ABC, Generic[R]):
     @property
     def is_python(self) -> bool:
         """Whether the judge is a function of the user's, which may use any HTTP client, or none."""
-        return self.table.provider == "python"
+        return self.table.record.is_code
 
     @property
     def is_imported(self) -> bool:
         """Whether the answers are those of a log: nothing can be asked."""
-        return self.table.provider == "imported"
+        return not self.table.record.is_asked
 
     @property
     def dropped(self) -> frozenset[str]:
@@ -221,7 +214,7 @@ class Asker(ABC, Generic[R]):
         if ask is not None and self.shutdown_date is None and api_key(self.table):
             self.shutdown_date = await ask()
 
-    async def probe(self, prompt: str) -> R:
+    async def probe(self, prompt: str, call: Call | None = None) -> R:
         """Ask like `ask`, finding out what the model accepts: the first question of a recording, asked alone.
 
         A rejected parameter is dropped where the judge's table allows it, token probabilities always; otherwise the
@@ -231,7 +224,7 @@ class Asker(ABC, Generic[R]):
         try:
             while True:
                 try:
-                    return await self._probed(prompt)
+                    return await self._probed(prompt, call)
                 except UnsupportedError as error:
                     named = sent_as(error.parameter) & self._provider.sent
                     if not named or not (self.table.drop_unsupported or named <= LOGPROBS):
@@ -249,19 +242,18 @@ class Asker(ABC, Generic[R]):
             if self._cut_off >= FIRST_ANSWERS and self.stops_when_cut_off:
                 raise self._cut_off_error(f"the first {FIRST_ANSWERS} answers after the probe were all")
 
-    def _check_probe(self, reply: R) -> None:
-        if self._probing and self.stops_when_cut_off and reply.invalid == "truncated" and not was_played():
-            if posted():
+    def _check_probe(self, reply: R, call: Call) -> None:
+        if self._probing and self.stops_when_cut_off and reply.invalid == "truncated" and not call.was_played:
+            if call.is_posted:
                 return  # it is paid for, and so are the others
-            drop_answer()
+            call.drop_answer()
             raise self._cut_off_error("the first answer was", reply.usage)
 
     def _cut_off_error(self, which: str, usage: Usage | None = None) -> CutOffError:
         if self.is_python:
             limit, remedy = "", f"Raise the limit that {self.table.target} sends"
         else:
-            keys = [key for key, providers in THINKERS.items() if self.table.provider in providers]
-            less = " or ".join(sorted(keys))
+            less = " or ".join(sorted(self.table.record.thinking))
             limit = f" ({self.limit_key} = {self.table.max_output_tokens})"
             remedy = (
                 f"Raise {self.limit_key} in {self.table.heading} (what a reasoning model thinks counts: 4096 is "
@@ -274,10 +266,10 @@ class Asker(ABC, Generic[R]):
             usage,
         )
 
-    async def _probed(self, prompt: str) -> R:
+    async def _probed(self, prompt: str, call: Call | None) -> R:
         failure: RetryableError | None
         try:
-            return await self.ask(prompt, attempts=min(2, self.table.max_attempts), tentative=True)
+            return await self.ask(prompt, call, attempts=min(2, self.table.max_attempts), tentative=True)
         except _GaveUpError as error:
             failure = error.failure
             if failure.status in SAT_OUT:
@@ -286,27 +278,26 @@ class Asker(ABC, Generic[R]):
         if "logprobs" in suspects and (refusal := refused_logprobs({}, str(failure), self._said(failure))) is not None:
             raise refusal
         for suspect in suspects:
-            failure = await self._fault_without(prompt, sent_as(suspect), failure)
+            failure = await self._fault_without(prompt, call, sent_as(suspect), failure)
             if failure is None:
                 with contextlib.suppress(_GaveUpError):  # it may have been an outage that is over
-                    return await self.ask(prompt, attempts=1)
+                    return await self.ask(prompt, call, attempts=1)
                 raise self._fails_on(suspect)
-        return await self.ask(prompt, after=failure)
+        return await self.ask(prompt, call, after=failure)
 
     @property
     def _suspects(self) -> tuple[str, ...]:
         """The parameters to which some servers answer 500 where they do not know them, or not this kind of them."""
-        names = ("logprobs", "response_format") if self.table.provider in ("openai", "azure") else ("logprobs",)
-        return tuple(name for name in names if sent_as(name) & self._provider.sent)
+        return tuple(name for name in self.table.record.suspects if sent_as(name) & self._provider.sent)
 
     async def _fault_without(
-        self, prompt: str, names: frozenset[str], failure: RetryableError | None
+        self, prompt: str, call: Call | None, names: frozenset[str], failure: RetryableError | None
     ) -> RetryableError | None:
         """Ask once without some parameters, recording nothing; return the failure that remains, None for none."""
         before = self._provider.dropped
         self._provider.dropped = before | names
         try:
-            await self.ask(prompt, attempts=1, keep=False, after=failure)
+            await self.ask(prompt, call, attempts=1, keep=False, after=failure)
         except _GaveUpError as error:
             return error.failure
         except FatalJudgeError:
@@ -329,6 +320,7 @@ class Asker(ABC, Generic[R]):
     async def ask(
         self,
         prompt: str,
+        call: Call | None = None,
         *,
         attempts: int | None = None,
         keep: bool = True,
@@ -337,13 +329,15 @@ class Asker(ABC, Generic[R]):
     ) -> R:
         """Return what is made of the answer to a prompt.
 
-        `keep=False` asks without recording the answer; `tentative` decides nothing when the attempts are used up;
-        `after` is a failure of just now that is waited for first, as long as the server asked for.
+        `call` says where its recording lives; without one it is the call that is in progress, if any. `keep=False`
+        asks without recording the answer; `tentative` decides nothing when the attempts are used up; `after` is a
+        failure of just now that is waited for first, as long as the server asked for.
         """
+        call = call or CALL.get() or Call()
         self.check_asked()
-        self._check_key()
+        self._check_key(call)
         self._follow_loop()
-        tentative = tentative and not posted()  # a probe of what was sent long ago finds out nothing
+        tentative = tentative and not call.is_posted  # a probe of what was sent long ago finds out nothing
         longest = LONGEST_FLEX_WAIT if self.table.service_tier == FLEX else LONGEST_WAIT
         patience = _Patience(attempts or self.table.max_attempts, self.pace.answers, _now(), longest)
         wasted = 0
@@ -351,37 +345,37 @@ class Asker(ABC, Generic[R]):
             await self._wait(after, 0)
         while True:
             try:
-                answer = await self._attempt(prompt)
+                answer = await self._attempt(prompt, call)
             except RetryableError as error:
                 failure = self._cleaned(error)
                 gone = patience.is_gone(error, self.pace.answers, _now())
                 is_answer = error.invalid is not None and not error.outage
                 if not is_answer:
-                    leave_unread(self._said(error))
-                postpone(unless_asked=self.table.max_attempts)
-                gone = gone or posted()  # the batches are the attempts
-                if was_played() or (gone and is_answer and not tentative):
-                    (keep_answer if keep else drop_answer)()
+                    call.leave_unread(self._said(error))
+                call.postpone(unless_asked=self.table.max_attempts)
+                gone = gone or call.is_posted  # the batches are the attempts
+                if call.was_played or (gone and is_answer and not tentative):
+                    (call.keep_answer if keep else call.drop_answer)()
                     return self._gave_up(failure, patience, wasted)
-                drop_answer()
+                call.drop_answer()
                 wasted += error.may_be_billed
                 if isinstance(error, RefusedError) and not self._answered:
                     raise FatalJudgeError(f"judge {self.name!r}: {failure}") from None
             except UnsupportedError as error:
-                leave_unread(self._said(error))
-                drop_answer()
+                call.leave_unread(self._said(error))
+                call.drop_answer()
                 raise UnsupportedError(self._said(error), error.parameter) from None
             except OtherModelError as error:
-                drop_answer()
+                call.drop_answer()
                 raise OtherModelError(self._said(error), error.model) from None
             except FatalJudgeError as error:
-                leave_unread(self._said(error))
-                drop_answer()
+                call.leave_unread(self._said(error))
+                call.drop_answer()
                 raise FatalJudgeError(self._said(error)) from None
             else:
                 reply = self.made_of(answer, patience.failures, wasted)
-                self._check_probe(reply)
-                (keep_answer if keep else drop_answer)()
+                self._check_probe(reply, call)
+                (call.keep_answer if keep else call.drop_answer)()
                 return reply
             if gone:  # said here, where the server's own words, keys and all, are no longer the error's context
                 failure.invalid = None if tentative or failure.outage else failure.invalid
@@ -398,13 +392,13 @@ class Asker(ABC, Generic[R]):
             self._provider.forget()
         self._loop = loop
 
-    async def _attempt(self, prompt: str) -> Answer:
-        replayed = replaying()  # nobody is to be spared then, and recordings hold no secrets
-        unhurried = replayed or posted()
+    async def _attempt(self, prompt: str, call: Call) -> Answer:
+        unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
         async with contextlib.nullcontext(0.0) if unhurried else self.pace.call() as started:
             try:
                 async with asyncio.timeout(self.table.timeout):
-                    answer = _encodable(await self._provider.complete(prompt))
+                    with call.routed():
+                        answer = _encodable(await self._provider.complete(prompt, call))
             except TimeoutError:
                 raise RetryableError(f"no complete answer within {self.table.timeout:g} s") from None
             except RetryableError as error:
@@ -414,9 +408,9 @@ class Asker(ABC, Generic[R]):
             if not unhurried:
                 self.pace.heed(answer.quotas)
         self._check_served(answer.served_model)
-        if replayed:
+        if call.is_replayed:  # recordings hold no secrets
             return answer
-        self._answered = self._answered or not was_played()
+        self._answered = self._answered or not call.was_played
         if not unhurried:
             self.pace.answered(started)
         return replace(
@@ -463,9 +457,9 @@ class Asker(ABC, Generic[R]):
         finally:
             self._waiting -= 1
 
-    def _check_key(self) -> None:
+    def _check_key(self, call: Call) -> None:
         variable = self.table.key_variable
-        if variable and not api_key(self.table) and not replaying():
+        if variable and not api_key(self.table) and not call.is_replayed:
             raise FatalJudgeError(
                 f"judge {self.name!r}: the environment variable {variable} holds no API key: set it, name another "
                 f"with api_key_env in {self.table.heading}, or replay recordings, which needs none."

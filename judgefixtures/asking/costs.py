@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judgefixtures.config import FLEX, JudgeTable
-from judgefixtures.providers import Usage
+from judgefixtures.config import JudgeTable
+from judgefixtures.providers import FLEX, Usage
 from judgefixtures.words.errors import JudgeFixturesError
 
 CHARACTERS_A_TOKEN = 4

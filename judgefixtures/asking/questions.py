@@ -15,7 +15,6 @@ from judgefixtures.asking.judges import Judge, Reply
 from judgefixtures.asking.ratings import Rater, Rating
 from judgefixtures.cassettes.library import Cassette
 from judgefixtures.cassettes.replay import (
-    CALL,
     AnswerTooLargeError,
     Call,
     CassetteMissError,
@@ -239,7 +238,7 @@ class _Run(Generic[R]):
                 condition, repeat, pair = job
                 self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
 
-    async def ask(self, job: Job, ask: Callable[[str], Awaitable[R]]) -> bool:
+    async def ask(self, job: Job, ask: Callable[[str, Call], Awaitable[R]]) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
         cassette = self.cassettes[condition.name]
@@ -273,7 +272,7 @@ class _Run(Generic[R]):
         return call.recorded
 
     async def _posted(
-        self, job: Job, prompt: str, ask: Callable[[str], Awaitable[R]], make: Callable[[], Call], call: Call
+        self, job: Job, prompt: str, ask: Callable[[str, Call], Awaitable[R]], make: Callable[[], Call], call: Call
     ) -> tuple[Call, R | None]:
         """Put a question into a batch, unless it is on its way in one, or ask it at once; some are asked both ways."""
         assert self.mail is not None
@@ -314,9 +313,8 @@ class _Run(Generic[R]):
             return
         # Asked as ever, but nothing is written down: the answer at once is the recorded one.
         call = Call(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
-        token = CALL.set(call)
         try:
-            other = await self.asker.ask(prompt)
+            other = await self.asker.ask(prompt, call)
         except AnswerTooLargeError:
             return
         except PostponedError:
@@ -325,22 +323,19 @@ class _Run(Generic[R]):
                 if self.mail.put(self.asker, cassette, call.question, repeat, prompt, parity=True):
                     self.meter.book(prompt)
             return
-        finally:
-            CALL.reset(token)
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
         self.mail.compare(box, digest, pair.id, same=_stated(reply) == _stated(other), models=models)
 
-    async def _reply(self, prompt: str, ask: Callable[[str], Awaitable[R]], call: Call) -> R | None:
+    async def _reply(self, prompt: str, ask: Callable[[str, Call], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
         while not self.meter.admits(prompt):
             if self.meter.stopped or self.stopped:
                 return None
             await asyncio.sleep(0.01)  # until a call in flight has cost less than was set aside for it
-        token = CALL.set(call)
         usage, wasted = None, 0
         try:
-            reply = await ask(prompt)
+            reply = await ask(prompt, call)
             usage, wasted = (reply.usage if call.recorded else None), reply.wasted
         except CutOffError as error:
             usage = error.usage
@@ -350,7 +345,6 @@ class _Run(Generic[R]):
             reply = self.asker.made_of(Answer("", "too-long", str(error)))
             usage = reply.usage if call.recorded else None
         finally:
-            CALL.reset(token)
             self.meter.settle(prompt, usage, wasted, by_batch=call.delivered is not None)
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure

@@ -17,7 +17,14 @@ from typing import Any, Literal, TypeVar
 
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import Cost, halved, money, most_of
-from judgefixtures.batches import (
+from judgefixtures.batches import load_batches
+from judgefixtures.batches.manifest import PARITY, Key, Manifest, Sent, digest_of, is_parity
+from judgefixtures.batches.parity import Compared, Parity, identity_of
+from judgefixtures.cassettes.calls import Call, Delivered, Question
+from judgefixtures.cassettes.files import CassetteFile, Row
+from judgefixtures.cassettes.library import Cassette, held
+from judgefixtures.providers import FatalJudgeError, RetryableError
+from judgefixtures.providers.bulk import (
     ATTEMPTS,
     FIRST_WAIT,
     BatchProvider,
@@ -30,15 +37,8 @@ from judgefixtures.batches import (
     Results,
     State,
     UncertainError,
-    load_batches,
     patiently,
 )
-from judgefixtures.batches.manifest import PARITY, Key, Manifest, Sent, digest_of, is_parity
-from judgefixtures.batches.parity import Compared, Parity, identity_of
-from judgefixtures.cassettes.files import CassetteFile, Row
-from judgefixtures.cassettes.library import Cassette, held
-from judgefixtures.cassettes.replay import Call, Delivered, Question
-from judgefixtures.providers import FatalJudgeError, RetryableError
 from judgefixtures.words.secrets import masked
 
 T = TypeVar("T")
@@ -500,13 +500,12 @@ class Mail:
         more: dict[str, Any] = {"identity": both[0].identity, "parity": len(both)} if both else {}
         if dropped := {letter.kind: [*letter.dropped] for letter in letters if letter.dropped}:
             more["dropped"] = dropped
-        kind = type(provider).__name__.removesuffix("Batches").lower()
         intent = uuid.uuid4().hex
         lines = [Line(name, letter.body) for name, letter in names.items()]
         intended: list[Sent] = []
 
         def about_to() -> None:
-            intended.append(self.manifest.intend(intent, kind, judge, asked, **more))
+            intended.append(self.manifest.intend(intent, provider.provider.table.provider, judge, asked, **more))
 
         try:
             batch = await self._made(provider, intent, lines, about_to, intended)

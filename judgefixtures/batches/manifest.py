@@ -14,14 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from judgefixtures.cassettes.files import (
-    BINARY,
-    CassetteWriteError,
-    DamagedError,
-    dump,
-    refuse_merge_marks,
-    write_whole,
-)
+from judgefixtures.cassettes.files import CassetteWriteError, DamagedError, append_synced, dump, refuse_merge_marks
 from judgefixtures.cassettes.merges import BATCHES_FILE
 
 KINDS = frozenset({"intent", "sent", "unseen", "void", "partial", "parity", "ended"})
@@ -129,13 +122,7 @@ class Manifest:
     def _append(self, event: dict[str, Any]) -> None:
         line = dump(event) + b"\n"
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
-            try:
-                write_whole(descriptor, line)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append_synced(self.path, line)
         except OSError as error:
             raise CassetteWriteError(
                 f"the list of batches {self.path} cannot be written: {error.strerror}. Nothing is sent that does not "

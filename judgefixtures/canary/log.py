@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Self, get_args
 
-from judgefixtures.cassettes.files import BINARY, dump, refuse_merge_marks, write_whole
+from judgefixtures.cassettes.files import append_synced, dump, refuse_merge_marks, write_whole
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import redacted_json
 
@@ -133,14 +133,7 @@ class Log:
         """Write an entry behind all others, in one piece and to the disk."""
         line = entry.line()
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
-            try:
-                _cut_torn(descriptor)
-                write_whole(descriptor, line)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append_synced(self.path, line, _cut_torn)
         except OSError as error:
             raise LogError(
                 f"the canary's log {self.path} cannot be written: {error.strerror}. This run is not in it; make room "

@@ -453,6 +453,21 @@ def write_whole(descriptor: int | None, line: bytes) -> None:
         raise
 
 
+def append_synced(path: Path, line: bytes, prepare: Callable[[int], None] = lambda _descriptor: None) -> None:
+    """Append a line to a file, made where there is none, and to the disk; raises OSError.
+
+    `prepare` is called with the open file first.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o644)
+    try:
+        prepare(descriptor)
+        write_whole(descriptor, line)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
     """Return what changed between two judge identities, a line each: `model: "a" -> "b"`."""
     changed: list[str] = []

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
 
 from judgefixtures.cassettes.caching import Origins
+from judgefixtures.cassettes.calls import Call, CassetteMissError, Postbox
 from judgefixtures.cassettes.files import (
     FORMAT,
     CassetteError,
@@ -38,7 +39,6 @@ from judgefixtures.cassettes.frozen import (
     has_frozen,
     read_sample,
 )
-from judgefixtures.cassettes.replay import Call, CassetteMissError, Postbox
 from judgefixtures.cassettes.screening import FrozenChoice, freeze_choice
 from judgefixtures.material.cues import LONGEST_NAME
 from judgefixtures.material.pairs import Pair

@@ -12,260 +12,46 @@ import hashlib
 import ipaddress
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn, Protocol
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from judgefixtures.cassettes.caching import Origin, origin_of
+from judgefixtures.cassettes.caching import origin_of
+from judgefixtures.cassettes.calls import (
+    CALL,
+    AnswerTooLargeError,
+    Call,
+    CassetteMissError,
+    Postbox,
+    PostponedError,
+    Question,
+)
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
 from judgefixtures.words.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
+from judgefixtures.words.texts import word_set
 
 __all__ = [
-    "CALL",
     "AnswerTooLargeError",
     "Call",
     "CassetteMissError",
-    "Delivered",
     "NetworkBlockedError",
-    "Postbox",
     "PostponedError",
-    "Question",
-    "check_call",
-    "drop_answer",
-    "find_at",
-    "find_with",
-    "is_recorded",
     "is_this_machine",
-    "keep_answer",
-    "leave_unread",
-    "posted",
-    "postpone",
     "recording",
-    "replaying",
     "request_digest",
-    "was_played",
 ]
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
 # What servers say about the account or the single request, and the credentials that they hand out: never stored.
-PRIVATE_FIELDS = frozenset(
-    {
-        "id",
-        "responseId",
-        "response_id",
-        "request_id",
-        "user",
-        "user_id",
-        "metadata",
-        "organization",
-        "organization_id",
-        "account",
-        "account_id",
-        "safety_identifier",
-        "project",
-        "project_id",
-        "prompt_cache_key",
-        "access_token",
-        "refresh_token",
-        "id_token",
-        "client_secret",
-        "api_key",
-    }
+PRIVATE_FIELDS = word_set(
+    "id responseId response_id request_id user user_id metadata organization organization_id account account_id "
+    "safety_identifier project project_id prompt_cache_key access_token refresh_token id_token client_secret "
+    "api_key"
 )
-
-
-class CassetteMissError(BaseException):
-    """Nothing is recorded for a call in replay. A BaseException, so that no SDK catches and retries it."""
-
-
-class AnswerTooLargeError(BaseException):
-    """An answer does not fit into a recording: it is recorded as too large. A BaseException for the same reason."""
-
-    def __init__(self, row: Row) -> None:
-        super().__init__(f"the answer has {row.oversize} bytes, too many for a recording")
-
-
-class PostponedError(BaseException):
-    """The question is to be asked in a batch, or is on its way in one. A BaseException for the same reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A request as an SDK was about to send it: what a line of a batch is made of, and what its answer is found by."""
-
-    digest: str
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """An answer that came in a batch, as the same request would have been answered at once."""
-
-    status: int
-    body: bytes
-    batch: str = ""
-    tries: int = 1  # in how many batches it was asked
-
-
-class Postbox(Protocol):
-    """Where a call's questions go in place of the network, and answers of batches come from."""
-
-    def take(self, digest: str) -> Delivered | None:
-        """Return what a batch answered to a request, once."""
-
-    def waits(self, digest: str) -> bool:
-        """Tell whether a request is on its way in a batch, or is about to be."""
-
-
-@dataclass(slots=True)
-class Call:
-    """A judge call in progress: which pair and repeat it answers, and where its recording lives.
-
-    `find` looks a digest up, `keep` writes a row and returns it as written, `missing` raises with a diagnosis
-    (None: ask the network).
-    With `eager`, answers are kept as they arrive; without, when the judge says that they are final.
-    """
-
-    pair: str
-    repeat: int
-    find: Callable[[str], Row | None]
-    keep: Callable[[Row], Row]
-    missing: Callable[[], NoReturn] | None
-    eager: bool = False
-    repeats: Callable[[Origin], bool] = lambda _: False  # tells whether a response came before
-    asked: Counter[str] = field(default_factory=Counter)  # how often the same request was answered
-    pending: list[tuple[str, Row, Origin | None]] = field(default_factory=list)
-    played: list[Row] = field(default_factory=list)
-    failure: BaseException | None = None
-    recorded: bool = False  # an answer of this call came over the network
-    online: bool = False  # the present attempt went to the network
-    unsaid: Mapping[str, Any] = field(default_factory=dict)  # fields that its requests are found with all the same
-    address: str | None = None  # what its requests are found by in place of where they go
-    post: Postbox | None = None  # nothing goes to the network
-    question: Question | None = None  # what is to be asked in a batch, and is not on its way in one
-    delivered: Delivered | None = None  # the latest answer is of a batch
-    unread: str = ""  # why nobody can read that one
-
-
-CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)
-
-
-def keep_answer() -> None:
-    """Write down what the call in progress received: the judge found it to be an answer, not an error."""
-    call = CALL.get()
-    if call is None:
-        return
-    while call.pending:
-        plain, row, origin = call.pending.pop(0)
-        call.asked[plain] += 1
-        if origin is not None:
-            row = replace(row, cached=call.repeats(origin))
-        try:
-            call.played.append(call.keep(row))
-        except Exception as error:
-            call.failure = error  # also where the judge's code catches it
-            raise
-        call.recorded = True
-        _check_size(call)
-
-
-def _check_size(call: Call) -> None:
-    """Raise AnswerTooLargeError where the latest answer is one: replayed or not, nobody is to read it."""
-    if call.played[-1].oversize:
-        call.failure = AnswerTooLargeError(call.played[-1])  # also where the judge's code catches it
-        raise call.failure
-
-
-def drop_answer() -> None:
-    """Forget what the call in progress received: it is an error, and the next attempt starts from the beginning."""
-    call = CALL.get()
-    if call is not None:
-        call.pending.clear()
-        call.asked.clear()
-        call.played.clear()
-        call.online = False
-
-
-def find_with(fields: Mapping[str, Any]) -> None:
-    """Look for what the call in progress asks as if its requests held these fields of their JSON, too.
-
-    So a request is found by what it says, where two spellings say the same and a server takes only one of them.
-    """
-    call = CALL.get()
-    if call is not None:
-        call.unsaid = fields
-
-
-def find_at(address: str) -> None:
-    """Look for what the call in progress asks as if it went to this address, whatever account it goes through.
-
-    The address of a cloud names a resource, a project or a region, none of which is part of what was asked.
-    """
-    call = CALL.get()
-    if call is not None:
-        call.address = address
-
-
-def check_call() -> None:
-    """Raise what ended the call in progress, where the judge's own code caught it."""
-    call = CALL.get()
-    if call is not None and call.failure is not None:
-        raise call.failure
-
-
-def is_recorded() -> bool:
-    """Tell whether HTTP is routed through recordings just now."""
-    return CALL.get() is not None
-
-
-def was_played() -> bool:
-    """Tell whether what the call in progress received came from a recording: asking again would not change it."""
-    call = CALL.get()
-    return call is not None and bool(call.played) and not call.online
-
-
-def posted() -> bool:
-    """Tell whether the call in progress is answered from recordings and batches alone."""
-    call = CALL.get()
-    return call is not None and call.post is not None
-
-
-def postpone(*, unless_asked: int = 0) -> None:
-    """Raise PostponedError where the call in progress got its answer in a batch: another one has to answer it.
-
-    With `unless_asked` not where so many batches did already.
-    """
-    call = CALL.get()
-    if call is None or call.delivered is None or (unless_asked and call.delivered.tries >= unless_asked):
-        return
-    drop_answer()
-    raise PostponedError
-
-
-def leave_unread(why: str) -> None:
-    """Raise PostponedError where the call in progress got an answer in a batch that nobody can read.
-
-    At once such an answer ends the recording, before more of the kind are paid for. Those of a batch are paid for, and
-    the others are as good as they were.
-    """
-    call = CALL.get()
-    if call is not None and call.delivered is not None:
-        call.unread = why
-        postpone()
-
-
-def replaying() -> bool:
-    """Tell whether the call in progress is answered from recordings alone."""
-    call = CALL.get()
-    return call is not None and call.missing is not None
-
 
 # What recordings call the machine that a judge runs on, whatever its address says: servers print several of its names.
 THIS_MACHINE = "127.0.0.1"
@@ -391,75 +177,16 @@ def _routing() -> Any:
 
         def can_play_response_for(self, request: Any) -> bool:
             call = CALL.get()
-            if call is None:
-                return False
-            if call.eager or call.missing is None:  # a judge of ours that replays holds no key but those of its table
-                know_request(request.headers, request.uri)  # before anything can be said of the request
-            if call.failure is not None:  # the judge's code swallowed it and asks again
-                raise call.failure
-            if _found(call, request) is not None:
-                return True
-            if call.missing is not None:
-                try:
-                    call.missing()
-                except BaseException as failure:
-                    call.failure = failure
-                    raise
-            call.online = True
-            return call.post is not None and _collected(call, call.post, request)
+            return call is not None and _can_play(call, request)
 
         def play_response(self, request: Any) -> dict[str, Any]:
             call = CALL.get()
             assert call is not None
-            row = _found(call, request)
-            if row is None:
-                return self._deliver(call, request)
-            call.asked[_plain_digest(call, request)] += 1
-            call.played.append(row)
-            _check_size(call)
-            return {
-                "status": {"code": row.status, "message": None},
-                "headers": _headers_of(row),
-                "body": {"string": row.body},
-            }
-
-        def _deliver(self, call: Call, request: Any) -> dict[str, Any]:
-            """Return a batch's answer, and write it down as one that came over the network."""
-            assert call.delivered is not None
-            response = {
-                "status": {"code": call.delivered.status, "message": None},
-                "headers": {"content-type": [JSON]},
-                "body": {"string": call.delivered.body},
-            }
-            self.append(request, response)
-            return response
+            return _play(call, request)
 
         def append(self, request: Any, response: Any) -> None:
-            call = CALL.get()
-            if call is None:
-                return
-            status = response["status"]["code"]
-            if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
-                return
-            received = _decoded(response)
-            # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
-            body = scrubbed(received if call.eager else thinned(unsigned(received)))
-            plain = _plain_digest(call, request)
-            row = Row(
-                _digest(call, request, call.asked[plain]),
-                call.pair,
-                call.repeat,
-                status,
-                body,
-                redacted(_header(response, "content-type")),
-                location=_location(response),
-                by="batch" if call.delivered else "",
-                exact=call.eager,
-            )
-            request_alone = request_digest(request.method, _address(call, request), _body_of(request))
-            call.pending.append((plain, row, origin_of(received, request_alone)))
-            if call.eager:
-                keep_answer()
+            if (call := CALL.get()) is not None:
+                _receive(call, request, response)
 
         def find_requests_with_most_matches(self, _request: Any) -> list[Any]:
             return []  # vcrpy would compare the request with every recording
@@ -467,9 +194,39 @@ def _routing() -> Any:
     return RoutingCassette
 
 
-def _collected(call: Call, post: Postbox, request: Any) -> bool:
+def _can_play(call: Call, request: Any) -> bool:
+    """Tell whether a recording or a batch answers a request; raises what ends the call where nothing may."""
+    if call.eager or not call.is_replayed:  # a judge of ours that replays holds no key but those of its table
+        know_request(request.headers, request.uri)  # before anything can be said of the request
+    call.check()  # the judge's code swallowed it and asks again
+    if _find_row(call, request) is not None:
+        return True
+    if call.missing is not None:
+        try:
+            call.missing()
+        except BaseException as failure:
+            call.fail(failure)
+    call.online = True
+    return call.post is not None and _take_delivered(call, call.post, request)
+
+
+def _play(call: Call, request: Any) -> dict[str, Any]:
+    row = _find_row(call, request)
+    if row is None:
+        return _deliver(call, request)
+    call.asked[_digest(call, request, 0)] += 1
+    call.play(row)
+    headers = {"content-type": [row.content_type], **({"location": [row.location]} if row.location else {})}
+    return _response(row.status, headers, row.body)
+
+
+def _response(status: int, headers: dict[str, list[str]], body: bytes) -> dict[str, Any]:
+    return {"status": {"code": status, "message": None}, "headers": headers, "body": {"string": body}}
+
+
+def _take_delivered(call: Call, post: Postbox, request: Any) -> bool:
     """Tell whether a batch answered a request; raise PostponedError where none did, with what is to be asked."""
-    digest = _digest(call, request, call.asked[_plain_digest(call, request)])
+    digest = _digest(call, request, call.asked[_digest(call, request, 0)])
     question = Question(digest, _body_of(request))
     call.delivered = post.take(digest)
     call.question = None if call.delivered is None and post.waits(digest) else question
@@ -478,9 +235,38 @@ def _collected(call: Call, post: Postbox, request: Any) -> bool:
     return True
 
 
-def _headers_of(row: Row) -> dict[str, list[str]]:
-    headers = {"content-type": [row.content_type]}
-    return {**headers, "location": [row.location]} if row.location else headers
+def _deliver(call: Call, request: Any) -> dict[str, Any]:
+    """Return a batch's answer, and write it down as one that came over the network."""
+    assert call.delivered is not None
+    response = _response(call.delivered.status, {"content-type": [JSON]}, call.delivered.body)
+    _receive(call, request, response)
+    return response
+
+
+def _receive(call: Call, request: Any, response: Any) -> None:
+    """Take an answer of the network: kept as it arrives where the judge is eager, else when it is known to be final."""
+    status = response["status"]["code"]
+    if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
+        return
+    received = _decoded(response)
+    # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
+    body = scrubbed(received if call.eager else thinned(unsigned(received)))
+    plain = _digest(call, request, 0)
+    row = Row(
+        _digest(call, request, call.asked[plain]),
+        call.pair,
+        call.repeat,
+        status,
+        body,
+        redacted(_header(response, "content-type")),
+        location=_location(response),
+        by="batch" if call.delivered else "",
+        exact=call.eager,
+    )
+    request_alone = request_digest(request.method, _address(call, request), _body_of(request))
+    call.pending.append((plain, row, origin_of(received, request_alone)))
+    if call.eager:
+        call.keep_answer()
 
 
 def _header(response: Any, wanted: str) -> str:
@@ -516,9 +302,9 @@ def _location(response: Any) -> str:
     return redacted(USER_INFO.sub("", address) + _query(parse_qsl(query)) + kept)
 
 
-def _found(call: Call, request: Any) -> Row | None:
+def _find_row(call: Call, request: Any) -> Row | None:
     """Return the row that answers a request, remembered on it: vcrpy asks whether there is one, then for it."""
-    occurrence = call.asked[_plain_digest(call, request)]
+    occurrence = call.asked[_digest(call, request, 0)]
     digest = _digest(call, request, occurrence)
     known: dict[str, Row] = request.__dict__.setdefault("_judgefixtures_rows", {})
     if digest not in known:
@@ -532,10 +318,6 @@ def _found(call: Call, request: Any) -> Row | None:
 
 def _address(call: Call, request: Any) -> str:
     return call.address or str(request.uri)
-
-
-def _plain_digest(call: Call, request: Any) -> str:
-    return _digest(call, request, 0)
 
 
 def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import SkipValidation
 
-from judgefixtures.config.judge_table import JudgeTable
 from judgefixtures.config.run_tables import (
     CLEAR_DATASETS,
     CLOSE_DATASETS,
@@ -22,8 +21,8 @@ from judgefixtures.config.run_tables import (
     SwapTable,
     Waiver,
 )
-from judgefixtures.config.shapes import StrictTable
 from judgefixtures.material.cues import FAMILIES, Families, OwnFamily
+from judgefixtures.providers.tables import JudgeTable, StrictTable
 from judgefixtures.sources.described import Source
 from judgefixtures.words.errors import JudgeFixturesError, choices, heading
 from judgefixtures.words.secrets import masked

@@ -10,13 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from judgefixtures.config.in_force import Config, source_of
-from judgefixtures.config.judge_table import JudgeTable
 from judgefixtures.config.places import Place, check_names, read_toml, validated
-from judgefixtures.config.provider_keys import PLAN_KEYS, plan_keys
-from judgefixtures.config.run_tables import GATES, SWAP_FAMILIES, DatasetTable, GateTable, TermsTable, WholeTable
-from judgefixtures.config.shapes import Table
+from judgefixtures.config.run_tables import GATES, SWAP_FAMILIES, DatasetTable, GateTable, Table, TermsTable, WholeTable
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
+from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.sample import check
 from judgefixtures.words.errors import JudgeFixturesError, check_known, choices, heading
@@ -123,7 +121,7 @@ def build_config(
     families = (*cues, *OTHER_FAMILIES)
     _check_references(root, families, datasets, tables, place)
     judges = {name: _judge(name, tables, place, folder) for name in tables}
-    if root.detector.judge is not None and judges[root.detector.judge].provider == "imported":
+    if root.detector.judge is not None and not judges[root.detector.judge].record.is_asked:
         raise JudgeFixturesError(
             f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
             "nothing: name a judge with a model."

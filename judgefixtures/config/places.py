@@ -12,10 +12,17 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from judgefixtures.config.judge_table import ConnectionTable, JudgeTable
-from judgefixtures.config.run_tables import CanaryTable, ControlTable, DatasetTable, SecurityTable, SwapTable, Waiver
-from judgefixtures.config.shapes import Table
+from judgefixtures.config.run_tables import (
+    CanaryTable,
+    ControlTable,
+    DatasetTable,
+    SecurityTable,
+    SwapTable,
+    Table,
+    Waiver,
+)
 from judgefixtures.material.cues import LONGEST_NAME, NAME
+from judgefixtures.providers.tables import ConnectionTable, JudgeTable
 from judgefixtures.words.errors import JudgeFixturesError, choices, heading
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from judgefixtures.config.shapes import Share, StrictTable, Table
+from judgefixtures.providers.tables import StrictTable
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.words.errors import choices
+
+Table = dict[str, Any]  # as TOML has it
+Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class DatasetTable(StrictTable):

@@ -1,4 +1,4 @@
-"""Providers: who answers a prompt. One class with one method each; what an answer means is decided here.
+"""Providers: who answers a prompt. One file each, with its record, its class and its batches; the seam to them is here.
 
 A provider sends a prompt through its official SDK and reads the answer off the wire, so that a page of
 HTML, an empty body or an error inside a 200 is seen as what it is, whatever the SDK makes of it.
@@ -6,12 +6,14 @@ HTML, an empty body or an error inside a 200 is seen as what it is, whatever the
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from judgefixtures.config import JudgeTable
+from judgefixtures.cassettes.calls import Call
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.scores import is_whole
 from judgefixtures.reading.verdicts import InvalidKind
@@ -19,13 +21,23 @@ from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import PLACEHOLDER_KEY, know, know_address
 from judgefixtures.words.texts import encodable
 
+if TYPE_CHECKING:
+    from judgefixtures.providers.bulk import BatchProvider
+    from judgefixtures.providers.tables import JudgeTable
+
 __all__ = [
+    "FLEX",
+    "LIMITS",
     "LOGPROBS",
     "PLACEHOLDER_KEY",
+    "PROVIDERS",
     "TOOL",
+    "UNSET",
     "Answer",
     "FatalJudgeError",
     "Provider",
+    "Quota",
+    "Record",
     "RefusedError",
     "RetryableError",
     "UnsupportedError",
@@ -33,8 +45,8 @@ __all__ = [
     "api_key",
     "know_credentials",
     "load_provider",
+    "record_of",
     "schema_of",
-    "sent_as",
 ]
 
 
@@ -149,8 +161,11 @@ class Provider(Protocol):
         """The names of the parameters that go with a prompt."""
         ...  # pragma: no cover
 
-    async def complete(self, prompt: str) -> Answer:
-        """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
+    async def complete(self, prompt: str, call: Call) -> Answer:
+        """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
+
+        `call` is told what the question is found by in recordings, where that is not what is sent.
+        """
         ...  # pragma: no cover
 
     async def close(self) -> None:
@@ -162,38 +177,51 @@ class Provider(Protocol):
         ...  # pragma: no cover
 
 
-_FORMAT = frozenset({"response_format", "response_mime_type", "response_json_schema"})
+UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
+FLEX = "flex"  # a service tier at half the price, for whoever can wait
 TOOL = "tool_choice"  # the forced call of a tool whose input is the verdict, where there are no structured outputs
-_THINKING = frozenset({"reasoning_effort", "thinking_config"})
 LIMITS = ("max_tokens", "max_completion_tokens")  # OpenAI's older and newer name for one limit
 LOGPROBS = frozenset({"logprobs", "top_logprobs", "response_logprobs"})  # a verdict counts without them, too
-# What a rejected parameter is sent as, by any provider: a gateway passes on what the model behind it calls it. By the
-# name in the error, without case and separators.
-_SENT_AS = {
-    **dict.fromkeys(("responseformat", "responsejsonschema", "responsemimetype", "responseschema"), _FORMAT),
-    **dict.fromkeys(("thinkingconfig", "thinkingbudget", "thinkinglevel", "reasoningeffort"), _THINKING),
-    **{name.replace("_", ""): frozenset(LIMITS) for name in LIMITS},
-    **{name.replace("_", ""): LOGPROBS for name in LOGPROBS},
-    # What Anthropic's API calls them, in a path of fields.
-    "outputconfig": frozenset({"response_format", "reasoning_effort"}),
-    **dict.fromkeys(("outputconfig.format", "outputformat"), frozenset({"response_format"})),
-    **dict.fromkeys(("outputconfig.effort", "effort"), frozenset({"reasoning_effort"})),
-    **dict.fromkeys(("toolchoice", "tools"), frozenset({TOOL})),
-    "thinking": frozenset({"thinking_config"}),
-    **{
-        name.replace("_", ""): frozenset({name})
-        for name in ("temperature", "seed", "max_output_tokens", "service_tier")
-    },
-}
 
 
-def sent_as(parameter: str) -> frozenset[str]:
-    """Return the names under which providers send a parameter that a server rejects; empty if none does.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """All that is known of a provider before it is asked: whoever has to know it reads it here, and nowhere else.
 
-    >>> sorted(sent_as("thinkingBudget"))
-    ['reasoning_effort', 'thinking_config']
+    `key` has to be given: the environment variable of the provider's API key, None only where there is nobody to send
+    one to (a log, or code of the user's). Nobody inherits another's: a class that speaks another one's wire format has
+    a record of its own, with its own key, address and account.
     """
-    return _SENT_AS.get(parameter.replace("_", "").lower(), frozenset())
+
+    answers: Callable[[JudgeTable], Provider]  # its class
+    key: str | None
+    url: str | None = None  # where it is asked, unless the table says otherwise
+    api: str = "its API"  # what messages call it
+    batches: Callable[[JudgeTable], BatchProvider] | None = None
+    is_asked: bool = True  # not: the answers are those of a log
+    is_code: bool = False  # a function of the user's: it makes its own calls, and no parameters are sent
+    thinking: tuple[str, ...] = ()  # the keys about thinking that it takes
+    tiers: tuple[str, ...] = ()  # the service tiers that it documents
+    connection: tuple[str, ...] = ()  # the keys of a connection table that it takes
+    formats: tuple[str, ...] = ("json_schema", "json_object", "none")  # the values of response_format that it takes
+    hottest: float = 2.0  # temperature
+    seed: bool = True
+    logprobs: bool = True  # it tells token probabilities
+    suspects: tuple[str, ...] = ("logprobs",)  # what servers answer 500 to where they do not know it
+    ends: str = ""  # where its list of models names the day on which it ends one
+    account: Mapping[str, str] = field(default_factory=dict)  # what goes with the key to its own address: variables
+    is_trusted: Callable[[JudgeTable], bool] = lambda table: table.connection is None  # its key may go to the address
+    defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {}  # what follows from a table's keys
+    check: Callable[[JudgeTable], None] = lambda _: None  # raises ValueError for what only this provider does not take
+    identity: Callable[[JudgeTable], Mapping[str, Any]] = lambda _: {}  # what else decides who answers
+
+    def __post_init__(self) -> None:
+        if self.is_asked and not self.is_code and not self.key:
+            raise ValueError(
+                'a provider\'s record has to name the environment variable of its API key (key = "NAME_API_KEY"): '
+                "without one, questions would be sent with no key at all. A server that takes none is asked with "
+                'provider = "openai" and base_url.'
+            )
 
 
 def api_key(table: JudgeTable) -> str:
@@ -233,19 +261,24 @@ def schema_of(table: JudgeTable) -> dict[str, Any]:
     return VERDICT_SCHEMA | {"properties": properties, "required": list(properties)}
 
 
-# Who answers, by the `provider` of a judge's table: imported when a judge of it is made.
+# The file of each provider, by the `provider` of a judge's table. It is imported when something of it is asked for.
 PROVIDERS = {
-    "openai": "judgefixtures.providers.openai:OpenAIProvider",
-    "azure": "judgefixtures.providers.azure:AzureProvider",
-    "google": "judgefixtures.providers.google:GoogleProvider",
-    "anthropic": "judgefixtures.providers.anthropic:AnthropicProvider",
-    "python": "judgefixtures.providers.python:PythonProvider",
-    "imported": "judgefixtures.providers.logged:ImportedProvider",
+    "openai": "judgefixtures.providers.openai",
+    "azure": "judgefixtures.providers.azure",
+    "google": "judgefixtures.providers.google",
+    "anthropic": "judgefixtures.providers.anthropic",
+    "python": "judgefixtures.providers.python",
+    "imported": "judgefixtures.providers.logged",
 }
+
+
+@functools.cache
+def record_of(provider: str) -> Record:
+    """Return what is known of a provider; no SDK is imported."""
+    record: Record = importlib.import_module(PROVIDERS[provider]).RECORD
+    return record
 
 
 def load_provider(table: JudgeTable) -> Provider:
     """Return the provider of a judge's table; nothing is sent, and no SDK imported, before the first question."""
-    room, _, name = PROVIDERS[table.provider].partition(":")
-    provider: Provider = getattr(importlib.import_module(room), name)(table)
-    return provider
+    return table.record.answers(table)

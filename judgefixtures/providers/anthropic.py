@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
+import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from judgefixtures.cassettes.calls import Call
 from judgefixtures.cassettes.thinning import tool_inputs
-from judgefixtures.config import JudgeTable
-from judgefixtures.providers import (
-    PLACEHOLDER_KEY,
-    TOOL,
-    Answer,
-    FatalJudgeError,
-    RetryableError,
-    Usage,
-    api_key,
-    schema_of,
+from judgefixtures.providers import TOOL, UNSET, Answer, FatalJudgeError, Record, RetryableError, Usage, schema_of
+from judgefixtures.providers.bulk import (
+    SKEW,
+    BatchProvider,
+    Limits,
+    Line,
+    Page,
+    Results,
+    State,
+    UncertainError,
+    made,
+    moment,
+    named,
+    older,
+    pages,
 )
-from judgefixtures.providers.wire import (
-    Wire,
-    as_table,
-    error_answer,
-    error_object,
-    exchange,
-    failure,
-    http_client,
-    status_in,
-    text_or_none,
-    tokens,
-    tokens_together,
-    understood,
-    without_switches,
-)
+from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
+from judgefixtures.providers.tables import ASKING, JudgeTable
+from judgefixtures.providers.tokens import tokens, tokens_together
+from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.verdicts import InvalidKind, folded
 from judgefixtures.words.secrets import redacted
 
 if TYPE_CHECKING:
+    import httpx2
     from anthropic import AsyncAnthropic
 
-DEFAULT_BASE_URL = "https://api.anthropic.com"
 # The last version of the API that knows a temperature, and that only of the models which still take one. Without a
 # temperature the version is the SDK's own.
 WITH_TEMPERATURE = "2023-06-01"
@@ -77,70 +73,43 @@ STATUS_OF = {  # of an error that comes in a 200, by its type
 }
 STATING = frozenset(map(folded, ("selected_response", "score")))
 CALLED = "the model called a tool instead of answering"
+TRANSFER = 600.0  # seconds for a batch of questions or its answers
+NO_ANSWER = frozenset({"expired", "canceled"})  # results of questions that were not asked
+LEAST_THOUGHT = 1024  # tokens, by Anthropic's API
 
 
-class AnthropicProvider:
+class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
     """Answers prompts through the anthropic SDK, with its own retries off."""
 
-    def __init__(self, table: JudgeTable) -> None:
-        self._table = table
-        self._model = str(table.model)
-        self._client: AsyncAnthropic | None = None
-        self.dropped: frozenset[str] = frozenset()
-
-    @property
-    def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt and could be left out."""
-        return frozenset(parameters(self._table, self.dropped))
-
-    async def complete(self, prompt: str) -> Answer:
+    async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
         create = self.connected().messages.with_raw_response.create
-        body = request(self._table, self.dropped, prompt)
+        body = request(self.table, self.dropped, prompt)
         # In extra_body, which is sent as it is: the SDK's own parameters know no temperature, and for the names of
         # some models it warns.
-        call = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
-        return understood(read, await exchange(call, self._table.base_url), self._model)
+        asked = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
+        return await self.answer(read, asked, call)
 
-    async def shutdown_date(self) -> str | None:
-        """Return the day on which the provider says that it ends the model; asked of Anthropic itself only."""
-        if self._table.base_url is not None:
-            return None
-        try:
-            found = await self.connected().models.with_raw_response.retrieve(self._model)
-            told = as_table(await found.json()).get("retires_at")
-        except Exception:  # a courtesy: whatever goes wrong here must not cost a recording
-            return None
-        return text_or_none(told)
+    async def describe_model(self) -> Any:
+        """Return what Anthropic's list of models says of this one."""
+        return await (await self.connected().models.with_raw_response.retrieve(self.model)).json()
 
-    async def close(self) -> None:
-        """Close the connections; the next question opens them again."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+    def parameters(self) -> dict[str, Any]:
+        """Return what can be left out of a request, by the names that the other providers have for it."""
+        return parameters(self.table, self.dropped)
 
-    def forget(self) -> None:
-        """Drop the connections: they belong to an event loop that is gone."""
-        self._client = None
+    def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncAnthropic:
+        """Return the SDK's client."""
+        from anthropic import AsyncAnthropic
 
-    def connected(self) -> AsyncAnthropic:
-        """Return the SDK's client, which opens connections when it first asks."""
-        if self._client is None:
-            from anthropic import AsyncAnthropic
-
-            key = (
-                api_key(self._table) or PLACEHOLDER_KEY
-            )  # before the SDK's variables are hidden: it may be one of them
-            with without_switches():
-                self._client = AsyncAnthropic(
-                    api_key=key,
-                    base_url=endpoint(self._table.base_url),
-                    max_retries=0,
-                    http_client=http_client(self._table.base_url, self._table.timeout),
-                    timeout=self._table.timeout,
-                    open_telemetry=False,
-                )
-        return self._client
+        return AsyncAnthropic(
+            api_key=key,
+            base_url=endpoint(self.table.base_url or str(self.table.record.url)),
+            max_retries=0,
+            http_client=http,
+            timeout=self.table.timeout,
+            open_telemetry=False,
+        )
 
 
 def version_of(*bodies: Mapping[str, Any]) -> dict[str, str]:
@@ -152,13 +121,13 @@ def version_of(*bodies: Mapping[str, Any]) -> dict[str, str]:
     return {"anthropic-version": WITH_TEMPERATURE} if any("temperature" in body for body in bodies) else {}
 
 
-def endpoint(base_url: str | None) -> str:
+def endpoint(address: str) -> str:
     """Return the address that the SDK is given, which puts the version behind it.
 
-    >>> endpoint("http://127.0.0.1:8080/v1/"), endpoint(None)
-    ('http://127.0.0.1:8080', 'https://api.anthropic.com')
+    >>> endpoint("http://127.0.0.1:8080/v1/")
+    'http://127.0.0.1:8080'
     """
-    return (base_url or DEFAULT_BASE_URL).rstrip("/").removesuffix("/v1")
+    return address.rstrip("/").removesuffix("/v1")
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -312,3 +281,169 @@ def _usage(usage: Any) -> Usage:
         tokens(written),
         text_or_none(counts.get("service_tier")),
     )
+
+
+class AnthropicBatches(BatchProvider):
+    """Batches of messages: questions in the request itself, answers as lines behind an address of their own.
+
+    Such a batch can be given no name. After a kill the one that was made is told by what it answers.
+    """
+
+    limits = Limits(100_000, 256 * 10**6)
+
+    def __init__(self, table: JudgeTable) -> None:
+        self._provider = AnthropicProvider(table)
+        super().__init__(self._provider)
+
+    async def send(self, _intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
+        """Make a batch; it can be given no name."""
+        # In extra_body, because that is sent as it is: exactly what the SDK was about to send.
+        requests = [{"custom_id": line.id, "params": json.loads(line.body)} for line in lines]
+        headers = version_of(*(each["params"] for each in requests))
+        about_to()
+        asked = self._provider.connected().messages.batches.with_raw_response.create(
+            requests=[], extra_body={"requests": requests}, extra_headers=headers, timeout=TRANSFER
+        )
+        return await made(self.exchange(asked), self._provider.model, _refuses)
+
+    async def find(
+        self, _intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str]
+    ) -> str | None:
+        """Return the batch that answers these questions, among those made since then and of their number."""
+        running = False
+        async for batches in pages(self._page):
+            for batch in batches:
+                at = moment(batch.get("created_at"))
+                if (at is not None and at < since - SKEW) or _total(batch) != len(ids):
+                    continue
+                if named(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
+                    continue
+                state = _state(batch)
+                if not state.ended:
+                    running = True
+                    continue
+                results = await self.fetch(named(batch), state)
+                if ids & (results.answers.keys() | results.failed.keys()):
+                    return named(batch)
+                running = running or not results.whole
+            if older([batch.get("created_at") for batch in batches], since):
+                break
+        if running:
+            raise UncertainError
+        return None
+
+    async def _page(self, after: str | None) -> Page:
+        more: dict[str, Any] = {"after_id": after} if after else {}
+        asked = self._provider.connected().messages.batches.with_raw_response.list(limit=100, **more)
+        page, batches = await self.page(asked, "data")
+        return batches, named(batches[-1]) if page.get("has_more") and batches else None
+
+    async def look(self, batch: str) -> State:
+        """Return where a batch stands."""
+        return _state(await self.ask(self._provider.connected().messages.batches.with_raw_response.retrieve(batch)))
+
+    async def fetch(self, batch: str, _state: State, /) -> Results:
+        """Return the lines of answers."""
+        # `results` would ask where the answers are, and that was told.
+        path = f"/v1/messages/batches/{batch}/results"
+        asked = self._provider.connected().get(path, cast_to=object, options={"timeout": TRANSFER})
+        rows, whole = await self.download(asked)
+        results = Results(whole=whole)
+        for row in rows:
+            _add(results, row, self._provider.model, batch)
+        return results
+
+
+def _state(batch: dict[str, Any]) -> State:
+    word = str(batch.get("processing_status"))
+    return State(word == "ended", word, _total(batch), "", batch)
+
+
+def _total(batch: dict[str, Any]) -> int:
+    return sum(tokens(count) or 0 for count in as_table(batch.get("request_counts")).values())
+
+
+def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
+    """Add a line of the answers."""
+    name, result = row.get("custom_id"), as_table(row.get("result"))
+    if not isinstance(name, str):
+        results.nameless += 1
+        return
+    if result.get("type") == "succeeded" and isinstance(result.get("message"), dict):
+        results.add(name, 200, result["message"], model, batch)
+    elif result.get("type") == "errored":
+        error = as_table(result.get("error"))
+        kind = str(as_table(error.get("error")).get("type"))
+        results.add(name, STATUS_OF.get(kind, 500), error, model, batch)
+    elif result.get("type") in NO_ANSWER:
+        results.fail(name, str(result["type"]))
+    else:
+        results.fail(name, results.strange(row))
+
+
+def _refuses(body: Mapping[str, Any]) -> bool:
+    """Tell whether a body is an error as Anthropic's API tells it."""
+    return body.get("type") == "error" and isinstance(as_table(body.get("error")).get("type"), str)
+
+
+def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Make room for what Claude is told to think: its API counts that as output, and takes no temperature beside it."""
+    budget = written.get("thinking_budget")
+    if type(budget) is not int or budget == 0:
+        return {}
+    made: dict[str, Any] = {}
+    for kind in ("", "plan_") if written.get("strategy") in ASKING else ("",):
+        made[f"{kind}temperature"] = UNSET
+        if budget > 0:
+            made[f"{kind}max_output_tokens"] = budget + JudgeTable.model_fields[f"{kind}max_output_tokens"].default
+    return made
+
+
+def _check(table: JudgeTable) -> None:
+    """Raise ValueError for what Anthropic's API does not take, above all where the model is to think."""
+    if table.response_format == "json_object":
+        raise ValueError(
+            "response_format 'json_object' is none of provider 'anthropic': it takes 'json_schema', "
+            "'tool' (a forced tool call, for models before structured outputs) or 'none'"
+        )
+    budget = table.thinking_budget or 0
+    asked = ("", "plan_") if table.asks_for_plans else ("",)
+    for key in (f"{kind}temperature" for kind in asked):
+        if budget and getattr(table, key) not in (None, 1):
+            raise ValueError(
+                f'{key}: a model of Anthropic\'s takes none while it thinks; leave it out, or set "{UNSET}"'
+            )
+    if 0 < budget < LEAST_THOUGHT:
+        raise ValueError(
+            f"thinking_budget: Anthropic's API takes {LEAST_THOUGHT} or more, 0 for none, or -1 for "
+            "as much as the model wants"
+        )
+    for key in (f"{kind}max_output_tokens" for kind in asked):
+        if budget >= (limit := getattr(table, key)):
+            raise ValueError(
+                f"{key} = {limit} leaves no room after thinking_budget = {budget}: thinking counts as "
+                f"output. Set it to {budget + 512} or more, or leave it out"
+            )
+    if budget and table.response_format == "tool":
+        raise ValueError(
+            "response_format 'tool' forces a tool call, which Anthropic's API refuses while the model "
+            "thinks: use 'json_schema' or 'none', or no thinking_budget"
+        )
+
+
+RECORD = Record(
+    answers=AnthropicProvider,
+    key="ANTHROPIC_API_KEY",
+    url="https://api.anthropic.com",
+    api="Anthropic's API",
+    batches=AnthropicBatches,
+    thinking=("reasoning_effort", "thinking_budget"),
+    tiers=("auto", "standard_only"),
+    formats=("json_schema", "tool", "none"),
+    hottest=1.0,
+    seed=False,
+    logprobs=False,
+    ends="retires_at",
+    defaults=_room_to_think,
+    check=_check,
+)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from judgefixtures.cassettes.replay import find_at
-from judgefixtures.config import JudgeTable
-from judgefixtures.providers import Answer, FatalJudgeError
+from judgefixtures.cassettes.calls import Call
+from judgefixtures.providers import Answer, FatalJudgeError, Record
+from judgefixtures.providers.faults import ADDRESS_REMEDY, UNKNOWN_MODEL
 from judgefixtures.providers.openai import OpenAIProvider
-from judgefixtures.providers.wire import ADDRESS_REMEDY, UNKNOWN_MODEL
+from judgefixtures.providers.tables import JudgeTable
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import AsyncOpenAI
 
 
@@ -21,15 +23,11 @@ class AzureProvider(OpenAIProvider):
     Recordings are found by the deployment's name alone: the resource and the API's version are no part of them.
     """
 
-    def __init__(self, table: JudgeTable) -> None:
-        super().__init__(table)
-        self._found_at = f"https://azure/deployments/{table.deployment}/chat/completions"
-
-    async def complete(self, prompt: str) -> Answer:
+    async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
-        find_at(self._found_at)
+        call.address = f"https://azure/deployments/{deployment_of(self.table)}/chat/completions"
         try:
-            return await super().complete(prompt)
+            return await super().complete(prompt, call)
         except FatalJudgeError as error:
             if (remedy := self._remedy(str(error))) is None:
                 raise
@@ -43,21 +41,70 @@ class AzureProvider(OpenAIProvider):
             return f"{said} -- check api_version {table}."
         if remedy.startswith(UNKNOWN_MODEL):
             return (
-                f"{said} -- the deployment asked for is {self._table.deployment!r}: check deployment (without it, "
+                f"{said} -- the deployment asked for is {deployment_of(self.table)!r}: check deployment (without it, "
                 f"model) and endpoint {table}."
             )
         if remedy == ADDRESS_REMEDY:
             return f"{said} -- there is nothing at this address: check endpoint, deployment and api_version {table}."
         return None
 
-    def _made(self, **options: Any) -> AsyncOpenAI:
+    def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
+        """Return the SDK's client."""
         from openai import AsyncAzureOpenAI
 
-        connection = self._table.connection
+        connection = self.table.connection
         assert connection is not None  # the table was checked
         return AsyncAzureOpenAI(
+            api_key=key,
+            max_retries=0,
+            http_client=http,
             azure_endpoint=str(connection.endpoint),
-            azure_deployment=self._table.deployment,
+            azure_deployment=deployment_of(self.table),
             api_version=connection.api_version,
-            **options,
         )
+
+
+HOSTS = (".azure.com", ".azure.us", ".azure.cn", ".azure-api.net")
+
+
+def deployment_of(table: JudgeTable) -> str | None:
+    """Return the name of the deployment: the model's own unless the connection says otherwise."""
+    return (table.connection.deployment if table.connection is not None else None) or table.model
+
+
+def _is_azures(table: JudgeTable) -> bool:
+    """Tell whether an address is one of Azure's own hosts, for which its key is meant."""
+    parts = urlsplit(table.address or "")
+    return parts.scheme == "https" and (parts.hostname or "").endswith(HOSTS)
+
+
+def _check(table: JudgeTable) -> None:
+    if table.base_url is not None:
+        raise ValueError("provider 'azure' takes no base_url: its address is connection.endpoint")
+    for key in ("endpoint", "api_version"):
+        if table.connection is None or getattr(table.connection, key) is None:
+            raise ValueError(f"provider 'azure' needs {key} in the judge's connection table")
+    if "/openai" in urlsplit(table.address or "").path:
+        raise ValueError(
+            "connection.endpoint is the resource's address alone: leave out /openai and what follows it, which the "
+            "SDK puts behind it"
+        )
+
+
+def _named(table: JudgeTable) -> dict[str, Any]:
+    """Return the deployment's part of an identity: its name, where it is not the model's, decides who answers."""
+    deployment = deployment_of(table)
+    return {} if deployment == table.model else {"deployment": deployment}
+
+
+RECORD = Record(
+    answers=AzureProvider,
+    key="AZURE_OPENAI_API_KEY",
+    thinking=("reasoning_effort",),
+    tiers=("auto", "default", "flex", "priority"),
+    connection=("endpoint", "deployment", "api_version"),
+    suspects=("logprobs", "response_format"),
+    is_trusted=_is_azures,
+    check=_check,
+    identity=_named,
+)

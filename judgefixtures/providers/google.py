@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import io
+import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from judgefixtures.cassettes.replay import CALL, find_at, replaying
-from judgefixtures.config import JudgeTable
-from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, RetryableError, Usage, api_key, schema_of
-from judgefixtures.providers.wire import (
-    KEY_REMEDY,
-    Wire,
-    as_table,
-    error_answer,
-    error_object,
-    exchange,
-    failure,
-    http_client,
-    status_in,
-    text_or_none,
-    tokens,
-    tokens_together,
-    told,
-    told_token,
-    understood,
-    without_switches,
+from judgefixtures.cassettes.calls import CALL, Call
+from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, Record, RetryableError, Usage, schema_of
+from judgefixtures.providers.bulk import (
+    BatchProvider,
+    Limits,
+    Line,
+    Page,
+    Results,
+    State,
+    made,
+    named,
+    older,
+    one_line,
+    pages,
+    status_of,
 )
+from judgefixtures.providers.faults import KEY_REMEDY, error_answer, error_object, failure, status_in
+from judgefixtures.providers.tables import JudgeTable
+from judgefixtures.providers.tokens import tokens, tokens_together, told, told_token
+from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.probabilities import Token
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.secrets import know, masked
+from judgefixtures.words.texts import word_set
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,120 +52,101 @@ VERSIONED = re.compile(r"(?P<address>.*?)/(?P<version>v\d+(?:(?:alpha|beta)\d*)?
 RETRIED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 ENVELOPE = frozenset({"candidates", "modelVersion", "usageMetadata", "promptFeedback"})
 CUT_OFF = frozenset({"MAX_TOKENS", "LENGTH", "CONTINUATION"})
-WITHHELD = frozenset(
-    {
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "OTHER",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "MODEL_ARMOR",
-        "ESCALATION",
-        "IMAGE_SAFETY",
-        "IMAGE_PROHIBITED_CONTENT",
-        "IMAGE_RECITATION",
-        "IMAGE_OTHER",
-        "NO_IMAGE",
-        "TOO_MANY_TOOL_CALLS",
-        "MISSING_THOUGHT_SIGNATURE",
-        "PUP_LIMITED_DISABLED",
-    }
+WITHHELD = word_set(
+    "SAFETY RECITATION LANGUAGE OTHER BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR ESCALATION IMAGE_SAFETY "
+    "IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION IMAGE_OTHER NO_IMAGE TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE "
+    "PUP_LIMITED_DISABLED"
 )
 CUT_OFF_HINT = (
     "the answer was cut off: raise max_output_tokens, or let the model think less "
     "(thinking_budget = 0, thinking_level = MINIMAL)"
 )
+BATCHES_VERSION = "v1beta"  # the one that has batches
+INLINE = 19 * 10**6  # bytes of questions that fit into a request of 20 MB with what is around them
+MARK = "judgefixtures-"  # a batch's display name is this and its intent
+TRANSFER = 600  # seconds for a file of questions or answers
+# How a batch's state ends, whatever it begins with: JOB_STATE_ or BATCH_STATE_.
+OVER = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
+# google.rpc.Code from 0 on, as a status of HTTP; 0 for those that have none.
+RPC = (0, 499, 0, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401)
 
 
-class GoogleProvider:
+class GoogleProvider(HttpProvider["Client"]):
     """Answers prompts through the google-genai SDK, with its own retries and continuations off."""
 
     def __init__(self, table: JudgeTable, version: str | None = None) -> None:
-        self._table = table
-        self._model = str(table.model)
+        super().__init__(table)
         self._version = version  # of the API; None for the one that base_url names, or the default
-        self._client: Client | None = None
-        self._http: httpx2.AsyncClient | None = None
-        self._login = Login() if table.is_vertex else None
+        self._login = Login() if table.connection is not None else None  # a connection is one to Vertex AI
         self._configs: dict[frozenset[str], Any] = {}
-        self.dropped: frozenset[str] = frozenset()
 
-    @property
-    def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt."""
-        return frozenset(parameters(self._table, self.dropped))
-
-    async def complete(self, prompt: str) -> Answer:
+    async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError."""
         if self._login is not None:
-            if await self._login.changed():
+            if await self._login.changed(call):
                 await self.close()
             # Project, region and host are no part of what is asked: it is found as if Gemini's own API were asked.
-            find_at(f"{DEFAULT_BASE_URL}{DEFAULT_VERSION}/models/{self._model.rpartition('/')[2]}:generateContent")
+            model = self.model.rpartition("/")[2]
+            call.address = f"{DEFAULT_BASE_URL}{DEFAULT_VERSION}/models/{model}:generateContent"
         models = self.connected().aio.models
-        call = models.generate_content(model=self._model, contents=prompt, config=self._config())
-        wire = await exchange(call, self._table.base_url)
+        asked = models.generate_content(model=self.model, contents=prompt, config=self._config())
         try:
-            return understood(read, wire, self._model)
+            return await self.answer(read, asked, call)
         except FatalJudgeError as error:
             if self._login is None or KEY_REMEDY not in str(error):
                 raise
             raise FatalJudgeError(str(error).replace(KEY_REMEDY, LOGIN_REMEDY)) from None
 
+    def parameters(self) -> dict[str, Any]:
+        """Return what is sent beside model and contents."""
+        return parameters(self.table, self.dropped)
+
     async def close(self) -> None:
         """Close the connections; the next question opens them again."""
-        if self._http is not None and self._client is not None:
-            await self._http.aclose()
+        if self._client is not None:
             self._client.close()
-            self._client = self._http = None
+        await super().close()
 
     def forget(self) -> None:
         """Drop the connections: they belong to an event loop that is gone."""
-        self._client = self._http = None
+        super().forget()
         if self._login is not None:
             self._login.forget()
 
-    def connected(self) -> Client:
-        """Return the SDK's client, which opens connections when it first asks."""
-        if self._client is None:
-            import httpx2
-            from google.genai import Client, types
+    def make_client(self, key: str, http: httpx2.AsyncClient) -> Client:
+        """Return the SDK's client."""
+        import httpx2
+        from google.genai import Client, types
 
-            address, version = self._where()
-            account = self._account()
-            self._http = http_client(self._table.base_url, self._table.timeout)
-            with without_switches():
-                self._client = Client(
-                    **account,
-                    http_options=types.HttpOptions(
-                        base_url=address,
-                        api_version=version,
-                        timeout=int(self._table.timeout * 1000),
-                        # Given, or the SDK takes aiohttp where that happens to be installed.
-                        httpx_async_client=self._http,
-                        # Not used: the SDK's own would read certificates, and fail on a proxy that it cannot use.
-                        httpx_client=httpx2.Client(transport=httpx2.BaseTransport()),
-                    ),
-                )
-        return self._client
+        address, version = self._where()
+        return Client(
+            **self._account(key),
+            http_options=types.HttpOptions(
+                base_url=address,
+                api_version=version,
+                timeout=int(self.table.timeout * 1000),
+                # Given, or the SDK takes aiohttp where that happens to be installed.
+                httpx_async_client=http,
+                # Not used: the SDK's own would read certificates, and fail on a proxy that it cannot use.
+                httpx_client=httpx2.Client(transport=httpx2.BaseTransport()),
+            ),
+        )
 
     def _where(self) -> tuple[str | None, str]:
         """Return address and version of the API; None for the address that the SDK makes of a region."""
         if self._login is None:
-            address, version = endpoint(self._table.base_url)
+            address, version = endpoint(self.table.base_url or str(self.table.record.url))
             return address, self._version or version
-        if self._table.base_url is None:
+        if self.table.base_url is None:
             return None, VERTEX_VERSION
-        found = VERSIONED.match(self._table.base_url)
-        return (found["address"], found["version"]) if found else (self._table.base_url, VERTEX_VERSION)
+        found = VERSIONED.match(self.table.base_url)
+        return (found["address"], found["version"]) if found else (self.table.base_url, VERTEX_VERSION)
 
-    def _account(self) -> dict[str, Any]:
+    def _account(self, key: str) -> dict[str, Any]:
         """Return who is asked for an answer, and with which credentials."""
-        connection = self._table.connection
+        connection = self.table.connection
         if self._login is None or connection is None:
-            return {"vertexai": False, "api_key": api_key(self._table) or PLACEHOLDER_KEY}
+            return {"vertexai": False, "api_key": key}
         return {
             "vertexai": True,
             "project": connection.project,
@@ -174,8 +159,8 @@ class GoogleProvider:
             from google.genai import types
 
             self._configs[self.dropped] = types.GenerateContentConfig(
-                **parameters(self._table, self.dropped),
-                system_instruction=self._table.system_text or None,
+                **self.parameters(),
+                system_instruction=self.table.system_text or None,
                 automatic_continuation=False,  # on by default; turns one call into up to four
                 # The answer is read off the wire: the SDK need not make objects of it, or call functions.
                 should_return_http_response=True,
@@ -199,13 +184,13 @@ class Login:
         """Let go of the event loop; a token outlives it."""
         self._lock = asyncio.Lock()
 
-    async def changed(self) -> bool:
+    async def changed(self, call: Call) -> bool:
         """See to it that there is a valid token, and tell whether it is one of other credentials than before.
 
         Raises FatalJudgeError or RetryableError.
         """
         async with self._lock:
-            if replaying():
+            if call.is_replayed:
                 if self.credentials is not None:
                     return False
                 from google.oauth2.credentials import Credentials
@@ -246,16 +231,16 @@ def _logged_in(credentials: Credentials | None) -> Credentials:
     return credentials
 
 
-def endpoint(base_url: str | None) -> tuple[str, str]:
-    """Return the address and the version of the API: a version that ends base_url is the one that is asked.
+def endpoint(address: str) -> tuple[str, str]:
+    """Return the address and the version of the API: a version that ends an address is the one that is asked.
 
     >>> endpoint("https://gateway.example/gemini/v1beta")
     ('https://gateway.example/gemini', 'v1beta')
     >>> endpoint("http://127.0.0.1:8080")
     ('http://127.0.0.1:8080', 'v1')
     """
-    found = VERSIONED.match(base_url or "")
-    return (found["address"], found["version"]) if found else (base_url or DEFAULT_BASE_URL, DEFAULT_VERSION)
+    found = VERSIONED.match(address)
+    return (found["address"], found["version"]) if found else (address, DEFAULT_VERSION)
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -352,3 +337,150 @@ def _usage(usage: Any) -> Usage:
         tokens(counts.get("cachedContentTokenCount")),
         service_tier=served_tier and served_tier.lower(),
     )
+
+
+class GoogleBatches(BatchProvider):
+    """Batches of generateContent: questions in the request itself while they are few, in a file where they are many."""
+
+    limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
+    window = datetime.timedelta(hours=48)
+
+    def __init__(self, table: JudgeTable) -> None:
+        self._inline = INLINE
+        self._provider = GoogleProvider(table, BATCHES_VERSION)
+        super().__init__(self._provider)
+
+    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
+        """Make a batch whose display name holds the intent."""
+        client, name = self._provider.connected(), f"{MARK}{intent}"
+        if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
+            # The SDK would write each request again from its parts; what is sent is what it was about to send.
+            requests = [{"request": json.loads(line.body), "metadata": {"key": line.id}} for line in lines]
+            body = {"batch": {"inputConfig": {"requests": {"requests": requests}}}}
+            config: dict[str, Any] = {"display_name": name, "http_options": {"extra_body": body}}
+            source: Any = [{"contents": "in extra_body"}]
+        else:
+            config, source = {"display_name": name}, await self._uploaded(name, lines)
+        about_to()
+        asked = client.aio.batches.create(model=self._provider.model, src=source, config=config)  # type: ignore[arg-type]
+        return await made(self.exchange(asked), self._provider.model, _refuses, "name")
+
+    async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
+        content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
+        options = {"timeout": 1000 * TRANSFER}
+        config: Any = {"mime_type": "application/jsonl", "display_name": name, "http_options": options}
+        upload = self._provider.connected().aio.files.upload
+        return await self.upload(
+            lambda: upload(file=io.BytesIO(content), config=config),
+            lambda found: as_table(found.get("file")).get("name"),
+            "name",
+        )
+
+    async def find(
+        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
+    ) -> str | None:
+        """Return the batch whose display name holds the intent, among those made since then."""
+        async for batches in pages(self._page):
+            for batch in batches:
+                if as_table(batch.get("metadata")).get("displayName") == f"{MARK}{intent}":
+                    return named(batch, "name")
+            if older([as_table(batch.get("metadata")).get("createTime") for batch in batches], since):
+                break
+        return None
+
+    async def _page(self, after: str | None) -> Page:
+        config: Any = {"page_size": 100, **({"page_token": after} if after else {})}
+        # What is empty is left out; a page that lists something else lists no batches.
+        asked = self._provider.connected().aio.batches.list(config=config)
+        page, batches = await self.page(asked, "operations", may_lack=True)
+        return batches, text_or_none(page.get("nextPageToken"))
+
+    async def look(self, batch: str) -> State:
+        """Return where a batch stands."""
+        found = await self.ask(self._provider.connected().aio.batches.get(name=batch))
+        about = as_table(found.get("metadata"))
+        word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
+        stats = as_table(about.get("batchStats"))
+        told = [
+            int(stats[name])
+            for name in ("successfulRequestCount", "failedRequestCount")
+            if str(stats.get(name, "")).isdecimal()
+        ]
+        said = str(as_table(found.get("error")).get("message") or "")[:200]
+        return State(word in OVER, word.lower(), sum(told) if told else None, said, found)
+
+    async def fetch(self, batch: str, state: State) -> Results:
+        """Return the answers, in the batch itself or in a file of its own."""
+        found = state.raw
+        output = {**as_table(as_table(found.get("metadata")).get("output")), **as_table(found.get("response"))}
+        inlined = as_table(output.get("inlinedResponses")).get("inlinedResponses") or ()
+        rows, whole = [each for each in inlined if isinstance(each, dict)], True
+        if file := text_or_none(output.get("responsesFile")):
+            config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
+            download = self._provider.connected().aio.files.download
+            rows, whole = await self.download(download(file=file, config=config))
+        results = Results(whole=whole)
+        for row in rows:
+            _add(results, row, self._provider.model, batch)
+        return results
+
+
+def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
+    """Add what came for a question: in a file under its key, in the batch itself with its metadata."""
+    name = row.get("key") or as_table(row.get("metadata")).get("key")
+    if not isinstance(name, str):
+        results.nameless += 1
+        return
+    if isinstance(row.get("response"), dict):
+        results.add(name, 200, row["response"], model, batch)
+        return
+    error = as_table(row.get("error"))
+    code = status_of(error.get("code"))
+    status = 500 if code is None else RPC[code] if 0 < code < len(RPC) else code
+    if error and 400 <= status <= 599:
+        results.add(name, status, {"error": {**error, "code": status}}, model, batch)
+    else:
+        results.fail(name, str(error.get("message") or "")[:200] or results.strange(row))
+
+
+def _refuses(body: Mapping[str, Any]) -> bool:
+    """Tell whether a body is an error as Google's APIs tell it."""
+    error = as_table(body.get("error"))
+    return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)
+
+
+def _is_googles(address: str) -> bool:
+    """Tell whether Google's credentials may go to an address: one of Google's own, or this machine."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    return (parts.scheme == "https" and host.endswith(".googleapis.com")) or host in ("127.0.0.1", "localhost", "::1")
+
+
+def _check(table: JudgeTable) -> None:
+    """Raise ValueError for what a connection to Vertex AI does not take."""
+    if table.connection is None:
+        return
+    if table.connection.project is None or table.connection.location is None:
+        raise ValueError("the connection of provider 'google' is one to Vertex AI: it needs project and location")
+    if table.api_key_env is not None:
+        raise ValueError(
+            "Vertex AI takes no API key: leave out api_key_env; credentials are looked for as every program of "
+            "Google's does (application default credentials)"
+        )
+    if table.base_url is not None and not _is_googles(table.base_url):
+        raise ValueError(
+            "the credentials for Vertex AI go to Google (https://...googleapis.com) or to this machine alone: correct "
+            "base_url, or leave it out"
+        )
+
+
+RECORD = Record(
+    answers=GoogleProvider,
+    key="GEMINI_API_KEY",
+    url=DEFAULT_BASE_URL,
+    batches=GoogleBatches,
+    thinking=("thinking_level", "thinking_budget"),
+    tiers=("standard", "flex", "priority"),
+    connection=("project", "location"),
+    check=_check,
+)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from judgefixtures.config import JudgeTable
-from judgefixtures.providers import Answer, FatalJudgeError
+from judgefixtures.cassettes.calls import Call
+from judgefixtures.providers import Answer, FatalJudgeError, Record
+from judgefixtures.providers.tables import JudgeTable
+
+KEYS = {"provider", "ties"}
 
 
 class ImportedProvider:
     """Nobody: what an imported judge answered is read from its log, by a run."""
 
+    sent: frozenset[str] = frozenset()
+
     def __init__(self, table: JudgeTable) -> None:  # noqa: ARG002 (as every provider is made)
         self.dropped: frozenset[str] = frozenset()
 
-    @property
-    def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt: none."""
-        return frozenset()
-
-    async def complete(self, prompt: str) -> Answer:  # noqa: ARG002
+    async def complete(self, prompt: str, call: Call) -> Answer:  # noqa: ARG002
         """Raise FatalJudgeError: nothing can be asked."""
         raise FatalJudgeError(
             'it is imported (provider = "imported"): nothing can be asked of it. A run reads its answers from its log.'
@@ -28,3 +28,14 @@ class ImportedProvider:
 
     def forget(self) -> None:
         """Nothing either."""
+
+
+def _check(table: JudgeTable) -> None:
+    if others := sorted(table.model_fields_set - KEYS):
+        raise ValueError(
+            f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
+            "and nothing is asked. It takes ties and no other key"
+        )
+
+
+RECORD = Record(answers=ImportedProvider, key=None, is_asked=False, check=_check)

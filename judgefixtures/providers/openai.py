@@ -2,64 +2,45 @@
 
 from __future__ import annotations
 
-import os
+import datetime
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from judgefixtures.cassettes.replay import drop_answer, find_with
-from judgefixtures.config import JudgeTable
-from judgefixtures.providers import (
-    LIMITS,
-    PLACEHOLDER_KEY,
-    Answer,
-    RetryableError,
-    UnsupportedError,
-    Usage,
-    api_key,
-    schema_of,
+from judgefixtures.cassettes.calls import Call
+from judgefixtures.providers import LIMITS, Answer, Record, RetryableError, UnsupportedError, Usage, schema_of
+from judgefixtures.providers.bulk import (
+    BatchProvider,
+    Limits,
+    Line,
+    Page,
+    Results,
+    State,
+    made,
+    named,
+    older,
+    one_line,
+    pages,
+    status_of,
 )
-from judgefixtures.providers.wire import (
-    Wire,
-    as_table,
-    error_answer,
-    error_object,
-    exchange,
-    failure,
-    http_client,
-    status_in,
-    text_or_none,
-    tokens,
-    told,
-    told_token,
-    understood,
-    without_switches,
-)
+from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
+from judgefixtures.providers.tables import JudgeTable
+from judgefixtures.providers.tokens import tokens, told, told_token
+from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.probabilities import Token
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.secrets import redacted
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import AsyncOpenAI
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
-
+_FILTERED = ("content_filter", "safety", "recitation", "sensitive", "blocklist", "prohibited_content", "spii")
 FINISH: dict[str, InvalidKind] = {
     "refusal": "refusal",
-    "length": "truncated",
-    "content_filter": "filtered",
-    "max_tokens": "truncated",
-    "model_length": "truncated",
-    "model_context_window_exceeded": "truncated",
-    "safety": "filtered",
-    "recitation": "filtered",
-    "sensitive": "filtered",
-    "blocklist": "filtered",
-    "prohibited_content": "filtered",
-    "spii": "filtered",
-    "guardrail_intervened": "filtered",
-    "tool_calls": "no-answer",
-    "function_call": "no-answer",
+    **dict.fromkeys(("length", "max_tokens", "model_length", "model_context_window_exceeded"), "truncated"),
+    **dict.fromkeys((*_FILTERED, "guardrail_intervened"), "filtered"),
+    **dict.fromkeys(("tool_calls", "function_call"), "no-answer"),
 }
 # How servers say that the model had nothing to add.
 ENDED = frozenset({None, "", "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "complete", "completed"})
@@ -81,89 +62,60 @@ TOO_HIGH = re.compile(
 )
 
 
-class OpenAIProvider:
+ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+MARK = "judgefixtures"  # the key of a batch's metadata under which its intent stands
+# Any other word is of a batch that may still answer: none that is new is taken for an end.
+OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+TRANSFER = 600.0  # seconds for a file of questions or answers
+WINDOW: Literal["24h"] = "24h"
+
+
+class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
     """Answers prompts through the openai SDK, with its own retries off."""
 
     def __init__(self, table: JudgeTable) -> None:
-        self._table = table
-        self._model = str(table.model)
-        self._told = [{"role": "system", "content": table.system_text}] if table.system_text else []
-        self._client: AsyncOpenAI | None = None
+        super().__init__(table)
+        self._system = [{"role": "system", "content": table.system_text}] if table.system_text else []
         self._refused: frozenset[str] = frozenset()  # names of the limit that this server does not know
-        self.dropped: frozenset[str] = frozenset()
 
-    @property
-    def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt."""
-        return frozenset(parameters(self._table, self.dropped))
-
-    async def complete(self, prompt: str) -> Answer:
+    async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
 
         The limit of an answer's length goes by one name; where the server refuses that, by the other from then on.
         """
-        said, unsaid = one_limit(parameters(self._table, self.dropped), self._refused)
+        said, unsaid = one_limit(self.parameters(), self._refused)
         try:
-            return await self._asked(prompt, said, unsaid)
+            return await self._asked(prompt, call, said, unsaid)
         except UnsupportedError as error:
             if error.parameter not in LIMITS or not unsaid or TOO_HIGH.search(str(error)):
                 raise
             self._refused = frozenset(LIMITS) & said.keys()
-            drop_answer()  # a refusal is none
-        said, unsaid = one_limit(parameters(self._table, self.dropped), self._refused)
-        return await self._asked(prompt, said, unsaid)
+            call.drop_answer()  # a refusal is none
+        return await self._asked(prompt, call, *one_limit(self.parameters(), self._refused))
 
-    async def _asked(self, prompt: str, said: dict[str, Any], unsaid: dict[str, Any]) -> Answer:
+    async def _asked(self, prompt: str, call: Call, said: dict[str, Any], unsaid: dict[str, Any]) -> Answer:
         create = self.connected().chat.completions.with_raw_response.create
-        messages = [*self._told, {"role": "user", "content": prompt}]
+        messages = [*self._system, {"role": "user", "content": prompt}]
+        call.unsaid = unsaid  # which of the two names was sent is not part of what was asked
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
-        call = create(model=self._model, messages=[], extra_body={"messages": messages, **said})
-        find_with(unsaid)  # which of the two names was sent is not part of what was asked
-        return understood(read, await exchange(call, self._table.address), self._model)
+        asked = create(model=self.model, messages=[], extra_body={"messages": messages, **said})
+        return await self.answer(read, asked, call)
 
-    async def shutdown_date(self) -> str | None:
-        """Return the day on which the provider says that it ends the model; asked of OpenAI itself only."""
-        if self._table.address is not None:
-            return None
-        try:
-            found = await self.connected().models.retrieve(self._model)
-        except Exception:  # a courtesy: whatever goes wrong here must not cost a recording
-            return None
-        return text_or_none(getattr(found, "shutdown_date", None))
+    async def describe_model(self) -> Any:
+        """Return what OpenAI's list of models says of this one."""
+        return (await self.connected().models.retrieve(self.model)).model_dump()
 
-    async def close(self) -> None:
-        """Close the connections; the next question opens them again."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+    def parameters(self) -> dict[str, Any]:
+        """Return what is sent beside model and messages; of two names for one limit, `one_limit` sends one."""
+        return parameters(self.table, self.dropped)
 
-    def forget(self) -> None:
-        """Drop the connections: they belong to an event loop that is gone."""
-        self._client = None
-
-    def connected(self) -> AsyncOpenAI:
-        """Return the SDK's client, which opens connections when it first asks."""
-        if self._client is None:
-            # The account goes with the key to OpenAI itself: it is not another server's business.
-            own = os.environ if self._table.address is None else {}
-            key = (
-                api_key(self._table) or PLACEHOLDER_KEY
-            )  # before the SDK's variables are hidden: it may be one of them
-            about = {"organization": own.get("OPENAI_ORG_ID"), "project": own.get("OPENAI_PROJECT_ID")}
-            with without_switches():
-                self._client = self._made(
-                    api_key=key,
-                    max_retries=0,
-                    http_client=http_client(self._table.address, self._table.timeout),
-                    **about,
-                )
-        return self._client
-
-    def _made(self, **options: Any) -> AsyncOpenAI:
+    def make_client(self, key: str, http: httpx2.AsyncClient) -> AsyncOpenAI:
+        """Return the SDK's client."""
         from openai import AsyncOpenAI
 
-        return AsyncOpenAI(base_url=self._table.base_url or DEFAULT_BASE_URL, **options)
+        address = self.table.base_url or self.table.record.url
+        return AsyncOpenAI(api_key=key, base_url=address, max_retries=0, http_client=http, **self.account)
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -292,3 +244,106 @@ def _usage(usage: Any, served_tier: Any) -> Usage:
         tokens(asked.get("cache_write_tokens")),
         text_or_none(served_tier),
     )
+
+
+class OpenAIBatches(BatchProvider):
+    """Batches of chat completions: a file of questions, a batch of it, and a file of answers, of errors, or both."""
+
+    limits = Limits(50_000, 200 * 10**6)
+
+    def __init__(self, table: JudgeTable) -> None:
+        self._provider = OpenAIProvider(table)
+        super().__init__(self._provider)
+
+    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
+        """Upload the questions, and make a batch of the file whose metadata names the intent."""
+        client = self._provider.connected()
+        questions = (f"judgefixtures-{intent}.jsonl", b"".join(map(_line, lines)), "application/jsonl")
+        create = client.files.with_raw_response.create
+        file = await self.upload(
+            lambda: create(file=questions, purpose="batch", timeout=TRANSFER), lambda found: found.get("id"), "id"
+        )
+        about_to()
+        asked = client.batches.with_raw_response.create(
+            input_file_id=file, endpoint=ENDPOINT, completion_window=WINDOW, metadata={MARK: intent}
+        )
+        return await made(self.exchange(asked), self._provider.model, _refuses)
+
+    async def find(
+        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
+    ) -> str | None:
+        """Return the batch whose metadata names the intent, among those made since then."""
+        async for batches in pages(self._page):
+            for batch in batches:
+                if as_table(batch.get("metadata")).get(MARK) == intent:
+                    return named(batch)
+            if older([batch.get("created_at") for batch in batches], since):
+                break
+        return None
+
+    async def _page(self, after: str | None) -> Page:
+        more: dict[str, Any] = {"after": after} if after else {}
+        asked = self._provider.connected().batches.with_raw_response.list(limit=100, **more)
+        page, batches = await self.page(asked, "data")
+        return batches, named(batches[-1]) if page.get("has_more") and batches else None
+
+    async def look(self, batch: str) -> State:
+        """Return where a batch stands."""
+        found = await self.ask(self._provider.connected().batches.with_raw_response.retrieve(batch))
+        if (word := text_or_none(found.get("status"))) is None:
+            raise RetryableError("a batch without a status")
+        counts = as_table(found.get("request_counts"))
+        problems = as_table(found.get("errors")).get("data") or ()
+        said = "; ".join(str(each.get("message") or "")[:200] for each in problems[:3] if isinstance(each, dict))
+        counted = None if not counts else (tokens(counts.get("completed")) or 0) + (tokens(counts.get("failed")) or 0)
+        return State(word.lower() in OVER, word, counted, said, found)
+
+    async def fetch(self, batch: str, state: State) -> Results:
+        """Return the lines of both files; those that either lacks are unanswered."""
+        results = Results()
+        content = self._provider.connected().files.with_raw_response.content
+        for name in ("output_file_id", "error_file_id"):
+            if (file := text_or_none(state.raw.get(name))) is not None:
+                found, whole = await self.download(content(file, timeout=TRANSFER))
+                results.whole = results.whole and whole
+                for row in found:
+                    _add(results, row, self._provider.model, batch)
+        return results
+
+
+def _line(line: Line) -> bytes:
+    head = f'{{"custom_id":"{line.id}","method":"POST","url":"{ENDPOINT}","body":'
+    return head.encode() + one_line(line.body) + b"}\n"
+
+
+def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
+    """Add a line of a file of answers or errors."""
+    name, response = row.get("custom_id"), as_table(row.get("response"))
+    if not isinstance(name, str):
+        results.nameless += 1
+        return
+    status = status_of(response.get("status_code"))
+    error = as_table(row.get("error"))
+    if status is not None and isinstance(response.get("body"), dict):
+        results.add(name, status, response["body"], model, batch)
+    else:
+        results.fail(name, str(error.get("message") or error.get("code") or "")[:200] or results.strange(row))
+
+
+def _refuses(body: Mapping[str, Any]) -> bool:
+    """Tell whether a body is an error as OpenAI's API tells it."""
+    error = as_table(body.get("error"))
+    return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
+
+
+RECORD = Record(
+    answers=OpenAIProvider,
+    key="OPENAI_API_KEY",
+    url="https://api.openai.com/v1",
+    batches=OpenAIBatches,
+    thinking=("reasoning_effort",),
+    tiers=("auto", "default", "flex", "priority", "fast", "scale"),
+    suspects=("logprobs", "response_format"),
+    ends="shutdown_date",
+    account={"organization": "OPENAI_ORG_ID", "project": "OPENAI_PROJECT_ID"},
+)

@@ -18,20 +18,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from judgefixtures.cassettes.calls import AnswerTooLargeError, Call, CassetteMissError, PostponedError
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.cassettes.replay import (
-    AnswerTooLargeError,
-    CassetteMissError,
-    PostponedError,
-    check_call,
-    is_recorded,
-)
-from judgefixtures.config import JudgeTable
-from judgefixtures.providers import Answer, FatalJudgeError, RefusedError, RetryableError
-from judgefixtures.providers.wire import Wire, _causes, error_answer, error_object
+from judgefixtures.providers import Answer, FatalJudgeError, Record, RefusedError, RetryableError
+from judgefixtures.providers.faults import error_answer, error_object
+from judgefixtures.providers.tables import JudgeTable
+from judgefixtures.providers.wire import Wire, causes_of
 from judgefixtures.reading.probabilities import ROUNDING, stated_probability
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked
+from judgefixtures.words.texts import word_set
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or raised
 
@@ -43,6 +39,8 @@ QUERY = re.compile(r"(/[^\s?'\"]*)\?[^\s'\"]*")
 
 class PythonProvider:
     """Answers prompts by calling a function that the judge's table names as "package.module:function"."""
+
+    sent: frozenset[str] = frozenset()
 
     def __init__(self, table: JudgeTable) -> None:
         self._target = str(table.target)
@@ -56,19 +54,14 @@ class PythonProvider:
         self._threads: ThreadPoolExecutor | None = None
         self.dropped: frozenset[str] = frozenset()
 
-    @property
-    def sent(self) -> frozenset[str]:
-        """The names of the parameters that go with a prompt."""
-        return frozenset()
-
-    async def complete(self, prompt: str) -> Answer:
+    async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the function's answer; raises RetryableError or FatalJudgeError for what it raises."""
         if self._function is None:
             self._function = resolve(self._target)
-        returned, error = await self._call(self._function, prompt)
+        returned, error = await self._call(self._function, prompt, call)
         if isinstance(error, (JudgeFixturesError, RetryableError, *OURS)):
             raise error
-        check_call()
+        call.check()
         if error is not None:
             return _classified(_own(error), self._target)
         if isinstance(returned, str):
@@ -97,7 +90,7 @@ class PythonProvider:
         # A tie that is no verdict is elsewhere.
         return Answer(text, probability=stated_probability(first, second, tie if self._ties else 0.0))
 
-    async def _call(self, function: Callable[[str], Any], prompt: str) -> _Outcome:
+    async def _call(self, function: Callable[[str], Any], prompt: str, call: Call) -> _Outcome:
         """Return what the function returned, or raised: StopIteration among others cannot be raised out of a future."""
         if inspect.iscoroutinefunction(function):
             return await _awaited(function(prompt))
@@ -105,7 +98,7 @@ class PythonProvider:
             # vcrpy unpatches http.client for the whole process while it makes a connection: a second thread would
             # get an unrecorded one. So functions that block are asked one at a time when they are recorded; async ones
             # need not be. (Without that reset http.client and httplib2 make no connection: they find vcrpy's classes.)
-            self._threads = ThreadPoolExecutor(max_workers=1 if is_recorded() else MOST_THREADS)
+            self._threads = ThreadPoolExecutor(max_workers=1 if call.is_routed else MOST_THREADS)
         context = contextvars.copy_context()  # which cassette the call belongs to
         loop = asyncio.get_running_loop()
         outcome = await loop.run_in_executor(self._threads, context.run, _called, function, prompt)
@@ -204,9 +197,9 @@ def _classified(error: BaseException, target: str) -> Answer:
     raised = f"{target} raised {_said(error)}"
     if (status := _status(error)) is not None:
         return error_answer(status, _error_object(error, status), _headers(error), target)
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     if isinstance(reason := getattr(error, "reason", None), BaseException):  # urllib's way
-        causes += _causes(reason)
+        causes += causes_of(reason)
     names = [kind.__name__ for cause in causes for kind in type(cause).__mro__]
     if any(isinstance(cause, NOBODY_THERE) for cause in causes):
         raise RefusedError(raised) from error
@@ -218,22 +211,12 @@ def _classified(error: BaseException, target: str) -> Answer:
 
 NOBODY_THERE = (ConnectionRefusedError, socket.gaierror)
 # How HTTP clients name a failed exchange, or a class above it; they share no base class.
-PASSING = (
-    "Timeout",
-    "TimeoutError",
-    "TimeoutException",
-    "NetworkError",
-    "ConnectionError",
-    "ConnectError",
-    "ReadError",
-    "RemoteProtocolError",
-    "ProtocolError",
-    "DisconnectedError",
-    "ClientOSError",
-    "ClientPayloadError",
-    "ChunkedEncodingError",
-    "IncompleteRead",
-    "MaxRetryError",
+PASSING = tuple(
+    word_set(
+        "Timeout TimeoutError TimeoutException NetworkError ConnectionError ConnectError ReadError RemoteProtocolError "
+        "ProtocolError DisconnectedError ClientOSError ClientPayloadError ChunkedEncodingError IncompleteRead "
+        "MaxRetryError"
+    )
 )
 # What is named or derived like one of these and stays as it is, however often it is asked.
 LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProtocolError", "UnsupportedProtocol")
@@ -283,3 +266,6 @@ def _headers(error: BaseException) -> dict[str, str]:
         return {str(name).lower(): str(value) for name, value in headers.items()}
     except AttributeError:
         return {}
+
+
+RECORD = Record(answers=PythonProvider, key=None, is_code=True)

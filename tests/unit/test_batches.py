@@ -31,9 +31,10 @@ from support.project import Project, Ran, read_rows, suite
 from support.server import NOWHERE, Answer, Asked, base_url, chat, problem, wire
 from support.server import serving as answering
 
-import judgefixtures.batches.google as google_batches
 import judgefixtures.batches.mail as mail
-import judgefixtures.batches.openai as openai_batches
+import judgefixtures.providers.anthropic as anthropic
+import judgefixtures.providers.google as google
+import judgefixtures.providers.openai as openai
 from judgefixtures.batches import BatchProvider, Limits, Line, NotSentError, UncertainError, load_batches
 from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes.files import DamagedError, Row
@@ -274,7 +275,7 @@ def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     """Expired, failed, cut off, twice, of nobody, out of order: in the end the recording is that of calls at once."""
     sdk = where.partition(" ")[0]
     if "file" in where:
-        monkeypatch.setattr(google_batches, "INLINE", 0)
+        monkeypatch.setattr(google, "INLINE", 0)
     project = Posted(pytester, 20)
     project.configure(sdk, office.url, "", "batch_parity = 3")
     expected = project.at_once()
@@ -464,7 +465,7 @@ def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A byte that is not UTF-8 costs the line that it stands in: it is waited for, and the other answers recorded."""
-    monkeypatch.setattr(google_batches, "INLINE", 0)
+    monkeypatch.setattr(google, "INLINE", 0)
     project = Posted(pytester, 20)
     project.configure(sdk, office.url, "", "batch_parity = 0")
     project.sent()
@@ -507,7 +508,7 @@ def test_as_many_lines_as_there_are_questions_are_not_all_answers(
     case: str, sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What lines that stand there twice hide may be there: it is waited for. What no line is about is asked again."""
-    monkeypatch.setattr(google_batches, "INLINE", 0)
+    monkeypatch.setattr(google, "INLINE", 0)
     project = Posted(pytester, 20)
     project.configure(sdk, office.url, "", "batch_parity = 0")
     project.sent()
@@ -901,7 +902,7 @@ def test_a_list_that_shows_nothing_it_can_be_told_by_ends_no_doubt(
     case: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A list that refuses, is none or comes to no end says nothing about a batch: nothing is sent, however late."""
-    monkeypatch.setattr("judgefixtures.batches.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("judgefixtures.providers.bulk.FIRST_WAIT", 0.01)
     project = Posted(pytester, 6)
     project.configure("openai", office.url, "", "batch_parity = 0")
     handle = office.desk.handle
@@ -997,7 +998,7 @@ def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rounds end, over all runs together, with exit code 4, one of the lines, and what to do; no key is shown."""
-    monkeypatch.setattr(google_batches, "INLINE", 0)
+    monkeypatch.setattr(google, "INLINE", 0)
     project = Posted(pytester, 6)
     project.configure(sdk, office.url, "max_attempts = 2", "batch_parity = 2")
     telling(office, sdk, f"fine {KEY}")
@@ -1041,7 +1042,7 @@ def test_rounds_end_however_differently_they_fail(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Expired, failed, then unreadable: together they are as many batches as max_attempts allows, and then none."""
-    monkeypatch.setattr(google_batches, "INLINE", 0)
+    monkeypatch.setattr(google, "INLINE", 0)
     project = Posted(pytester, 6)
     project.configure(sdk, office.url, "max_attempts = 3", "batch_parity = 0")
     handle = office.desk.handle
@@ -1275,14 +1276,14 @@ def test_batches_keep_to_the_limits(
     office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No batch has more lines or bytes than its provider takes; together they ask everything once."""
-    monkeypatch.setattr(openai_batches.OpenAIBatches, "limits", Limits(7, 10**6))
+    monkeypatch.setattr(openai.OpenAIBatches, "limits", Limits(7, 10**6))
     project = Posted(pytester, 10)
     project.configure("openai", office.url, "", "batch_parity = 0")
     project.sent()
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [7, 7, 5]
     project.sent().assert_outcomes(passed=1)
     assert set(office.paid.values()) == {1}
-    monkeypatch.setattr(openai_batches.OpenAIBatches, "limits", Limits(10**6, 5000))
+    monkeypatch.setattr(openai.OpenAIBatches, "limits", Limits(10**6, 5000))
     shutil.rmtree(project.cassettes)
     office.desk.batches.clear()
     project.sent()
@@ -1293,10 +1294,9 @@ def test_batches_keep_to_the_limits(
 
 def test_the_limits_are_those_that_the_providers_document() -> None:
     """OpenAI 50,000 lines and 200 MB; Gemini 20 MB in the request itself; Anthropic 100,000 and 256 MB."""
-    assert openai_batches.OpenAIBatches.limits == Limits(50_000, 200 * 10**6)
-    assert google_batches.INLINE < 20 * 10**6
-    room = pytest.importorskip("judgefixtures.batches.anthropic")
-    assert room.AnthropicBatches.limits == Limits(100_000, 256 * 10**6)
+    assert openai.OpenAIBatches.limits == Limits(50_000, 200 * 10**6)
+    assert google.INLINE < 20 * 10**6
+    assert anthropic.AnthropicBatches.limits == Limits(100_000, 256 * 10**6)
 
 
 def test_answers_to_other_questions_wait_for_the_command_that_asked_them(
@@ -1690,12 +1690,8 @@ BODIES = {
 def batches_of(sdk: str, url: str) -> BatchProvider:
     """Return a provider's batches, asked at a server."""
     table = judge_table({"provider": "openai", "model": "m", "base_url": base_url(sdk, url)})
-    if sdk == "anthropic":
-        pytest.importorskip("anthropic")
-        from judgefixtures.batches.anthropic import AnthropicBatches
-
-        return AnthropicBatches(table)
-    return google_batches.GoogleBatches(table) if sdk == "google" else openai_batches.OpenAIBatches(table)
+    kinds = {"openai": openai.OpenAIBatches, "google": google.GoogleBatches, "anthropic": anthropic.AnthropicBatches}
+    return kinds[sdk](table)
 
 
 def lines_of(sdk: str, count: int, mark: str = "0") -> list[Line]:

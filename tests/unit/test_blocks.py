@@ -21,6 +21,7 @@ import yaml
 from support.pages import EXAMPLE, REPOSITORY, Block, Command, assert_done, blocks, clone, of_language, run
 
 from judgefixtures.asking.judges import load_judge
+from judgefixtures.cassettes.calls import Call
 from judgefixtures.config import build_config
 from judgefixtures.providers.python import PythonProvider
 from judgefixtures.reading.probabilities import stated_probability
@@ -222,7 +223,7 @@ def test_a_function_that_says_how_sure_it_was(monkeypatch: pytest.MonkeyPatch) -
     exec(only("docs/python-judges.md", "python")[1].text, vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     judge = load_judge({"provider": "python", "target": f"{module.__name__}:judge", "logprobs": True}, "ours")
-    answer = asyncio.run(PythonProvider(judge.table).complete("[[A]]"))
+    answer = asyncio.run(PythonProvider(judge.table).complete("[[A]]", Call()))
     assert (answer.text, answer.probability) == ("[[A]]", stated_probability(0.62, 0.31))
 
 

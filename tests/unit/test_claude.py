@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import datetime
 import json
 from pathlib import Path
@@ -17,7 +18,7 @@ from judgefixtures.asking.judges import FatalJudgeError, load_judge
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.config import judge_table
 from judgefixtures.material.contrasts import NO_CUE
-from judgefixtures.providers import anthropic
+from judgefixtures.providers import anthropic, tables
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -217,7 +218,8 @@ def test_the_day_of_retirement_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
             return judge.shutdown_date
 
         with serving(answer) as server:
-            monkeypatch.setattr(anthropic, "DEFAULT_BASE_URL", server.url)
+            record = dataclasses.replace(anthropic.RECORD, url=server.url)
+            monkeypatch.setattr(tables, "record_of", lambda _name: record)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "the-key")
             found = asyncio.run(asked())
         assert [each.path for each in server.asked] == ([] if more else ["/v1/models/claude-haiku-4-5"])

@@ -35,9 +35,10 @@ from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.asking.ratings import _added
 from judgefixtures.cassettes.thinning import thinned
-from judgefixtures.config import FLEX_TIMEOUT, JudgeTable, judge_table
+from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.measures.rows import judgment_row
 from judgefixtures.providers import Quota, Usage
+from judgefixtures.providers.tables import FLEX_TIMEOUT
 from judgefixtures.providers.wire import quotas
 from judgefixtures.report.header import usage_of
 from judgefixtures.report.writing import About, Record

@@ -58,16 +58,10 @@ from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
 from judgefixtures.asking.questions import collect
 from judgefixtures.cassettes import files
 from judgefixtures.cassettes.caching import IDS, origin_of
+from judgefixtures.cassettes.calls import CALL, CassetteMissError
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
 from judgefixtures.cassettes.library import Library, RecordMode
-from judgefixtures.cassettes.replay import (
-    CALL,
-    CassetteMissError,
-    NetworkBlockedError,
-    endpoint_digest,
-    recording,
-    request_digest,
-)
+from judgefixtures.cassettes.replay import NetworkBlockedError, endpoint_digest, recording, request_digest
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.material.contrasts import Condition, contrasts

@@ -247,7 +247,10 @@ def test_any_text_has_a_stance(
 def test_work_grows_with_the_text_and_no_faster(text: str, times: int) -> None:
     """What is looked at of a word is bounded, so time is linear: features of sentences, with their repetitions."""
     words = sum(map(len, sentences(f"{text} " * times)))
-    found = [stance._read_sentence(each, lexicon.of_family("provenance"), EXPERT, 1) for each in sentences(f"{text} " * times)]
+    found = [
+        stance._read_sentence(each, lexicon.of_family("provenance"), EXPERT, 1)
+        for each in sentences(f"{text} " * times)
+    ]
     work = sum(len(list(stance._of_sentence(at, found, "x"))) for at in range(len(found)))
     assert work <= 400 * words + 10
 

@@ -1,0 +1,175 @@
+"""A judge call in progress: what whoever asks, the provider and the part in vcrpy tell each other of one question."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Protocol
+
+from judgefixtures.cassettes.caching import Origin
+from judgefixtures.cassettes.files import Row
+
+Found = tuple[str, Row, Origin | None]  # an answer that is not written down yet: digest of its request, and whence
+
+
+class CassetteMissError(BaseException):
+    """Nothing is recorded for a call in replay. A BaseException, so that no SDK catches and retries it."""
+
+
+class AnswerTooLargeError(BaseException):
+    """An answer does not fit into a recording: it is recorded as too large. A BaseException for the same reason."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(f"the answer has {row.oversize} bytes, too many for a recording")
+
+
+class PostponedError(BaseException):
+    """The question is to be asked in a batch, or is on its way in one. A BaseException for the same reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request as an SDK was about to send it: what a line of a batch is made of, and what its answer is found by."""
+
+    digest: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """An answer that came in a batch, as the same request would have been answered at once."""
+
+    status: int
+    body: bytes
+    batch: str = ""
+    tries: int = 1  # in how many batches it was asked
+
+
+class Postbox(Protocol):
+    """Where a call's questions go in place of the network, and answers of batches come from."""
+
+    def take(self, digest: str) -> Delivered | None:
+        """Return what a batch answered to a request, once."""
+
+    def waits(self, digest: str) -> bool:
+        """Tell whether a request is on its way in a batch, or is about to be."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A judge call in progress: which pair and repeat it answers, and where its recording lives.
+
+    `find` looks a digest up, `keep` writes a row and returns it as written, `missing` raises with a diagnosis
+    (None: ask the network). With `eager`, answers are kept as they arrive; without, when the judge says that they are
+    final. `Call()` is of a question that no recording is about: it goes to the network, and nothing is written down.
+    """
+
+    pair: str = ""
+    repeat: int = 0
+    find: Callable[[str], Row | None] = lambda _: None
+    keep: Callable[[Row], Row] | None = None
+    missing: Callable[[], NoReturn] | None = None
+    eager: bool = False
+    repeats: Callable[[Origin], bool] = lambda _: False  # tells whether a response came before
+    asked: Counter[str] = field(default_factory=Counter)  # how often the same request was answered
+    pending: list[Found] = field(default_factory=list)
+    played: list[Row] = field(default_factory=list)
+    failure: BaseException | None = None
+    recorded: bool = False  # an answer of this call came over the network
+    online: bool = False  # the present attempt went to the network
+    # Fields that its requests are found with all the same: two spellings say the same, and a server takes only one.
+    unsaid: Mapping[str, Any] = field(default_factory=dict)
+    # What its requests are found by in place of where they go: the address of a cloud names a resource, a project or a
+    # region, none of which is part of what was asked.
+    address: str | None = None
+    post: Postbox | None = None  # nothing goes to the network
+    question: Question | None = None  # what is to be asked in a batch, and is not on its way in one
+    delivered: Delivered | None = None  # the latest answer is of a batch
+    unread: str = ""  # why nobody can read that one
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether HTTP goes through recordings."""
+        return self.keep is not None
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether recordings alone answer."""
+        return self.missing is not None
+
+    @property
+    def is_posted(self) -> bool:
+        """Whether recordings and batches alone answer."""
+        return self.post is not None
+
+    @property
+    def was_played(self) -> bool:
+        """Whether what was received came from a recording: asking again would not change it."""
+        return bool(self.played) and not self.online
+
+    @contextlib.contextmanager
+    def routed(self) -> Iterator[None]:
+        """Route what is asked over HTTP in the block as this call says."""
+        token = CALL.set(self if self.is_routed else CALL.get())
+        try:
+            yield
+        finally:
+            CALL.reset(token)
+
+    def fail(self, failure: BaseException) -> NoReturn:
+        """Raise what ends the call, also where the judge's own code catches it: `check` raises it again."""
+        self.failure = failure
+        raise failure
+
+    def check(self) -> None:
+        """Raise what ended the call, where the judge's own code caught it."""
+        if self.failure is not None:
+            raise self.failure
+
+    def play(self, row: Row) -> None:
+        """Take a recorded answer; raises AnswerTooLargeError for one that, replayed or not, nobody is to read."""
+        self.played.append(row)
+        if row.oversize:
+            self.fail(AnswerTooLargeError(row))
+
+    def keep_answer(self) -> None:
+        """Write down what was received: the judge found it to be an answer, not an error."""
+        while self.pending and self.keep is not None:
+            plain, row, origin = self.pending.pop(0)
+            self.asked[plain] += 1
+            try:
+                row = self.keep(row if origin is None else replace(row, cached=self.repeats(origin)))
+            except Exception as error:
+                self.fail(error)
+            self.recorded = True
+            self.play(row)
+
+    def drop_answer(self) -> None:
+        """Forget what was received: it is an error, and the next attempt starts from the beginning."""
+        self.pending.clear()
+        self.asked.clear()
+        self.played.clear()
+        self.online = False
+
+    def postpone(self, *, unless_asked: int = 0) -> None:
+        """Raise PostponedError where a batch answered: another one has to, unless `unless_asked` batches did."""
+        if self.delivered is not None and not (unless_asked and self.delivered.tries >= unless_asked):
+            self.drop_answer()
+            raise PostponedError
+
+    def leave_unread(self, why: str) -> None:
+        """Raise PostponedError where a batch answered what nobody can read.
+
+        At once such an answer ends the recording, before more of the kind are paid for. Those of a batch are paid for,
+        and the others are as good as they were.
+        """
+        if self.delivered is not None:
+            self.unread = why
+            self.postpone()
+
+
+# The call that HTTP is routed for: vcrpy sits below the SDKs, where nothing can be passed.
+CALL: ContextVar[Call | None] = ContextVar("judgefixtures_call", default=None)

@@ -1,0 +1,377 @@
+"""Questions in bulk, answered within a day at half the price: what the batches of all providers have in common.
+
+What happens to a run's questions is in batches/. docs/batch.md says what is promised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from judgefixtures.cassettes.calls import Delivered
+from judgefixtures.cassettes.files import dump
+from judgefixtures.providers import FatalJudgeError, RetryableError
+from judgefixtures.providers.faults import failure
+from judgefixtures.providers.quotas import server_time
+from judgefixtures.providers.wire import HttpProvider, Wire, as_table, exchange, never_left, text_or_none
+from judgefixtures.words.secrets import redacted
+
+T = TypeVar("T")
+
+ATTEMPTS = 4  # of what may be asked again without paying again
+FIRST_WAIT = 0.5  # seconds before the second; doubles from there
+EXAMPLE = 300  # characters of a line that nobody can read
+REPLACED = "\ufffd"  # what stands in a garbled text for every byte that is none
+# The statuses with which a provider says, in its own form, that it makes no batch of a request. All else (a conflict, a
+# timeout, whatever a gateway says in its own words) may come after a batch was made.
+REFUSING = frozenset({400, 401, 403, 404, 413, 422})
+LATER = 429  # says so, too; a gateway that tries again by itself may say it of its last attempt alone
+SKEW = datetime.timedelta(days=1)  # by which clocks may differ
+
+Page = tuple[list[dict[str, Any]], str | None]  # of a list: batches, and what the next page is asked for by
+
+
+class NotSentError(Exception):
+    """A batch was certainly not made: nothing of it is paid for."""
+
+
+class RefusedError(NotSentError):
+    """The provider says that it makes no batch of this: one look at its list is for a gateway that asked it twice."""
+
+
+class LaterError(RetryableError):
+    """The provider says that it makes no batch now: there is none where its list shows none, either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One question of a batch: its id in there, and the body of the request as the SDK was about to send it."""
+
+    id: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one batch may hold."""
+
+    lines: int
+    size: int  # bytes, all lines together
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a batch stands: still running or ended, in the provider's own word, and how many answers it counts.
+
+    `raw` is what the provider said, for the one class that understands it.
+    """
+
+    ended: bool
+    word: str
+    counted: int | None = None
+    said: str = ""
+    raw: Any = None
+
+
+@dataclass(slots=True)
+class Results:
+    """What a batch has to say, by the ids of its questions: answers, and why there are none.
+
+    Not `whole`: the download is known to lack some, which may have been answered. Whether it has as many as the
+    provider counts is for whoever knows what was asked.
+    """
+
+    answers: dict[str, Delivered] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    duplicates: int = 0
+    nameless: int = 0  # lines that do not say which question they are about
+    whole: bool = True
+    example: str = ""  # the first line of a form that is not known
+
+    def add(self, name: str, status: int, body: Any, model: str, batch: str) -> None:
+        """Add what came for a question: the first answer counts, and an answer more than a failure."""
+        if name in self.answers:
+            self.duplicates += 1
+            return
+        delivered = Delivered(status, body if isinstance(body, bytes) else dump(body), batch)
+        if why := why_none(delivered, model):
+            self.fail(name, why)
+            return
+        self.duplicates += name in self.failed
+        self.failed.pop(name, None)
+        self.answers[name] = delivered
+
+    def strange(self, row: Mapping[str, Any]) -> str:
+        """Say that a line is of no known form, with the first one of these: it tells what to mend."""
+        self.example = self.example or redacted(dump(row).decode("utf-8", "replace"))[:EXAMPLE]
+        return f"an answer of no known form, as {self.example}"
+
+    def fail(self, name: str, why: str) -> None:
+        """Note that a question was not answered."""
+        if name not in self.answers:
+            self.failed.setdefault(name, why)
+
+
+class BatchProvider(ABC):
+    """The seam to a provider's batches. Every method may raise RetryableError or FatalJudgeError.
+
+    `window` is how long a batch may run before the provider ends it, and `clock` the provider's time when it last
+    showed a page of its list.
+    """
+
+    limits: Limits
+    window = datetime.timedelta(hours=24)
+
+    def __init__(self, provider: HttpProvider[Any]) -> None:
+        self.provider = provider
+        self.clock: datetime.datetime | None = None
+
+    @abstractmethod
+    async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = ..., /) -> str:
+        """Make a batch that can be found by its intent, and return its id; NotSentError where there surely is none.
+
+        `about_to` is called right before the one request that makes it: before that nothing is paid for.
+        """
+
+    @abstractmethod
+    async def find(
+        self, intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str], /
+    ) -> str | None:
+        """Return the id of the batch that an intent led to, None where there is none.
+
+        `ids` are those of its questions, `taken` are batches that others led to. Raises UncertainError where
+        that cannot be told yet.
+        """
+
+    @abstractmethod
+    async def look(self, batch: str, /) -> State:
+        """Return where a batch stands."""
+
+    @abstractmethod
+    async def fetch(self, batch: str, state: State, /) -> Results:
+        """Return what a batch that has ended has to say, as far as it can be downloaded."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.provider.close()
+
+    async def ask(self, asked: Awaitable[Any]) -> Any:
+        """Return the JSON of a response."""
+        return good(await self.exchange(asked), self.provider.model)
+
+    async def exchange(self, asked: Awaitable[Any]) -> Wire:
+        """Return a response as it arrived."""
+        return await exchange(asked, self.provider.table.base_url)
+
+    async def page(
+        self, asked: Awaitable[Any], key: str, *, may_lack: bool = False
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """Return a page of the provider's list, and the batches under a key of it; the clock is set by it."""
+        wire = await self.exchange(asked)
+        self.clock, page = clock_of(wire), good(wire, self.provider.model)
+        return page, rows_in({key: []} | page if may_lack else page, key)
+
+    async def upload(self, ask: Callable[[], Awaitable[Any]], read: Callable[[Any], Any], what: str) -> str:
+        """Return the name of an uploaded file of questions; raises NotSentError where there is none."""
+        try:
+            file = text_or_none(read(await patiently(lambda: self.ask(ask()))))
+        except (RetryableError, FatalJudgeError) as error:
+            raise NotSentError(f"the questions could not be uploaded: {error}") from None
+        if file is None:
+            raise NotSentError(f"the server gave the uploaded questions no {what}")
+        return file
+
+    async def download(self, asked: Awaitable[Any]) -> tuple[list[dict[str, Any]], bool]:
+        """Return the objects in a file of JSON lines, and whether every line is one."""
+        return lines_of(await self.exchange(asked), self.provider.model)
+
+
+class UncertainError(Exception):
+    """A batch is running that may be the one that is looked for; its questions cannot be seen before it ends."""
+
+
+async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
+    """Return what a call returns that may be made again without paying again; raises its last fault."""
+    for attempt in range(ATTEMPTS - 1):
+        try:
+            return await ask()
+        except RetryableError as error:
+            await asyncio.sleep(min(error.retry_after or FIRST_WAIT * 2.0**attempt, 30.0))
+    return await ask()
+
+
+def good(wire: Wire, model: str) -> Any:
+    """Return the JSON of a response; raises NotFoundError, RetryableError or FatalJudgeError for any other."""
+    if wire.status == 404:
+        raise NotFoundError(f"HTTP 404: {wire.body[:200]}")
+    if not 200 <= wire.status < 300:
+        refused = failure(wire, model)
+        raise FatalJudgeError(refused.detail)
+    found = wire.json()
+    if not isinstance(found, dict):
+        raise RetryableError("a response that is not a JSON object")
+    return found
+
+
+async def made(
+    exchanged: Awaitable[Wire], model: str, refuses: Callable[[Mapping[str, Any]], bool], key: str = "id"
+) -> str:
+    """Return the id of the batch that a response says was made; raises NotSentError where there surely is none.
+
+    `refuses` tells whether a body is an error in the provider's own form.
+    """
+    try:
+        wire = await exchanged
+    except (RetryableError, FatalJudgeError) as error:
+        if never_left(error):
+            raise NotSentError(str(error)) from None
+        raise
+    try:
+        return named(good(wire, model), key)
+    except (RetryableError, FatalJudgeError) as error:
+        own = wire.status in (*REFUSING, LATER) and refuses(body_of(wire))
+        if own and wire.status != LATER:
+            raise RefusedError(str(error)) from None
+        raise LaterError(str(error)) if own else error from None
+
+
+def body_of(wire: Wire) -> Mapping[str, Any]:
+    """Return a JSON object that came over the wire, in a list of its own, too; an empty one for anything else."""
+    try:
+        found = json.loads(wire.body)
+    except (ValueError, RecursionError):
+        return {}
+    return as_table(found[0] if isinstance(found, list) and len(found) == 1 else found)
+
+
+def clock_of(wire: Wire) -> datetime.datetime:
+    """Return when a response was given, by the clock of whoever gave it; by this machine's where that is not told."""
+    return datetime.datetime.fromtimestamp(server_time(wire.headers), datetime.UTC)
+
+
+async def pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[list[dict[str, Any]]]:
+    """Yield a list's pages; raises RetryableError for one that comes to no end: what it holds is not known then."""
+    after: str | None = None
+    seen: set[str | None] = set()
+    while after not in seen:
+        seen.add(after)
+        batches, after = await ask(after)
+        yield batches
+        if after is None:
+            return
+    raise RetryableError("the list of batches begins anew before it has ended")
+
+
+def rows_in(page: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects under a key of a page; raises RetryableError where nothing is listed there."""
+    rows = page.get(key)
+    if not isinstance(rows, list):
+        raise RetryableError(f"a list of batches without {key}")
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def older(batches: Sequence[Any], since: datetime.datetime) -> bool:
+    """Tell whether all moments are before another one, however clocks differ: lists begin with the latest."""
+    times = [moment(each) for each in batches]
+    return bool(times) and all(each is not None and each < since - SKEW for each in times)
+
+
+def status_of(value: Any) -> int | None:
+    """Return a status that a line of answers tells: a number, as a text or with a point, too; None for anything else.
+
+    >>> [status_of(value) for value in (200, "200", 200.0, " 400 ", "200.0", True, "ok", None)]
+    [200, 200, 200, 400, 200, None, None, None]
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return int(number) if number.is_integer() else None
+
+
+def named(batch: dict[str, Any], key: str = "id") -> str:
+    """Return what a provider knows a batch by; raises RetryableError where it says nothing of that."""
+    if (name := text_or_none(batch.get(key))) is None:
+        raise RetryableError(f"a batch without {key}")
+    return name
+
+
+class NotFoundError(FatalJudgeError):
+    """The provider knows no such batch or file."""
+
+
+def why_none(delivered: Delivered, model: str) -> str:
+    """Return why a line's response is not an answer to be recorded; empty for one that is, if an invalid one.
+
+    What concerns a question alone (its length, its content) is its answer; any other error is not: it is asked again.
+    """
+    if 200 <= delivered.status < 300:
+        return ""
+    try:
+        failure(Wire(delivered.status, {}, delivered.body.decode("utf-8", "replace")), model)
+    except (RetryableError, FatalJudgeError) as error:
+        return str(error)
+    return ""
+
+
+def one_line(body: bytes) -> bytes:
+    """Return a JSON body without line ends, unchanged where it has none."""
+    return dump(json.loads(body)) if b"\n" in body or b"\r" in body else body
+
+
+def json_lines(content: bytes) -> tuple[list[dict[str, Any]], bool]:
+    """Return the objects of JSON lines, and whether every line is one: a torn one is left out.
+
+    >>> json_lines(b'{"a": 1}\\n{"a": ')
+    ([{'a': 1}], False)
+    """
+    found, whole = [], True
+    for line in content.splitlines():
+        if not line.strip():
+            continue
+        try:
+            each = json.loads(line)
+        except (ValueError, RecursionError):
+            whole = False
+            continue
+        if isinstance(each, dict):
+            found.append(each)
+        else:
+            whole = False
+    return found, whole
+
+
+def lines_of(wire: Wire, model: str) -> tuple[list[dict[str, Any]], bool]:
+    """Return the objects in a downloaded file of JSON lines, and whether every line is one.
+
+    A line with a byte that is no text is none: what it answers is not known. The others are.
+    """
+    if not 200 <= wire.status < 300:
+        good(wire, model)
+    body = wire.body
+    if wire.garbled:
+        body = "\n".join(line for line in body.split("\n") if REPLACED not in line)
+    found, whole = json_lines(body.encode("utf-8", "surrogateescape"))
+    return found, whole and not wire.garbled
+
+
+def moment(text: Any) -> datetime.datetime | None:
+    """Return a moment as servers tell it: seconds since 1970, or RFC 3339; None for anything else.
+
+    >>> moment("2026-11-22T10:00:00Z") == moment(1795341600)
+    True
+    """
+    try:
+        if isinstance(text, int | float):
+            return datetime.datetime.fromtimestamp(text, datetime.UTC)
+        found = datetime.datetime.fromisoformat(text)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)

@@ -1,0 +1,335 @@
+"""The table of a judge: which model is asked, through whom and with what, and what is said to it.
+
+What each provider takes is said in its record and nowhere else; here is what holds for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+
+from judgefixtures.providers import FLEX, PROVIDERS, UNSET, Record, record_of
+from judgefixtures.words.errors import choices
+from judgefixtures.words.texts import join_names
+
+THINKING_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+THINKING_KEYS = ("reasoning_effort", "thinking_level", "thinking_budget")
+FLEX_TIMEOUT = 900.0  # seconds for an attempt, as OpenAI advises for its flex tier
+ASKING = ("plan-self", "plan-combined")
+PLAN_KEYS = ("plan_temperature", "plan_max_output_tokens", "plan_sees_responses")
+
+
+def _or_unset(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    if value == UNSET:
+        return None
+    try:
+        return handler(value)
+    except ValidationError as invalid:
+        raise ValueError(f'{invalid.errors()[0]["msg"]}, or "{UNSET}", which does not send it') from None
+
+
+def _ends(value: object) -> object:
+    ends = value if isinstance(value, list | tuple) else ()
+    numbers = [each for each in ends if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(ends) != 2 or len(numbers) != 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
+        raise ValueError("it is the lowest and the highest score, as in [1, 10]")
+    return tuple(numbers)
+
+
+def _thinking_level(value: str) -> str:
+    if value.upper() not in THINKING_LEVELS:
+        raise ValueError(choices(value.upper(), THINKING_LEVELS))
+    return value
+
+
+def _address(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        if parts.hostname and (parts.port is None or parts.port > 0):
+            return value
+        why = "it has no host" if not parts.hostname else "its port is 0"
+    except ValueError as error:
+        why = str(error)
+    raise ValueError(f"it is no address of a server: {why}")
+
+
+Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
+Address = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$"), AfterValidator(_address)]
+
+
+def _provider(name: object) -> object:
+    if name not in tuple(PROVIDERS):
+        raise ValueError(f"input should be {join_names(PROVIDERS, ' or ', quoted=True)}")
+    return name
+
+
+class StrictTable(BaseModel):
+    """A table of the configuration: no other keys, no other types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Price(StrictTable):
+    """What a judge costs, in USD per million tokens; overrides the price table."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(None, ge=0)
+
+
+class ConnectionTable(StrictTable):
+    """A [judges.NAME.connection] table: through which account of a cloud a model is reached; no part of the identity.
+
+    The name of Azure's deployment is the exception, where it is another one than the model's: it decides who answers.
+    """
+
+    endpoint: Address | None = None
+    deployment: str | None = Field(None, pattern=r"^[^\s/?#%]+$")
+    api_version: str | None = Field(None, pattern=r"^[\w.-]+$")
+    project: str | None = Field(None, pattern=r"^[\w.:-]+$")
+    location: str | None = Field(None, pattern=r"^[a-z0-9-]+$")
+
+
+class JudgeTable(StrictTable):
+    """A [judges.NAME] table: provider, model, parameters, template, strategy, and how to reach it."""
+
+    provider: Annotated[str, BeforeValidator(_provider)]
+    model: str | None = Field(None, min_length=1)
+    target: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
+    base_url: Address | None = None
+    connection: ConnectionTable | None = None
+    api_key_env: str | None = Field(None, min_length=1)
+    timeout: float = Field(60.0, gt=0, allow_inf_nan=False)
+    max_attempts: int = Field(6, ge=1)
+    requests_per_minute: float | None = Field(None, gt=0)
+    accept_served_model: str | None = Field(None, min_length=1)
+    temperature: Temperature = 0.0  # None: unset
+    seed: Annotated[int | None, WrapValidator(_or_unset)] = 0
+    reasoning_effort: str | None = Field(None, min_length=1)
+    thinking_level: Annotated[str, AfterValidator(_thinking_level)] | None = None
+    thinking_budget: int | None = Field(None, ge=-1)
+    service_tier: str | None = Field(None, min_length=1)
+    max_output_tokens: int = Field(512, ge=1)
+    response_format: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
+    logprobs: bool = False
+    top_logprobs: int = Field(20, ge=1, le=20)
+    mode: Literal["pairwise", "pointwise"] = "pairwise"
+    scale: Annotated[tuple[int | float, int | float], BeforeValidator(_ends)] = (1, 10)
+    ties: Literal["half", "invalid"] | None = None  # None: as the mode has it
+    template: str = ""
+    templates: dict[str, Annotated[str, Field(min_length=1)]] | None = Field(None, min_length=1)
+    system_prompt: str | None = Field(None, min_length=1)
+    cue_placement: Literal["after", "before"] = "after"
+    cue_after: str | None = Field(None, min_length=1)
+    verdict: Literal["json", "brackets"] = "json"
+    strategy: Literal["direct", "plan-heuristic", "plan-self", "plan-combined"] = "direct"
+    plan_temperature: Temperature = 0.7
+    plan_max_output_tokens: int = Field(1024, ge=1)
+    plan_sees_responses: bool = False
+    drop_unsupported: bool = False
+    allow_programs: bool = False
+    price: Price | None = None
+    _system_text: str = PrivateAttr("")
+    _heading: str = PrivateAttr("[judges.NAME]")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, written: Any) -> Any:
+        """Return a table with what follows from what it says, unless it says that, too: the time that flex takes."""
+        if not isinstance(written, dict):
+            return written
+        record = _record_named(written.get("provider"))
+        waits = {"timeout": FLEX_TIMEOUT} if written.get("service_tier") == FLEX else {}
+        return {**waits, **({} if record is None else record.defaults(written)), **written}
+
+    @model_validator(mode="after")
+    def _what_the_provider_takes(self) -> Self:
+        """Check what its record says of the provider, and then what only the provider itself can tell."""
+        record = self.record
+        if record.is_asked:
+            self._check_tier(record)
+            self._check_who_answers(record)
+            self._check_connection(record)
+        record.check(self)
+        self._check_parameters(record)
+        return self
+
+    def _check_tier(self, record: Record) -> None:
+        if self.service_tier is None:
+            return
+        if record.is_code:
+            raise ValueError("service_tier means nothing with provider 'python': your function sends its own")
+        # Servers of one's own (base_url) have their own names for theirs.
+        if self.base_url is None and record.tiers and self.service_tier not in record.tiers:
+            raise ValueError(f"service_tier: {choices(self.service_tier, record.tiers)}")
+
+    def _check_who_answers(self, record: Record) -> None:
+        wanted, other = ("target", "model") if record.is_code else ("model", "target")
+        if getattr(self, wanted) is None or getattr(self, other) is not None:
+            raise ValueError(f"provider {self.provider!r} takes {wanted} and no {other}")
+        for key in THINKING_KEYS:
+            if getattr(self, key) is not None and key not in record.thinking:
+                having = _listed(name for name, each in _records() if key in each.thinking)
+                raise ValueError(f"{key} is a key of {having}, not of {self.provider!r}")
+        if self.system_prompt is not None and record.is_code:
+            asked = _listed(name for name, each in _records() if each.key)
+            raise ValueError(f"system_prompt is a key of {asked}: your function sends its own")
+        if self.allow_programs and not record.is_code:
+            raise ValueError("allow_programs is a key of provider 'python': no other judge starts a program")
+        if self.cue_after is not None and self.cue_placement == "before":
+            raise ValueError('cue_after and cue_placement = "before" say different things: keep one of the two')
+
+    def _check_connection(self, record: Record) -> None:
+        if self.connection is None:
+            return
+        if not record.connection:
+            having = _listed(name for name, each in _records() if each.connection)
+            raise ValueError(f"connection is a key of {having}, not of {self.provider!r}")
+        for key in self.connection.model_fields_set - set(record.connection):
+            raise ValueError(
+                f"connection.{key} means nothing with provider {self.provider!r}, which takes "
+                f"{' and '.join(record.connection)}"
+            )
+
+    def _check_parameters(self, record: Record) -> None:
+        if self.response_format not in record.formats:
+            having = _listed(name for name, each in _records() if self.response_format in each.formats)
+            raise ValueError(f"response_format {self.response_format!r} is one of {having}")
+        if self.logprobs and not record.logprobs:
+            raise ValueError(f"logprobs: {record.api} gives no token probabilities")
+        if self.seed and not record.seed:
+            raise ValueError(f'seed: {record.api} takes none; leave it out, or set "{UNSET}"')
+        for key in ("temperature", "plan_temperature"):
+            if (getattr(self, key) or 0) > record.hottest:
+                raise ValueError(f"{key}: {record.api} takes 0 to {record.hottest:g}")
+
+    @model_validator(mode="after")
+    def _what_is_said(self) -> Self:
+        if self.mode == "pointwise" and self.logprobs:
+            raise ValueError(
+                'logprobs are those of a choice between two responses: leave them out of mode = "pointwise"'
+            )
+        if self.mode == "pointwise" and self.strategy != "direct":
+            raise ValueError('a plan compares two responses: mode = "pointwise" goes with strategy = "direct"')
+        if self.mode == "pairwise" and "scale" in self.model_fields_set:
+            raise ValueError('scale is a key of mode = "pointwise": a judge of pairs gives no scores')
+        if "top_logprobs" in self.model_fields_set and not self.logprobs:
+            raise ValueError("top_logprobs means nothing without logprobs = true")
+        if "top_logprobs" in self.model_fields_set and self.record.is_code:
+            telling = _listed(name for name, each in _records() if each.key and each.logprobs)
+            raise ValueError(f"top_logprobs is a key of {telling}: your function returns its own")
+        return self
+
+    @model_validator(mode="after")
+    def _what_plans(self) -> Self:
+        meant = plan_keys(self.strategy, self.provider)
+        for key in sorted(self.model_fields_set & set(PLAN_KEYS)):
+            if key in meant:
+                continue
+            if self.strategy not in ASKING:
+                asking = " or ".join(f'"{name}"' for name in ASKING)
+                raise ValueError(f"{key} means nothing with strategy = {self.strategy!r}: remove it, or set {asking}")
+            raise ValueError(f"{key} means nothing with provider {self.provider!r}: remove it, your function decides")
+        return self
+
+    @property
+    def record(self) -> Record:
+        """What is known of the provider."""
+        return record_of(self.provider)
+
+    @property
+    def counts_ties(self) -> bool:
+        """Whether a tie is half an outcome, not an invalid verdict; by default for judges that score."""
+        return (self.ties or ("half" if self.mode == "pointwise" else "invalid")) == "half"
+
+    @property
+    def draws(self) -> bool:
+        """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
+        return self.mode == "pairwise" and not self.logprobs and (self.temperature is None or self.temperature > 0)
+
+    @property
+    def asks_for_plans(self) -> bool:
+        """Whether the judge's model is asked to write plans: a call of its own for every pair."""
+        return self.strategy in ASKING
+
+    @property
+    def system_text(self) -> str:
+        """The text of the system prompt's file, once the judge is loaded; empty without one."""
+        return self._system_text
+
+    @property
+    def heading(self) -> str:
+        """The table's heading, as it is written in its file."""
+        return self._heading
+
+    def headed(self, heading: str) -> Self:
+        """Return the table with its heading."""
+        named = self.model_copy()
+        named._heading = heading
+        return named
+
+    def saying(self, system_text: str) -> Self:
+        """Return the table of a judge that is told this first."""
+        table = self.model_copy()
+        table._system_text = system_text
+        return table
+
+    @property
+    def template_name(self) -> str:
+        """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
+        if self.mode == "pointwise":
+            return self.template or {"json": "pointwise", "brackets": "pointwise-brackets"}[self.verdict]
+        own = {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
+        return self.template or (f"{own}-ties" if self.counts_ties else own)
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable of the API key; None for a server of one's own that names none.
+
+        A key is never sent to an address that it was not meant for: with base_url it has to be named.
+        """
+        if self.api_key_env or self.base_url:
+            return self.api_key_env
+        return self.record.key if self.record.is_trusted(self) else None
+
+    @property
+    def address(self) -> str | None:
+        """The address that the table names: base_url, or Azure's endpoint; None for the provider's own."""
+        return self.base_url or (self.connection.endpoint if self.connection is not None else None)
+
+
+def _record_named(name: object) -> Record | None:
+    return record_of(name) if isinstance(name, str) and name in PROVIDERS else None
+
+
+def _records() -> Iterator[tuple[str, Record]]:
+    return ((name, record_of(name)) for name in PROVIDERS)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return providers as a message names them."""
+    listed = list(names)
+    return f"provider{'s' * (len(listed) > 1)} {join_names(listed, quoted=True)}"
+
+
+def plan_keys(strategy: object, provider: object) -> tuple[str, ...]:
+    """Return the plan_* keys that change anything for a strategy and a provider."""
+    if strategy not in ASKING:
+        return ()
+    record = _record_named(provider)
+    return PLAN_KEYS if record is None or not record.is_code else ("plan_sees_responses",)

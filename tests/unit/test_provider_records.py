@@ -1,0 +1,62 @@
+"""A provider is one record and one file: what another one inherits of it, and what it must not."""
+
+import asyncio
+import sys
+import types
+
+import pytest
+from support.server import chat, serving, wire
+
+from judgefixtures import providers
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.batches import load_batches
+from judgefixtures.providers import PROVIDERS, Record, record_of
+from judgefixtures.providers.openai import OpenAIProvider
+from judgefixtures.words.errors import JudgeFixturesError
+
+VERDICT = '{"selected_response": 1, "reason": "dated"}'
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_a_record_names_the_variable_of_its_key(key: str | None) -> None:
+    """Without one, questions would be sent with no key: it is an error when the record is made."""
+    with pytest.raises(ValueError, match="has to name the environment variable of its API key"):
+        Record(answers=OpenAIProvider, key=key)
+
+
+@pytest.mark.parametrize("name", sorted(PROVIDERS))
+def test_every_provider_has_a_record(name: str) -> None:
+    """What is known of a provider is read of its file, which names its key unless nobody is asked over an API."""
+    record = record_of(name)
+    assert bool(record.key) == (record.is_asked and not record.is_code)
+
+
+def test_no_provider_inherits_the_account_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider that speaks OpenAI's wire format is sent its own key, and nothing that is meant for OpenAI."""
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-openai")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
+    monkeypatch.setenv("OTHER_API_KEY", "key-of-the-other")
+    with serving(wire(chat(VERDICT))) as server:
+        room = types.ModuleType("provider_of_a_test")
+        room.RECORD = Record(answers=OpenAIProvider, key="OTHER_API_KEY", url=f"{server.url}/v1")  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, room.__name__, room)
+        monkeypatch.setitem(providers.PROVIDERS, "other", room.__name__)
+        judge = load_judge({"provider": "other", "model": "gpt-4o"}, "mine")
+
+        async def asked() -> int | None:
+            try:
+                return (await judge.verdict("Which one?")).selected_response
+            finally:
+                await judge.close()
+
+        assert asyncio.run(asked()) == 1
+    (request,) = server.asked
+    assert request.headers["authorization"] == "Bearer key-of-the-other"
+    assert "of-openai" not in str(dict(request.headers))
+    with pytest.raises(JudgeFixturesError, match="there are no batches here"):
+        load_batches("mine", judge.table)
+    monkeypatch.delenv("OTHER_API_KEY")
+    with pytest.raises(JudgeFixturesError, match="OTHER_API_KEY holds no API key"):
+        asyncio.run(load_judge({"provider": "other", "model": "gpt-4o"}, "mine").verdict("Which one?"))
+    providers.record_of.cache_clear()
