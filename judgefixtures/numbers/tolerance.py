@@ -335,6 +335,7 @@ def pairs_for_mean(estimate: Estimate, limit: float, power: float = 0.8) -> int 
     `estimate` is one of `mean_interval`; its confidence is that of the two one-sided tests, which must both
     succeed for "within".
 
+    >>> from judgefixtures.numbers.proportions import mean_interval
     >>> pairs_for_mean(mean_interval([0.5] * 10 + [0.0] * 40), 0.15)
     169
     """
