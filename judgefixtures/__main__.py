@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
     from judgefixtures.report.writing import Record
 
 R = TypeVar("R")
+COMMANDS = Path(__file__).parent / "data" / "commands.toml"
 NOT_READ = 141  # as a shell tells that a pipe was closed
-EXITS = (
-    "Exit code: 0 all passed, 1 something failed or the swap is not approved, 10 it could not be measured, "
-    "11 nothing applied, 2 the folders cannot be put together."
-)
 STOPPED = 130  # as shells have it
 GATES = """\
 The gates themselves are run by pytest, which shows their options with `pytest --help`, group "gates of LLM judges".
@@ -42,27 +40,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_paper(commands.add_parser("paper", help="write the tables and the figure of The Silent Judge from recordings"))
-    init = commands.add_parser(
-        "init",
-        help="write the test modules and the configuration that gate a repository's judge",
-        description="Write test modules of a few lines to tests/judge and the table [tool.judgefixtures], commented, "
-        "to the end of pyproject.toml. A file that exists is left alone, and so is a table.",
-    )
-    init.add_argument(
-        "folder",
-        nargs="?",
-        type=Path,
-        default=Path(),
-        metavar="FOLDER",
-        help="root of the repository, where its pyproject.toml is (default: this folder)",
-    )
-    init.set_defaults(run=_init)
-    _add_import(commands)
-    _add_canary(commands)
-    _add_cassettes(commands.add_parser("cassettes", help="join the recordings of two branches"))
-    _add_report(commands.add_parser("report", help="put reports of several runs together, or compare two"))
+    _add_commands(parser, tomllib.loads(COMMANDS.read_text(encoding="utf-8")))
     try:
         options = parser.parse_args(arguments)
         code = int(options.run(options))
@@ -79,75 +57,29 @@ def main(arguments: list[str]) -> int:
     return code
 
 
+def _add_commands(parser: argparse.ArgumentParser, tables: Mapping[str, Any], group: str = "") -> None:
+    """Add commands with their options to a parser; those of a group have its name before their own in `RUNS`."""
+    dest = "what" if group else "command"
+    commands = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
+    for name, table in tables.items():
+        texts = {key: table[key] for key in ("help", "description", "epilog") if key in table}
+        command = commands.add_parser(name, **texts)
+        if "commands" in table:
+            _add_commands(command, table["commands"], f"{name} ")
+            continue
+        for flag, option in table["options"].items():
+            taken = {"type": TYPES[option["type"]]} if "type" in option else {}
+            several = {"metavar": tuple(option["metavar"])} if isinstance(option.get("metavar"), list) else {}
+            command.add_argument(flag, **{**option, **taken, **several})
+        command.set_defaults(run=RUNS[f"{group}{name}"])
+
+
 class _Version(argparse.Action):
     """Looks the version up when it is asked for, and not in every run."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         sys.stdout.write(f"judgefixtures {judgefixtures.__version__}\n")
         parser.exit()
-
-
-def _add_import(commands: Any) -> None:
-    parser = commands.add_parser(
-        "import",
-        help="make a judge of answers that you already have: a log, or an export of promptfoo, deepeval or Inspect",
-        description="Write the answers of a log beside the recordings, as those of an imported judge, and print the "
-        "tables that the configuration lacks. Nobody is asked, and no configuration is changed.",
-        epilog="Formats, columns and what can be checked: see docs/imported.md.",
-    )
-    add = parser.add_argument
-    add("files", nargs="+", type=Path, metavar="FILE", help="log: JSON lines, or an export in JSON")
-    add("--judge", required=True, metavar="NAME", help="name of the judge that the answers are of")
-    add(
-        "--dataset",
-        metavar="NAME",
-        help="what the pairs are called: a dataset of the configuration, or a new name "
-        "(default: the name of the --pairs file)",
-    )
-    add(
-        "--pairs",
-        type=Path,
-        metavar="FILE",
-        help="pairs that the log is about (default: those of --dataset in the "
-        "configuration, else the texts in the log)",
-    )
-    add(
-        "--columns",
-        type=_mapping,
-        action="append",
-        default=[],
-        metavar="FIELD=COLUMN,...",
-        help="where the log holds a field, as a name or a path such as vars.id (default: by the format)",
-    )
-    add(
-        "--where",
-        type=_value,
-        action="append",
-        default=[],
-        metavar="COLUMN=VALUE",
-        help="use these rows alone (repeatable)",
-    )
-    add("--format", choices=("jsonl", "promptfoo", "deepeval", "inspect"), help="format (default: by what FILE holds)")
-    add(
-        "--verdict",
-        choices=("json", "brackets"),
-        default="json",
-        help="form of the verdict where a column holds the judge's whole text (default: json)",
-    )
-    add(
-        "--numbers",
-        choices=("shown", "own"),
-        default="shown",
-        help="selected_response 1 is what stood first (shown, the default), or the pair's response 1",
-    )
-    add(
-        "--into",
-        type=Path,
-        metavar="FOLDER",
-        help="folder of the recordings (default: cassettes, beside the configuration)",
-    )
-    add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
-    parser.set_defaults(run=_import)
 
 
 def _mapping(text: str) -> list[tuple[str, str]]:
@@ -197,31 +129,6 @@ def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
     return joined
 
 
-def _add_canary(commands: Any) -> None:
-    parser = commands.add_parser(
-        "canary",
-        help="ask a few recorded prompts again, and tell when the judge behind them is another one",
-        description="Ask a judge some prompts that are recorded of it ([tool.judgefixtures.canary]), compare the "
-        "answers with the recordings and those of earlier runs, and add a line to cassettes/JUDGE/canary.jsonl. No "
-        "recording changes.",
-        epilog="Exit code: 0 quiet, 20 its verdicts moved, 21 another model answers, 10 it could not be measured, 2 a "
-        "mistake, 130 stopped by Ctrl-C. Without a change at most 1% of all canaries ever end with 20: see "
-        "docs/canary.md.",
-    )
-    add = parser.add_argument
-    add("--judge", metavar="NAME", help="the judge (default: that of the configuration)")
-    add("--max-cost", type=_amount, metavar="USD", help="ask nothing that could cost more in this run")
-    add("--dry-run", action="store_true", help="say what would be asked and what it costs at most, and ask nothing")
-    add(
-        "--restart",
-        action="store_true",
-        help="begin a new series with this run: what the log holds so far no longer counts",
-    )
-    add("--config", type=Path, metavar="FILE", help="configuration (default: pyproject.toml)")
-    add("--cassettes", type=Path, metavar="DIR", help="recordings (default: cassettes beside the configuration)")
-    parser.set_defaults(run=_canary)
-
-
 def _amount(text: str) -> float:
     """Return an amount of US dollars above 0."""
     try:
@@ -233,7 +140,7 @@ def _amount(text: str) -> float:
     return amount
 
 
-def _canary(options: argparse.Namespace) -> int:
+def _watch(options: argparse.Namespace) -> int:
     """Run the canary once, and say what it found."""
     try:
         from judgefixtures.canary.messages import exit_code, said, said_before
@@ -249,61 +156,6 @@ def _canary(options: argparse.Namespace) -> int:
         return STOPPED
     sys.stdout.write("\n".join([*said(found), ""]))
     return exit_code(found)
-
-
-def _add_cassettes(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(dest="what", metavar="COMMAND", required=True)
-    merge = commands.add_parser(
-        "merge",
-        help="join what two branches recorded, after a merge that left its marks",
-        description="Join both versions in recordings, pairs.jsonl, sample.json, closest.json and batches.jsonl in "
-        "which git left its marks: every answer that either branch paid for stays; where both asked the same "
-        "question, the first one (ours) stays.",
-        epilog="As git's merge driver, so that no marks appear: see docs/cassettes.md.",
-    )
-    merge.add_argument(
-        "paths",
-        nargs="*",
-        type=Path,
-        default=[Path("cassettes")],
-        metavar="PATH",
-        help="file, or folder of recordings (default: cassettes)",
-    )
-    merge.add_argument(
-        "--driver",
-        nargs=4,
-        type=Path,
-        metavar=("BASE", "OURS", "THEIRS", "NAME"),
-        help="join three files into OURS, as git calls it: --driver %%O %%A %%B %%P",
-    )
-    merge.set_defaults(run=_merge)
-
-
-def _add_report(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(dest="what", metavar="COMMAND", required=True)
-    merge = commands.add_parser(
-        "merge",
-        help="put the reports of machines that each ran some of the checks together, as one run of all",
-        description="Read folders that --judge-report wrote, each of a part of the checks, and write the report that "
-        "one run of all of them writes: Holm's method, rankings and decisions are computed anew.",
-        epilog=EXITS,
-    )
-    merge.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="folder that --judge-report wrote")
-    merge.add_argument(
-        "--into", type=Path, default=Path("report"), metavar="DIR", help="folder to write to (default: report)"
-    )
-    merge.set_defaults(run=_merge_reports)
-    compare = commands.add_parser(
-        "compare",
-        help="say which estimates differ between two reports, and whether by more than chance",
-        description="Compare two reports of the same judge, as of last month and of today: which statuses changed, "
-        "which estimates, and whether a change is more than noise.",
-        epilog="Exit code: 0 nothing changed by more than chance, 1 something did, or the new run did not "
-        "pass or did not come to its end, 2 the reports cannot be compared.",
-    )
-    compare.add_argument("old", type=Path, metavar="OLD", help="folder that --judge-report wrote before")
-    compare.add_argument("new", type=Path, metavar="NEW", help="folder that --judge-report wrote now")
-    compare.set_defaults(run=_compare_reports)
 
 
 def _say(lines: Iterable[str]) -> None:
@@ -367,17 +219,17 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
 
 
 def _init(options: argparse.Namespace) -> int:
-    sys.stdout.write(_shown(start(options.folder)))
+    sys.stdout.write(_steps_text(start(options.folder)))
     return 0
 
 
-def _merge(options: argparse.Namespace) -> int:
+def _merge_cassettes(options: argparse.Namespace) -> int:
     """Join what can be joined; return 2 where something cannot."""
     if options.driver:
         join_files(*options.driver)
         return 0
     code, done = 0, 0
-    for path in options.paths:
+    for path in options.paths or [Path("cassettes")]:
         inside = sorted(file for pattern in ("*.jsonl", "sample.json", "closest.json") for file in path.rglob(pattern))
         for file in inside if path.is_dir() else [path]:
             try:
@@ -394,52 +246,7 @@ def _merge(options: argparse.Namespace) -> int:
     return code
 
 
-def _add_paper(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Write Tables 1 to 5 and Figure 1 of The Silent Judge (arXiv 2509.26072) from recordings, beside the published "
-        "numbers. Nothing is asked: what is not recorded is named with the command that records it."
-    )
-    parser.epilog = (
-        "Exit code: 0 every number that was asked for is equal to the published one, or nothing was published; 1 one "
-        "differs; 10 one could not be measured; 2 a mistake, or no figure for want of matplotlib. Asked for are the "
-        "judges named, and without --judge the simulated ones."
-    )
-    parser.add_argument(
-        "--judge",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a judge (repeatable; default: the simulated judges that stand for the paper's, and the "
-        "paper's own where they are recorded)",
-    )
-    parser.add_argument(
-        "--dataset",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a dataset (repeatable; default: those of the paper's experiment for its judges, for "
-        "others those that the configuration asks about cues)",
-    )
-    parser.add_argument(
-        "--into",
-        type=Path,
-        default=Path("report/paper"),
-        metavar="DIR",
-        help="where paper.md, figure-1.svg and figure-1.png go (default: report/paper)",
-    )
-    parser.add_argument(
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="configuration (default: pyproject.toml of this folder, where there is one)",
-    )
-    parser.add_argument(
-        "--cassettes", type=Path, metavar="DIR", help="recordings (default: cassettes beside the configuration)"
-    )
-    parser.set_defaults(run=_paper)
-
-
-def _paper(options: argparse.Namespace) -> int:
+def _write_paper(options: argparse.Namespace) -> int:
     """Write the tables and the figure, and say how many of the published numbers are equal."""
     from judgefixtures.paper import measure_paper, open_run, write_paper
 
@@ -451,12 +258,23 @@ def _paper(options: argparse.Namespace) -> int:
     return done.exit_code
 
 
-def _shown(done: Start) -> str:
+def _steps_text(done: Start) -> str:
     steps = [f"{number}. {line}" for number, line in enumerate(done.next, 1)]
     parts = {"written": done.written, "left alone": done.left, "next": steps}
     shown = [line for title, lines in parts.items() if lines for line in (title, *(f"  {each}" for each in lines))]
     return "\n".join(shown) + "\n"
 
+
+TYPES: dict[str, Callable[[str], Any]] = {"path": Path, "mapping": _mapping, "value": _value, "amount": _amount}
+RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "paper": _write_paper,
+    "init": _init,
+    "import": _import,
+    "canary": _watch,
+    "cassettes merge": _merge_cassettes,
+    "report merge": _merge_reports,
+    "report compare": _compare_reports,
+}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

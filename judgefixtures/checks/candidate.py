@@ -23,13 +23,13 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expenses, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
 from judgefixtures.numbers.power import fewest, smallest_n
-from judgefixtures.numbers.statistics import Status, score_test, worst
+from judgefixtures.numbers.statistics import Status, score_test, worst, z_quantile
 from judgefixtures.swap import Component, SwapAccuracy, SwapCell, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.cells import CellKind
-from judgefixtures.swap.decision import FEWEST_COMPLETE, dataset_margin
+from judgefixtures.swap.decision import dataset_margin
 from judgefixtures.swap.display import Shown, agreement, compare_car, compare_silent
-from judgefixtures.swap.levels import quantile
+from judgefixtures.swap.pooling import FEWEST_COMPLETE
 
 EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
 EXAMPLES = 3
@@ -79,7 +79,7 @@ class SwapCheck:
         """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do."""
         alpha, swap = config.default_gate.alpha, config.swap
         if self.contrast is None:
-            margin, z_pass = dataset_margin(swap), quantile(1 - alpha)
+            margin, z_pass = dataset_margin(swap), z_quantile(1 - alpha)
             return Fewest(fewest(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
 
         def passes(n: int) -> bool:

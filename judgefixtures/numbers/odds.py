@@ -17,15 +17,16 @@ from judgefixtures.numbers.statistics import (
     GateResult,
     Status,
     Totals,
-    _three_way,
     advice,
     bare,
     check_alpha,
     check_counts,
     check_open,
+    conclude,
     counted,
     decides,
     describe,
+    interval_text,
     score_interval,
     smallest,
     totals,
@@ -246,9 +247,7 @@ def gate_log_odds(
     estimate = _estimate(shifts, lows, highs, 1 - 2 * alpha)
     p_pass = max(highs.p_at_least(limit), lows.reversed().p_at_least(limit))
     p_fail = lows.p_at_most(limit) if estimate.value >= 0 else highs.reversed().p_at_most(limit)
-    if not decides(related):
-        p_pass = p_fail = 1.0
-    status = _three_way(p_pass, p_fail, alpha)
+    status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, related)
     message = (
         f"log-odds shift {describe(estimate)}{counted(estimate.n, related)}, odds ratio {odds_ratio(estimate.value)} "
         f"[{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], tolerance ratio {ratio:g}: {status}"
@@ -275,8 +274,7 @@ def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ")
     >>> odds_in_words(Estimate(0.02, -0.05, 0.09, 0.90, 100), "new", "old")
     'labelled new rather than old, the odds of being chosen hardly change (1.02-fold, 90% CI 1/1.05 to 1.09)'
     """
-    level = f"{100 * estimate.confidence:.10g}"
-    interval = f"{level}% CI {_times(estimate.low)} to {_times(estimate.high)}"
+    interval = interval_text(estimate, "{} to {}", _times)
     if abs(estimate.value) < math.log(HARDLY):
         known = max(-estimate.low, estimate.high) < math.log(LITTLE)
         change = f"{'hardly change' if known else 'may change either way'} ({_times(estimate.value)}-fold, {interval})"

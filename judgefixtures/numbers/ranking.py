@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from judgefixtures.numbers.statistics import Estimate, check_open, describe, mean_and_error
+from judgefixtures.numbers.statistics import Estimate, check_open, describe, level_text, mean_and_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -246,4 +246,4 @@ def _message(
     if doubtful := [step for step in steps if not step.holds]:
         missing = "; ".join(f"{step.over} over {step.under} {describe(step.difference)}" for step in doubtful)
         return f"{text}not certified: {missing}"
-    return f"{text}certified, every step at {50 * (1 + confidence):.10g}% confidence"
+    return f"{text}certified, every step at {level_text((1 + confidence) / 2)} confidence"

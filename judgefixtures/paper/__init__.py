@@ -1,11 +1,68 @@
 """The paper's tables and figure from recordings: `python -m judgefixtures paper`, `make paper`.
 
-measured: the paper's contrasts of some judges, each beside what was published of it. tables: those as Markdown.
-figure: Figure 1, by matplotlib, which is imported nowhere else. written: both as files. Numbers are what checks and
-metrics make of recordings; what was published is judgefixtures.material.published.
+replication: the paper's contrasts of some judges, each beside what was published of it. markdown: those as a page, with
+the text of page.md.jinja. figure: Figure 1, by matplotlib, which is imported nowhere else. Here both become files.
+Numbers are what checks and metrics make of recordings; what was published is judgefixtures.material.published.
 """
 
-from judgefixtures.paper.measured import Cell, Paper, measure_paper, open_run
-from judgefixtures.paper.written import Written, write_paper
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgefixtures.paper.figure import NAMES, draw
+from judgefixtures.paper.markdown import lines, page
+from judgefixtures.paper.replication import Cell, Paper, measure_paper, open_run
+from judgefixtures.words.errors import JudgeFixturesError
 
 __all__ = ["Cell", "Paper", "Written", "measure_paper", "open_run", "write_paper"]
+
+PAGE = "paper.md"
+EQUAL, DIFFERENT, MISTAKE = 0, 1, 2
+NOT_MEASURED = 10  # as a run of pytest ends in which nothing could be measured
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written, what a terminal shows of it, why there is no figure where there is none, and the exit code."""
+
+    files: tuple[Path, ...]
+    lines: tuple[str, ...]
+    trouble: str
+    exit_code: int
+
+
+def write_paper(paper: Paper, folder: Path) -> Written:
+    """Write paper.md, figure-1.svg and figure-1.png into a folder, which is made; the page also without matplotlib.
+
+    The exit code is 1 where a number that was asked for differs from the published one, else 10 where it could not be
+    measured, else 2 where the figure could not be drawn, else 0. Raises JudgeFixturesError naming the folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in NAMES:  # of an earlier run: where none is drawn now, the page would stand beside another's figure
+            (folder / name).unlink(missing_ok=True)
+        pictures, trouble = _drawn(paper, folder)
+        written = folder / PAGE
+        written.write_text(page(paper, [path.name for path in pictures], trouble), encoding="utf-8")
+    except OSError as error:
+        raise JudgeFixturesError(
+            f"the paper's tables cannot be written to {folder}: {error.strerror}. Name another folder with --into."
+        ) from None
+    return Written((written, *pictures), tuple(lines(paper)), trouble, _exit_code(paper, trouble))
+
+
+def _drawn(paper: Paper, folder: Path) -> tuple[Sequence[Path], str]:
+    try:
+        return draw(paper.measured("recency"), folder), ""
+    except JudgeFixturesError as error:
+        return (), str(error)
+
+
+def _exit_code(paper: Paper, trouble: str) -> int:
+    if paper.differing:
+        return DIFFERENT
+    if paper.is_lacking:
+        return NOT_MEASURED
+    return MISTAKE if trouble else EQUAL

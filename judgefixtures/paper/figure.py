@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgefixtures.checks.phrasing import shortened
-from judgefixtures.paper.measured import Cell
+from judgefixtures.paper.replication import Cell
 from judgefixtures.words.errors import JudgeFixturesError
 
 if TYPE_CHECKING:

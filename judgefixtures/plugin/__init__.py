@@ -7,8 +7,7 @@ until a test asks for one of our fixtures. Every option is --judge or --judge-..
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,10 +24,12 @@ from judgefixtures.plugin.items import (
     subjects_of,
     words_of,
 )
+from judgefixtures.plugin.options import add_options, check_options
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
+from judgefixtures.plugin.rootdir import find_rootdir
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
-from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
 from judgefixtures.words.texts import travelling
 
@@ -38,212 +39,23 @@ if TYPE_CHECKING:
     from judgefixtures.material.contrasts import Contrast
     from judgefixtures.material.pairs import Pair
 
-DEFAULT_CONCURRENCY = 16
 REFUSED = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options; each help text says what happens without it."""
-    group = parser.getgroup("judgefixtures", "gates of LLM judges")
-    add = group.addoption
-    add(
-        "--judge",
-        action="append",
-        dest="judge_names",
-        metavar="NAME",
-        default=None,
-        help="judge to gate, a [tool.judgefixtures.judges.NAME] table (repeatable; default: `judge` of the "
-        "configuration)",
-    )
-    add(
-        "--judge-baseline",
-        dest="judge_baseline",
-        metavar="NAME",
-        default=None,
-        help="compare every judge with this one on the same pairs, decide on the swap (default: none)",
-    )
-    add(
-        "--judge-dataset",
-        action="append",
-        dest="judge_datasets",
-        metavar="NAME",
-        default=None,
-        help="dataset to ask about (repeatable; default: `datasets` of the configuration)",
-    )
-    add(
-        "--judge-pairs",
-        type=_positive,
-        dest="judge_pairs",
-        metavar="N",
-        default=None,
-        help="use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)",
-    )
-    add(
-        "--judge-record",
-        choices=("none", "missing", "invalid", "all"),
-        dest="judge_record",
-        default="none",
-        help="none: replay recordings, no network at all (default); missing: ask only what is not recorded; "
-        "invalid: that, and again what was recorded as invalid; all: record everything anew",
-    )
-    add(
-        "--judge-record-invalid",
-        type=_invalid_kind,
-        action="append",
-        dest="judge_record_invalid",
-        metavar="KIND",
-        default=None,
-        help="with --judge-record invalid: ask again answers of this kind alone, such as empty, "
-        "truncated or filtered (repeatable; default: every kind)",
-    )
-    add(
-        "--judge-report",
-        type=Path,
-        dest="judge_report",
-        metavar="DIR",
-        default=None,
-        help="write report.html, report.md, report.json, every judgment to DIR (default: terminal only)",
-    )
-    add(
-        "--judge-config",
-        type=Path,
-        dest="judge_config",
-        metavar="FILE",
-        default=None,
-        help="TOML file with the configuration (default: [tool.judgefixtures] of pyproject.toml)",
-    )
-    add(
-        "--judge-cassettes",
-        type=Path,
-        dest="judge_cassettes",
-        metavar="DIR",
-        default=None,
-        help="folder of the recordings (default: cassettes, beside the configuration)",
-    )
-    add(
-        "--judge-concurrency",
-        type=_positive,
-        dest="judge_concurrency",
-        metavar="N",
-        default=DEFAULT_CONCURRENCY,
-        help=f"calls in flight while recording, over all workers (default: {DEFAULT_CONCURRENCY})",
-    )
-    add(
-        "--judge-repeats",
-        type=_positive,
-        dest="judge_repeats",
-        metavar="N",
-        default=1,
-        help="ask the cue-free condition N times: how far does a judge disagree with itself; of a judge with a "
-        "temperature cue contrasts, too, for shares of verdicts (default: 1)",
-    )
-    add(
-        "--judge-preflight",
-        action="store_true",
-        dest="judge_preflight",
-        help="say what would run, what it could cost and whether it can decide; run nothing",
-    )
-    add(
-        "--judge-until-decided",
-        action="store_true",
-        dest="judge_until_decided",
-        help="with --judge-record missing: record a swap one of its looks at a time ([tool.judgefixtures.swap] looks), "
-        "stop when it is decided; a replay asks for the same (default: all pairs)",
-    )
-    add(
-        "--judge-batch",
-        action="store_true",
-        dest="judge_batch",
-        help="with --judge-record missing: send what is missing in batches, at half the price, and end; the same "
-        "command collects the answers, within a day (default: ask at once)",
-    )
-    add(
-        "--judge-force",
-        action="store_true",
-        dest="judge_force",
-        help="record although the preflight refuses, or the first answers are cut off (default: stop)",
-    )
-    add(
-        "--judge-max-cost",
-        type=_dollars,
-        dest="judge_max_cost",
-        metavar="USD",
-        default=None,
-        help="stop recording before it has cost so much, everything kept (default: no limit)",
-    )
-
-
-def _positive(text: str) -> int:
-    import argparse
-
-    if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def _invalid_kind(text: str) -> str:
-    import argparse
-    from typing import get_args
-
-    from judgefixtures.reading.verdicts import InvalidKind
-
-    if text not in get_args(InvalidKind):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a kind of invalid answer: {choices(text, get_args(InvalidKind))}"
-        )
-    return text
-
-
-def _dollars(text: str) -> float:
-    import argparse
-    import math
-
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
-    return value
+    """Add the options."""
+    add_options(parser)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
     """Find the rootdir again, now that our options are known; a run that ends in a conftest.py leaves no old report."""
-    _find_rootdir(early_config, args)
+    find_rootdir(early_config, args)
     try:
         yield
     except BaseException:
         set_aside(early_config.known_args_namespace)
         raise
-
-
-def _find_rootdir(early_config: pytest.Config, args: list[str]) -> None:
-    """Find the rootdir again.
-
-    pytest looks for it before plugins are loaded, and takes the value of `--judge-report DIR` or
-    `--judge-config FILE` for a path of tests: an existing one elsewhere would hide the user's pyproject.toml.
-    """
-    known: Any = early_config.known_args_namespace
-    if all(getattr(known, dest) is None for dest in ("judge_config", "judge_report", "judge_cassettes")):
-        return
-    from _pytest.config.findpaths import determine_setup
-
-    before = early_config.getini("addopts")
-    config: Any = early_config
-    found = determine_setup(
-        inifile=known.inifilename,
-        override_ini=known.override_ini,
-        args=known.file_or_dir,
-        rootdir_cmd_arg=known.rootdir or None,
-        invocation_dir=early_config.invocation_params.dir,
-    )
-    if found[:2] != (early_config.rootpath, early_config.inipath):
-        config._rootpath, config._inipath, config._inicfg, config._ignored_config_files = found
-        config._inicache.clear()
-        known.confcutdir = str(found[1].parent if found[1] else found[0])
-        # What stands first in args came from the settings of a folder that is not the project's.
-        args[: len(before)] = early_config.getini("addopts")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -266,25 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from judgefixtures.plugin.interruption import Workers
 
         config.pluginmanager.register(Workers(SHARED), "judgefixtures-workers")
-    report = option.judge_report
-    if report is not None and report.exists() and not report.is_dir():
-        raise pytest.UsageError(f"the report cannot be written to {report}: it is a file, not a folder.")
     results.begin()
-    if option.judge_record_invalid and option.judge_record != "invalid":
-        raise pytest.UsageError(
-            "--judge-record-invalid names the invalid answers that --judge-record invalid asks "
-            f"again, and this is --judge-record {option.judge_record}: give both."
-        )
-    if option.judge_until_decided and (option.judge_record in ("invalid", "all") or option.judge_baseline is None):
-        raise pytest.UsageError(
-            "--judge-until-decided records or replays a swap look by look: it needs "
-            "--judge-baseline NAME, and --judge-record missing or none."
-        )
-    if option.judge_batch and (option.judge_record != "missing" or option.judge_until_decided):
-        raise pytest.UsageError(
-            "--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
-            "goes without --judge-until-decided, which looks at some answers first."
-        )
+    check_options(option)
     if option.judge_batch:
         from judgefixtures.plugin.mailing import BatchRun
 

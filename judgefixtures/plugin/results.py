@@ -60,6 +60,8 @@ class Results:
         """Set an earlier report aside, if this is a run that will write one."""
         if hasattr(self._config, "workerinput"):
             return
+        if (folder := self._config.option.judge_report) is not None and folder.exists() and not folder.is_dir():
+            raise pytest.UsageError(f"the report cannot be written to {folder}: it is a file, not a folder.")
         try:
             self._set_aside = set_aside(self._config.option)
         except JudgeFixturesError as error:

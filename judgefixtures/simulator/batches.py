@@ -68,8 +68,8 @@ class Batch:
     results: list[tuple[str, int, dict[str, Any] | None]] | None = None  # id, status, body; None: expired
 
 
-class BatchDesk:
-    """Takes batches, and answers them by asking what each question would have been answered at once."""
+class _Shelf:
+    """Batches with their files and faults, whatever their wire format: what becomes of each question, and when."""
 
     def __init__(self, say: Say, seconds: float = 0.0) -> None:
         self.say = say
@@ -92,6 +92,82 @@ class BatchDesk:
         with self._lock:
             results = [each for batch in self.batches.values() for each in batch.results or ()]
             return Counter(name for name, status, _ in results if status in (200, 400))
+
+    def _made(self, kind: str, asked: list[tuple[str, str, dict[str, Any]]], mark: str) -> Batch:
+        number = len(self.batches) + 1
+        name = {"openai": f"batch_{number}", "google": f"batches/b{number}", "anthropic": f"msgbatch_{number}"}[kind]
+        word = ""
+        if self.faults.invalid:
+            self.faults = replace(self.faults, invalid=self.faults.invalid - 1)
+            word = "failed"
+        self.batches[name] = Batch(name, kind, mark, self.now, asked, word=word)
+        return self.batches[name]
+
+    def _refusal(self, body: dict[str, Any]) -> Reply | None:
+        if not self.faults.refused:
+            return None
+        self.faults = replace(self.faults, refused=self.faults.refused - 1)
+        return _json(body, 429)
+
+    def _unsaid(self) -> bool:
+        unsaid = self.faults.unsaid > 0
+        self.faults = replace(self.faults, unsaid=max(self.faults.unsaid - 1, 0))
+        return unsaid
+
+    def _page(self, kind: str, after: str | None) -> tuple[list[Batch], bool]:
+        """Return the next batches, the latest first, and whether there are more."""
+        own = [batch for batch in self.batches.values() if batch.kind == kind][::-1]
+        start = 1 + next((number for number, batch in enumerate(own) if batch.name == after), -1)
+        return own[start : start + PAGE], len(own) > start + PAGE
+
+    def _word(self, batch: Batch, done: str, running: str) -> str:
+        if batch.word:
+            return batch.word
+        if self.faults.expired and batch.results is None:
+            return "expired" if self.now >= batch.made + DAY else running
+        if self.now < batch.made + self.seconds:
+            return running
+        return "expired" if any(body is None for _, _, body in self._results(batch)) else done
+
+    def _results(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
+        """Return what became of each question, decided when it is first looked at."""
+        if batch.results is None and not batch.word:
+            batch.results = [(name, *self._result(batch.name, name, path, body)) for name, path, body in batch.asked]
+        return batch.results or []
+
+    def _result(self, batch: str, name: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
+        chance, faults = _chance(f"{batch} {name}"), self.faults
+        if faults.errors_only or chance < faults.failing:
+            return 500, {"error": {"code": 500, "message": "the model failed", "type": "server_error"}}
+        if chance < faults.failing + faults.expired:
+            return 0, None
+        if chance > 1 - faults.blocked:
+            return 400, {"error": {"code": "content_filter", "message": "the prompt was flagged by a safety system"}}
+        return self.say(path, body)
+
+    def _shuffled(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
+        rows = list(self._results(batch))
+        rows += rows[: self.faults.duplicates]
+        rows += [
+            (f"{number:032x}-0", status, body) for number, (_, status, body) in enumerate(rows[: self.faults.unknown])
+        ]
+        if self.faults.reordered:
+            random.Random(batch.name).shuffle(rows)
+        return rows
+
+    def _download(self, content: bytes) -> Reply:
+        headers = {"content-type": "application/octet-stream"}
+        if self.faults.cut:
+            self.faults = replace(self.faults, cut=self.faults.cut - 1)
+            return Reply(200, content, headers, cut=True)
+        if self.faults.torn:
+            self.faults = replace(self.faults, torn=self.faults.torn - 1)
+            content = content[: 2 * len(content) // 3]
+        return Reply(200, content, headers)
+
+
+class BatchDesk(_Shelf):
+    """Takes batches, and answers them by asking what each question would have been answered at once."""
 
     def handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes, url: str) -> Reply | None:
         """Return the response to a request about batches or files; None for any other request."""
@@ -298,80 +374,6 @@ class BatchDesk:
             "created_at": _moment(batch.made),
             "expires_at": _moment(batch.made + DAY),
         }
-
-    # --- what all have in common ------------------------------------------------------------------------------
-
-    def _made(self, kind: str, asked: list[tuple[str, str, dict[str, Any]]], mark: str) -> Batch:
-        number = len(self.batches) + 1
-        name = {"openai": f"batch_{number}", "google": f"batches/b{number}", "anthropic": f"msgbatch_{number}"}[kind]
-        word = ""
-        if self.faults.invalid:
-            self.faults = replace(self.faults, invalid=self.faults.invalid - 1)
-            word = "failed"
-        self.batches[name] = Batch(name, kind, mark, self.now, asked, word=word)
-        return self.batches[name]
-
-    def _refusal(self, body: dict[str, Any]) -> Reply | None:
-        if not self.faults.refused:
-            return None
-        self.faults = replace(self.faults, refused=self.faults.refused - 1)
-        return _json(body, 429)
-
-    def _unsaid(self) -> bool:
-        unsaid = self.faults.unsaid > 0
-        self.faults = replace(self.faults, unsaid=max(self.faults.unsaid - 1, 0))
-        return unsaid
-
-    def _page(self, kind: str, after: str | None) -> tuple[list[Batch], bool]:
-        """Return the next batches, the latest first, and whether there are more."""
-        own = [batch for batch in self.batches.values() if batch.kind == kind][::-1]
-        start = 1 + next((number for number, batch in enumerate(own) if batch.name == after), -1)
-        return own[start : start + PAGE], len(own) > start + PAGE
-
-    def _word(self, batch: Batch, done: str, running: str) -> str:
-        if batch.word:
-            return batch.word
-        if self.faults.expired and batch.results is None:
-            return "expired" if self.now >= batch.made + DAY else running
-        if self.now < batch.made + self.seconds:
-            return running
-        return "expired" if any(body is None for _, _, body in self._results(batch)) else done
-
-    def _results(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
-        """Return what became of each question, decided when it is first looked at."""
-        if batch.results is None and not batch.word:
-            batch.results = [(name, *self._result(batch.name, name, path, body)) for name, path, body in batch.asked]
-        return batch.results or []
-
-    def _result(self, batch: str, name: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
-        chance, faults = _chance(f"{batch} {name}"), self.faults
-        if faults.errors_only or chance < faults.failing:
-            return 500, {"error": {"code": 500, "message": "the model failed", "type": "server_error"}}
-        if chance < faults.failing + faults.expired:
-            return 0, None
-        if chance > 1 - faults.blocked:
-            return 400, {"error": {"code": "content_filter", "message": "the prompt was flagged by a safety system"}}
-        return self.say(path, body)
-
-    def _shuffled(self, batch: Batch) -> list[tuple[str, int, dict[str, Any] | None]]:
-        rows = list(self._results(batch))
-        rows += rows[: self.faults.duplicates]
-        rows += [
-            (f"{number:032x}-0", status, body) for number, (_, status, body) in enumerate(rows[: self.faults.unknown])
-        ]
-        if self.faults.reordered:
-            random.Random(batch.name).shuffle(rows)
-        return rows
-
-    def _download(self, content: bytes) -> Reply:
-        headers = {"content-type": "application/octet-stream"}
-        if self.faults.cut:
-            self.faults = replace(self.faults, cut=self.faults.cut - 1)
-            return Reply(200, content, headers, cut=True)
-        if self.faults.torn:
-            self.faults = replace(self.faults, torn=self.faults.torn - 1)
-            content = content[: 2 * len(content) // 3]
-        return Reply(200, content, headers)
 
     _routes = (
         ("POST", r"/v1/files$", _openai_upload),

@@ -217,7 +217,7 @@ class Moves:
         return max(spoiled) / max(len(self.asked), 1)
 
 
-def read(cell: SwapCell, rows: dict[PairKey, int]) -> Moves:
+def read_moves(cell: SwapCell, rows: dict[PairKey, int]) -> Moves:
     """Return how a cell's pairs moved; `rows` numbers all pairs of the swap."""
     import numpy as np
 
@@ -246,7 +246,7 @@ def read(cell: SwapCell, rows: dict[PairKey, int]) -> Moves:
     )
 
 
-def numbered(cells: Iterable[SwapCell], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:
+def number_pairs(cells: Iterable[SwapCell], accuracies: Iterable[SwapAccuracy]) -> dict[PairKey, int]:
     """Return a number for each pair that any of them is about, from 0 on."""
     rows: dict[PairKey, int] = {}
     parts: list[SwapCell | SwapAccuracy] = [*cells, *accuracies]

@@ -81,7 +81,7 @@ def agreement(candidate: Sequence[Judgment], baseline: Sequence[Judgment], confi
     if not valid:
         return ()
     same = proportion(sum(c == b for c, b in valid), len(valid), confidence)
-    message = f"same verdict {_shown(same)}"
+    message = f"same verdict {describe(same, bare)}"
     return (Shown("agreement", message, len(valid), same), _kappa(valid, confidence))
 
 
@@ -105,9 +105,4 @@ def _kappa(valid: Sequence[tuple[int, int]], confidence: float) -> Shown:
         agreed = proportion(sum(a == b for a, b in valid), n, confidence)
         low, high = ((bound - chance) / (1 - chance) for bound in (agreed.low, agreed.high))
     estimate = Estimate(value, max(min(low, value), -1.0), min(max(high, value), 1.0), confidence, n)
-    return Shown("kappa", f"Cohen's kappa {_shown(estimate)}", n, estimate)
-
-
-def _shown(estimate: Estimate) -> str:
-    level = f"{100 * estimate.confidence:.10g}%"
-    return f"{bare(estimate.value)}, {level} CI [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]"
+    return Shown("kappa", f"Cohen's kappa {describe(estimate, bare)}", n, estimate)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from judgefixtures.numbers.statistics import upper_tail, z_quantile
+
 NODES = 120  # of Gauss and Legendre, per look: the published boundaries to 1e-6 and better
 FARTHEST = 9.0  # standard deviations; beyond them nothing is left to integrate
 MAIN_SHARE = 0.8  # of alpha: what the first look that may approve takes
@@ -30,7 +32,7 @@ class Levels:
     @property
     def z_pass(self) -> float:
         """What z has to exceed for a PASS; infinite where this look cannot approve."""
-        return math.inf if self.pass_level is None else quantile(1 - self.pass_level)
+        return math.inf if self.pass_level is None else z_quantile(1 - self.pass_level)
 
     @property
     def shown(self) -> float:
@@ -43,7 +45,7 @@ class Levels:
         if not self.looks:
             return each
         fractions = tuple(look / self.looks[-1] for look in self.looks)
-        return tail(boundaries(pocock_type(each, fractions), fractions)[self.look])
+        return upper_tail(boundaries(pocock_type(each, fractions), fractions)[self.look])
 
 
 def once(alpha: float) -> Levels:
@@ -63,7 +65,8 @@ def at_looks(looks: Sequence[int], alpha: float) -> tuple[Levels, ...]:
     fractions = tuple(look / looks[-1] for look in looks)
     bounds = boundaries(spent_on_passes(looks, alpha), fractions)
     return tuple(
-        Levels(alpha, None if math.isinf(bound) else tail(bound), looks, index) for index, bound in enumerate(bounds)
+        Levels(alpha, None if math.isinf(bound) else upper_tail(bound), looks, index)
+        for index, bound in enumerate(bounds)
     )
 
 
@@ -139,16 +142,3 @@ def _check(spent: Sequence[float], fractions: Sequence[float]) -> None:
         raise ValueError(f"fractions must be above 0 and increase, got {fractions}")
     if spent[0] < 0 or spent[-1] >= 1 or any(b < a for a, b in itertools.pairwise(spent)):
         raise ValueError(f"what is spent must lie between 0 and 1 and not decrease, got {spent}")
-
-
-@lru_cache(maxsize=256)
-def quantile(probability: float) -> float:
-    """Return the standard normal quantile."""
-    from scipy.special import ndtri
-
-    return float(ndtri(probability))
-
-
-def tail(z: float) -> float:
-    """Return the chance that a standard normal exceeds z."""
-    return 0.5 * math.erfc(z / math.sqrt(2))

@@ -22,10 +22,10 @@ from judgefixtures.material.published import Experiment, experiments, published_
 from judgefixtures.numbers.statistics import paired_difference, proportion
 from judgefixtures.paper import Cell, Paper, measure_paper, open_run, write_paper
 from judgefixtures.paper import figure as figure_room
-from judgefixtures.paper import measured as measured_room
+from judgefixtures.paper import replication as measured_room
 from judgefixtures.paper.figure import draw
-from judgefixtures.paper.measured import Comparison, Recordings, Unrecorded
-from judgefixtures.paper.tables import consistency, lines, page
+from judgefixtures.paper.markdown import consistency, lines, page
+from judgefixtures.paper.replication import Comparison, Recordings, Unrecorded
 from judgefixtures.runs.run import Run
 
 REPOSITORY = Path(__file__).parents[2]

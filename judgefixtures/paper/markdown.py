@@ -1,0 +1,156 @@
+"""The paper's tables as one page of Markdown, and the lines that a terminal shows. Nothing is measured here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from judgefixtures.material.published import PAPER, Experiment, experiments
+from judgefixtures.numbers.statistics import bare, interval_text, signed
+from judgefixtures.paper.replication import Cell, Comparison, Paper, Quantity, Recordings
+from judgefixtures.words.secrets import presentable
+from judgefixtures.words.texts import one_line
+
+NOTHING = "-"
+TEMPLATE = Path(__file__).parent / "page.md.jinja"
+
+
+def page(paper: Paper, pictures: Sequence[str], without: str = "") -> str:
+    """Return the whole page; `pictures` are the files of Figure 1, `without` says why there are none."""
+    import jinja2
+
+    made = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {
+        "bare": bare,
+        "signed": signed,
+        "interval": lambda estimate: interval_text(estimate).replace(" CI", ""),
+        "count": lambda share: f"{share.value * share.n:.10g} of {share.n}" if share else NOTHING,
+        "published": _published_vsr,
+        "fault": _fault,
+        "plain": _plain,
+        "one_line": one_line,
+    }
+    template = made.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    subjects = [(of, _counts(paper, of)) for of in paper.subjects]
+    texts = {"total": total(paper), "consistency": consistency(experiments()), "gemini": gemini(experiments())}
+    shown = {"subjects": subjects, "pictures": pictures, "without": without, **texts}
+    return str(template.render(paper=paper, source=PAPER, **shown))
+
+
+def lines(paper: Paper) -> list[str]:
+    """Return what a terminal shows: who was measured, what is equal, every difference, and what is not recorded."""
+    lacking = [each.of for each in paper.unrecorded]
+    text = [_line(paper, of) for of in paper.subjects if of not in lacking]
+    text += [_difference(each) for each in paper.differing]
+    text += [f"{each.of.title}: nothing is recorded. This records it: {each.command}" for each in paper.unrecorded]
+    text += [_fault(cell) for cell in paper.faults]
+    text.append(total(paper))
+    return [presentable(one_line(line)) for line in text]
+
+
+def total(paper: Paper) -> str:
+    """Return how many of the published numbers of the judges that were asked for are equal to what was measured."""
+    comparisons = [each for each in paper.comparisons if each.of.asked]
+    if not comparisons:
+        return "Nothing was published about these judges on these datasets: there is nothing to compare."
+    rates, shifts = (_equal(comparisons, quantity) for quantity in ("rate", "VSR"))
+    return f"{rates} published first-selection rates and {shifts} published VSRs are equal to what was measured."
+
+
+def _line(paper: Paper, of: Recordings) -> str:
+    own = [each for each in paper.comparisons if each.of == of]
+    if not own:
+        return f"{of.title}: nothing was published to compare it with"
+    within = "" if of.is_simulated else f"; {_within(own)} published numbers lie within the interval"
+    return f"{of.title}: {_equal(own, 'rate')} rates and {_equal(own, 'VSR')} VSRs are equal{within}"
+
+
+def _counts(paper: Paper, of: Recordings) -> tuple[str, str, str]:
+    """Return how many rates, VSRs and published numbers are equal or within; hyphens where nothing was published."""
+    own = [each for each in paper.comparisons if each.of == of]
+    return (_equal(own, "rate"), _equal(own, "VSR"), _within(own)) if own else (NOTHING,) * 3
+
+
+def _equal(comparisons: Iterable[Comparison], quantity: Quantity) -> str:
+    own = [each for each in comparisons if each.quantity == quantity]
+    return f"{sum(each.is_equal for each in own)} of {len(own)}"
+
+
+def _within(comparisons: Sequence[Comparison]) -> str:
+    return f"{sum(each.is_within for each in comparisons)} of {len(comparisons)}"
+
+
+def _difference(each: Comparison) -> str:
+    shown = bare if each.quantity == "rate" else signed
+    measured = shown(each.measured.value) if each.measured else NOTHING
+    return (
+        f"DIFFERENT: {each.of.title}: {each.quantity} of {'/'.join(each.labels)} is {measured}, published is "
+        f"{shown(each.published / 100)}"
+    )
+
+
+def _fault(cell: Cell) -> str:
+    kind = "not measured" if cell.vsr is None else "in doubt"
+    return f"{cell.of.name} on {cell.of.dataset}: {cell.contrast.id} is {kind}: {cell.fault}"
+
+
+def _published_vsr(cell: Cell) -> str:
+    """Return a published VSR; beside it what its own rates give, where that is another number."""
+    if cell.published_vsr is None or cell.of.experiment is None:
+        return NOTHING
+    by_rates = cell.of.experiment.shift_by_rates(cell.labels)
+    text = signed(cell.published_vsr / 100)
+    return text if by_rates == cell.published_vsr else f"{text} (its rates give {signed(by_rates / 100)})"
+
+
+def consistency(published: Sequence[Experiment]) -> str:
+    """Say which published VSRs are not the difference of the published rates: both numbers of each.
+
+    >>> consistency(experiments())
+    'All 17 published VSRs are the differences of the published rates.'
+    """
+    everything = [(each, labels, shift) for each in published for labels, shift in each.shifts.items()]
+    wrong = [
+        f"{each.judge} on {each.dataset}, {'/'.join(labels)}: {signed(shift / 100)} is published, "
+        f"{signed(each.shift_by_rates(labels) / 100)} by the rates"
+        for each, labels, shift in everything
+        if shift != each.shift_by_rates(labels)
+    ]
+    if not wrong:
+        return f"All {len(everything)} published VSRs are the differences of the published rates."
+    return (
+        f"{len(wrong)} of {len(everything)} published VSRs are not the difference of the published rates: "
+        f"{'; '.join(wrong)}."
+    )
+
+
+def gemini(published: Sequence[Experiment]) -> str:
+    """Say where Table 1 has Gemini's VSR above GPT-4o's, although the text says that it is smaller.
+
+    >>> gemini(experiments()).partition(":")[0]
+    "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's"
+    """
+    of = {(each.judge, each.dataset): each.shifts for each in published}
+    both = [
+        (dataset, labels, shift, of["GPT-4o", dataset][labels])
+        for (judge, dataset), shifts in of.items()
+        if judge == "Gemini-2.5-Flash"
+        for labels, shift in shifts.items()
+        if "new" not in labels
+    ]
+    larger = [
+        f"{dataset} {'/'.join(labels)} {signed(one / 100)} against {signed(other / 100)}"
+        for dataset, labels, one, other in both
+        if one > other
+    ]
+    return (
+        "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's: in Table 1 "
+        f"{len(larger)} of {len(both)} are larger ({', '.join(larger)})."
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a text from outside on one line, with nothing in it that Markdown or HTML would obey."""
+    shown = html.escape(presentable(one_line(text)), quote=False)
+    return "".join(f"\\{sign}" if sign in "\\`*_[]|!#$~" else sign for sign in shown)

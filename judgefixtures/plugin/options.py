@@ -1,0 +1,145 @@
+"""The options of the plugin: every one is --judge or --judge-..., every dest judge_..., and which go together."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from judgefixtures.words.errors import choices
+
+DEFAULT_CONCURRENCY = 16
+DESTS = {"--judge": "judge_names", "--judge-dataset": "judge_datasets"}  # of those that are given several times
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options; each help text says what happens without it."""
+    group = parser.getgroup("judgefixtures", "gates of LLM judges")
+    for flag, settings, text in OPTIONS:
+        group.addoption(flag, dest=DESTS.get(flag, flag.strip("-").replace("-", "_")), help=text, **settings)
+
+
+def check_options(option: Any) -> None:
+    """Raise UsageError for options that do not go together."""
+    record = option.judge_record
+    if option.judge_record_invalid and record != "invalid":
+        raise pytest.UsageError(
+            "--judge-record-invalid names the invalid answers that --judge-record invalid asks "
+            f"again, and this is --judge-record {record}: give both."
+        )
+    if option.judge_until_decided and (record in ("invalid", "all") or option.judge_baseline is None):
+        raise pytest.UsageError(
+            "--judge-until-decided records or replays a swap look by look: it needs "
+            "--judge-baseline NAME, and --judge-record missing or none."
+        )
+    if option.judge_batch and (record != "missing" or option.judge_until_decided):
+        raise pytest.UsageError(
+            "--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
+            "goes without --judge-until-decided, which looks at some answers first."
+        )
+
+
+def positive_number(text: str) -> int:
+    """Return a whole number of at least 1."""
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def invalid_kind(text: str) -> str:
+    """Return a kind of invalid answer."""
+    from judgefixtures.reading.verdicts import InvalidKind
+
+    if text not in (kinds := get_args(InvalidKind)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a kind of invalid answer: {choices(text, kinds)}")
+    return text
+
+
+def dollars(text: str) -> float:
+    """Return an amount of US dollars above 0."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if not 0 < amount < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
+    return amount
+
+
+FLAG = {"action": "store_true"}
+NAME, DIRECTORY = {"metavar": "NAME"}, {"type": Path, "metavar": "DIR"}
+NUMBER = {"type": positive_number, "metavar": "N"}
+OPTIONS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    (
+        "--judge",
+        {"action": "append", **NAME},
+        "judge to gate, a [tool.judgefixtures.judges.NAME] table (repeatable; default: `judge` of the configuration)",
+    ),
+    (
+        "--judge-baseline",
+        NAME,
+        "compare every judge with this one on the same pairs, decide on the swap (default: none)",
+    ),
+    (
+        "--judge-dataset",
+        {"action": "append", **NAME},
+        "dataset to ask about (repeatable; default: `datasets` of the configuration)",
+    ),
+    ("--judge-pairs", NUMBER, "use the first N pairs of each dataset, in seeded order (default: `pairs`, else all)"),
+    (
+        "--judge-record",
+        {"choices": ("none", "missing", "invalid", "all"), "default": "none"},
+        "none: replay recordings, no network at all (default); missing: ask only what is not recorded; "
+        "invalid: that, and again what was recorded as invalid; all: record everything anew",
+    ),
+    (
+        "--judge-record-invalid",
+        {"type": invalid_kind, "action": "append", "metavar": "KIND"},
+        "with --judge-record invalid: ask again answers of this kind alone, such as empty, "
+        "truncated or filtered (repeatable; default: every kind)",
+    ),
+    (
+        "--judge-report",
+        DIRECTORY,
+        "write report.html, report.md, report.json, every judgment to DIR (default: terminal only)",
+    ),
+    (
+        "--judge-config",
+        {"type": Path, "metavar": "FILE"},
+        "TOML file with the configuration (default: [tool.judgefixtures] of pyproject.toml)",
+    ),
+    ("--judge-cassettes", DIRECTORY, "folder of the recordings (default: cassettes, beside the configuration)"),
+    (
+        "--judge-concurrency",
+        {**NUMBER, "default": DEFAULT_CONCURRENCY},
+        f"calls in flight while recording, over all workers (default: {DEFAULT_CONCURRENCY})",
+    ),
+    (
+        "--judge-repeats",
+        {**NUMBER, "default": 1},
+        "ask the cue-free condition N times: how far does a judge disagree with itself; of a judge with a "
+        "temperature cue contrasts, too, for shares of verdicts (default: 1)",
+    ),
+    ("--judge-preflight", FLAG, "say what would run, what it could cost and whether it can decide; run nothing"),
+    (
+        "--judge-until-decided",
+        FLAG,
+        "with --judge-record missing: record a swap one of its looks at a time ([tool.judgefixtures.swap] looks), "
+        "stop when it is decided; a replay asks for the same (default: all pairs)",
+    ),
+    (
+        "--judge-batch",
+        FLAG,
+        "with --judge-record missing: send what is missing in batches, at half the price, and end; the same "
+        "command collects the answers, within a day (default: ask at once)",
+    ),
+    ("--judge-force", FLAG, "record although the preflight refuses, or the first answers are cut off (default: stop)"),
+    (
+        "--judge-max-cost",
+        {"type": dollars, "metavar": "USD"},
+        "stop recording before it has cost so much, everything kept (default: no limit)",
+    ),
+)

@@ -1,0 +1,193 @@
+"""What a swap's scores are pooled from: its cells and accuracies, with all of their pairs numbered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from judgefixtures.numbers.statistics import bare
+from judgefixtures.swap.cells import Both, Clusters, Moves, PairKey, SwapAccuracy, SwapCell, number_pairs, read_moves
+from judgefixtures.swap.components import Kind
+from judgefixtures.swap.points import Labels, Scores
+
+if TYPE_CHECKING:
+    from judgefixtures.swap.cells import Whole
+
+FEWEST_COMPLETE = 20  # pairs of a cell; with fewer it was not compared
+MOST_INVALID = 0.20  # the share of a cell's pairs beyond which it was not compared
+DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the declared direction: 1% two-sided
+
+Part = tuple["Whole", "Whole", int]  # rows, a whole number for each, and what these are out of
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Everything that a swap is decided on, sorted. Raises ValueError for what comes twice, and mixed families."""
+
+    cells: tuple[SwapCell, ...]
+    accuracies: tuple[SwapAccuracy, ...]
+    clusters: Clusters = None
+
+    def __post_init__(self) -> None:
+        for what, names in (
+            ("the cell {} comes twice", [cell.id for cell in self.cells]),
+            ("accuracy on {} comes twice", [accuracy.dataset for accuracy in self.accuracies]),
+        ):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(what.format(twice[0]))
+        kinds: dict[str, str] = {}
+        for cell in self.cells:
+            if kinds.setdefault(cell.family, cell.kind) != cell.kind:
+                raise ValueError(f"family {cell.family} has cells of kind {kinds[cell.family]} and of kind {cell.kind}")
+
+    @cached_property
+    def rows(self) -> dict[PairKey, int]:
+        """The number of each pair."""
+        return number_pairs(self.cells, self.accuracies)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The clusters' labels, one per row; None where no two pairs are related."""
+        if self.clusters is None:
+            return None
+        found = [self.clusters.get(pair) for pair in self.rows]
+        alone = [("", row) if label is None else ("related", label) for row, label in enumerate(found)]
+        return alone if len(set(alone)) < len(alone) else None
+
+    @cached_property
+    def moves(self) -> tuple[Moves, ...]:
+        """How the pairs of every cell moved."""
+        return tuple(read_moves(cell, self.rows) for cell in self.cells)
+
+    @cached_property
+    def compared(self) -> tuple[Moves, ...]:
+        """Those of the cells that say enough."""
+        return tuple(moves for moves in self.moves if not _too_few(moves))
+
+    @cached_property
+    def golden(self) -> tuple[SwapAccuracy, ...]:
+        """The accuracies that were asked about."""
+        return tuple(accuracy for accuracy in self.accuracies if accuracy.pairs)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many pairs each part has."""
+        return [*(len(cell.pairs) for cell in self.cells), *(len(accuracy.pairs) for accuracy in self.accuracies)]
+
+    @cached_property
+    def pairs(self) -> int:
+        """How many pairs of a dataset, at most."""
+        return max(self.sizes, default=0)
+
+    def not_compared(self, missing: Iterable[str] = ()) -> list[str]:
+        """Return why nothing can be approved: what is missing, and the cells that were asked and say too little."""
+        absent = [*missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
+        absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
+        lost = [(moves.cell.id, _too_few(moves)) for moves in self.moves if moves.cell.pairs]
+        said = [f"{name}: was not compared: {why}" for name, why in lost if why]
+        return [*(f"{name}: was not compared" for name in sorted(absent)), *said]
+
+    def families(self) -> dict[str, list[Moves]]:
+        """Return what was compared by family."""
+        found: dict[str, list[Moves]] = defaultdict(list)
+        for moves in self.compared:
+            found[moves.cell.family].append(moves)
+        return found
+
+    def at_worst(self) -> tuple[tuple[SwapCell, ...], ...]:
+        """Return the cells with what could not be read as it may be read at worst; none where everything was read."""
+        if not any(any((*cell.candidate_unread, *cell.baseline_unread)) for cell in self.cells):
+            return ()
+        return tuple(zip(*(cell.at_worst() for cell in self.cells), strict=True))
+
+    # --- directions and scores ----------------------------------------------------------------------------
+
+    def declared(self, kind: Kind, moves: Iterable[Moves]) -> dict[str, int]:
+        """Return by contrast the direction along which the baseline counts: +1 unless it demonstrably goes the other.
+
+        Never the one that is seen: that would flatter a noisy baseline. Whichever it is, the baseline's shift along it
+        is at most its absolute shift, so that a PASS stays valid.
+        """
+        by_contrast: dict[str, list[Moves]] = defaultdict(list)
+        for each in moves:
+            by_contrast[each.cell.contrast].append(each)
+        return {contrast: self._direction(kind, group) for contrast, group in by_contrast.items()}
+
+    def _direction(self, kind: Kind, group: list[Moves]) -> int:
+        if group[0].cell.kind == "edit":
+            return 1
+        own = [each.own if kind == "abs-vsr" else each.own_unadmitted for each in group]
+        if sum(int(moved.sum()) for moved in own) >= 0:
+            return 1
+        import numpy as np
+
+        moved, rows = np.concatenate(own), np.concatenate([each.own_rows for each in group])
+        z = Scores.of(moved.tolist(), [2] * len(rows), rows, self.labels).z(0.0)
+        return -1 if z < DEMONSTRABLY else 1
+
+    def pooled(self, kind: Kind, moves: Sequence[Moves], ours: list[int], theirs: list[int]) -> Scores:
+        """Return per pair the mean over cells of how much farther the candidate moved, each along its direction."""
+        parts = []
+        for each, s, t in zip(moves, ours, theirs, strict=True):
+            both = moved_by(each, kind)
+            parts.append((each.complete, s * both.candidate - t * both.baseline, 2))
+        return self.averaged(parts, moves)
+
+    def flips(self) -> Scores | None:
+        """Return per pair how much more often the candidate's verdict flips.
+
+        To think less of an edited response is no fault, so that an edit's flips are none of this rate.
+        """
+        from numpy import sign
+
+        flipping = [each for each in self.compared if each.cell.kind != "edit"]
+        parts = [
+            (each.complete, abs(sign(each.shift.candidate)) - abs(sign(each.shift.baseline)), 1) for each in flipping
+        ]
+        return self.averaged(parts, flipping) if parts else None
+
+    def invalid(self) -> Scores | None:
+        """Return per pair how many more of the candidate's verdicts are invalid."""
+        asked = [each for each in self.moves if each.cell.pairs]
+        parts = [(each.asked, each.invalid.candidate - each.invalid.baseline, 2) for each in asked]
+        return self.averaged(parts, asked) if parts else None
+
+    def right(self, accuracies: Iterable[SwapAccuracy]) -> Scores:
+        """Return per pair how much more often the candidate is right."""
+        import numpy as np
+
+        parts = []
+        for accuracy in accuracies:
+            rows = np.array([self.rows[accuracy.dataset, pair] for pair in accuracy.pairs], dtype=np.int64)
+            quarters = [round(4 * (c - b)) for c, b in zip(accuracy.candidate, accuracy.baseline, strict=True)]
+            parts.append((rows, np.array(quarters, dtype=np.int64), 4))
+        return self.averaged(parts)
+
+    def averaged(self, parts: Iterable[Part], moves: Sequence[Moves] = ()) -> Scores:
+        """Return per pair the mean of its parts, over the contrasts that `moves` are of."""
+        import numpy as np
+
+        total, count = np.zeros(len(self.rows), dtype=np.int64), np.zeros(len(self.rows), dtype=np.int64)
+        for rows, numbers, out_of in parts:
+            total[rows] += numbers  # a cell has every pair once
+            count[rows] += out_of
+        rows = np.flatnonzero(count)
+        contrasts = len({each.cell.contrast for each in moves}) or 1
+        return Scores.of(total[rows].tolist(), count[rows].tolist(), rows, self.labels, contrasts)
+
+
+def moved_by(moves: Moves, kind: Kind) -> Both:
+    """Return how far verdicts moved, or how far without a reason that admits it."""
+    return moves.shift if kind == "abs-vsr" else moves.unadmitted
+
+
+def _too_few(moves: Moves) -> str:
+    """Return why a cell cannot be compared, or nothing."""
+    if len(moves.complete) < FEWEST_COMPLETE:
+        return f"{len(moves.complete)} pairs have valid verdicts of both judges, at least {FEWEST_COMPLETE} are needed"
+    if moves.most_invalid > MOST_INVALID:
+        return f"a judge's verdicts are invalid on {bare(moves.most_invalid)} of the pairs, above {bare(MOST_INVALID)}"
+    return ""
