@@ -37,6 +37,7 @@ from pydantic import (
 
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
+from judgefixtures.material.prompts import LAYOUTS, Mode
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import COLUMNS
@@ -170,7 +171,7 @@ class JudgeTable(_Table):
     response_format: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
     logprobs: bool = False
     top_logprobs: int = Field(20, ge=1, le=20)
-    mode: Literal["pairwise", "pointwise"] = "pairwise"
+    mode: Mode = "pairwise"
     scale: Annotated[tuple[int | float, int | float], BeforeValidator(_ends)] = (1, 10)
     ties: Literal["half", "invalid"] | None = None  # None: as the mode has it
     template: str = ""
@@ -187,6 +188,7 @@ class JudgeTable(_Table):
     allow_programs: bool = False
     price: Price | None = None
     _system_text: str = PrivateAttr("")
+    _schema: dict[str, Any] | None = PrivateAttr(None)
     _heading: str = PrivateAttr("[judges.NAME]")
 
     @model_validator(mode="before")
@@ -359,7 +361,7 @@ class JudgeTable(_Table):
     @property
     def counts_ties(self) -> bool:
         """Whether a tie is half an outcome, not an invalid verdict; by default for judges that score."""
-        return (self.ties or ("half" if self.mode == "pointwise" else "invalid")) == "half"
+        return LAYOUTS[self.mode].ties if self.ties is None else self.ties == "half"
 
     @model_validator(mode="after")
     def _what_plans(self) -> Self:
@@ -406,12 +408,22 @@ class JudgeTable(_Table):
         return table
 
     @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON schema of answers that the judge's kind asks for, once it is loaded; None for one of the usual."""
+        return self._schema
+
+    def answered_by(self, schema: dict[str, Any] | None) -> Self:
+        """Return the table of a judge whose answers keep to a schema."""
+        table = self.model_copy()
+        table._schema = schema
+        return table
+
+    @property
     def template_name(self) -> str:
         """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
-        if self.mode == "pointwise":
-            return self.template or {"json": "pointwise", "brackets": "pointwise-brackets"}[self.verdict]
-        own = {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
-        return self.template or (f"{own}-ties" if self.counts_ties else own)
+        layout = LAYOUTS[self.mode]
+        own = layout.built_in[("json", "brackets").index(self.verdict)]
+        return self.template or (f"{own}-ties" if self.counts_ties and not layout.ties else own)
 
     @property
     def key_variable(self) -> str | None:
