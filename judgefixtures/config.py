@@ -408,7 +408,7 @@ class JudgeTable(_Table):
         return table
 
     @property
-    def schema(self) -> dict[str, Any] | None:
+    def answer_schema(self) -> dict[str, Any] | None:
         """The JSON schema of answers that the judge's kind asks for, once it is loaded; None for one of the usual."""
         return self._schema
 

@@ -103,7 +103,14 @@ class Mailing(Protocol):
         """Return where the questions of a cassette go; with `parity` those that are asked at once as well."""
 
     def put(
-        self, asker: Asker[Any], cassette: Cassette, question: Question, repeat: int, prompt: str, *, parity: bool
+        self,
+        asker: Asker[Any],
+        cassette: Cassette,
+        question: Question,
+        repeat: int,
+        prompt: str,
+        *,
+        parity: bool = False,
     ) -> bool:
         """Put a question into the next batch; return whether it is to be paid for."""
 

@@ -223,8 +223,8 @@ def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesErr
     layout = LAYOUTS[mode]
     slots = " ".join(f"{{{name}}}" for name in (*layout.texts, *layout.cues))
     return JudgeFixturesError(
-        f"the template {template} shows {LAYOUTS[other].shows}, and the judge's mode is {mode!r}: set mode = {other!r}, or "
-        f"name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
+        f"the template {template} shows {LAYOUTS[other].shows}, and the judge's mode is {mode!r}: set mode = "
+        f"{other!r}, or name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
     )
 
 

@@ -40,7 +40,7 @@ class _Course:
     asking: Asking
     controls: tuple[Control, ...] = ()
 
-    def lost(self, error: Exception) -> Finding:
+    def lost(self, error: BaseException) -> Finding:
         """Return the ERROR of a check that could not be measured."""
         lost = self.controlled(self.check.lost(self.case, presentable(str(error))))
         return replace(lost, fatal=isinstance(error, FATAL))

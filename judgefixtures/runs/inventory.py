@@ -1,4 +1,4 @@
-"""The inventory: what there is to check in a configuration, judges, pairs, contrasts and checks, made when first needed."""
+"""The inventory: the judges, pairs, contrasts and checks of a configuration, each made when it is first needed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Inventory:
         return [AccuracyCheck(), PlanCheck(), *of_contrasts]
 
     def check(self, name: str) -> Check:
-        """Return the check of a name as ids and reports have it; raises JudgeFixturesError for one that there is not."""
+        """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
         checks = {check.name: check for check in self._checks()}
         if name not in checks:
             raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")

@@ -68,7 +68,9 @@ class Round:
                 )
             if regraded := cassette.regraded(self.task.pairs):
                 dataset = self.asking.dataset
-                self.desk.note(f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording")
+                self.desk.note(
+                    f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording"
+                )
 
     def warn_of_cache(self) -> None:
         """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
@@ -124,7 +125,7 @@ class Samples:
 
     def _is_imported(self, judge: str) -> bool:
         table = self._config.judges.get(judge)
-        return table is not None and table.provider == "imported"
+        return table is not None and not kind_of(table).is_asked
 
     def _of_hub(self, judge: str, dataset: str, source: Source) -> Chosen:
         """Return the frozen sample where it is enough, and the hub's where the run may look there."""

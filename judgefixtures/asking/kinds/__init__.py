@@ -1,4 +1,4 @@
-"""Kinds of judge: what one is shown, what it asks for an arm, how an answer becomes a verdict, and what follows of that.
+"""Kinds of judge: what one is shown, what it asks for an arm, how an answer becomes a verdict, and what follows.
 
 A kind is one class in one file beside this one; nothing outside of them asks which kind a judge is. What is common to
 most judges, two responses shown and one chosen, is what a kind does unless it says otherwise. docs/contributing.md says
@@ -97,10 +97,10 @@ class Kind(ABC):
         """Return the JSON schema that answers keep to; None for that of a choice between two."""
         return None
 
-    def learn_logs(self, logs: Logs) -> None:
+    def learn_logs(self, logs: Logs) -> None:  # noqa: B027 (most have nothing to do)
         """Take in what is imported, of which nobody but a run knows where it lies; nothing here."""
 
-    def check_cues(self, families: Families) -> None:
+    def check_cues(self, families: Families) -> None:  # noqa: B027
         """Raise JudgeFixturesError for cues that its recordings could not tell apart; nothing here."""
 
     # --- what it is shown and asked ---------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Kind(ABC):
         """Return the arms that are different questions to it."""
         return tuple(arms)
 
-    def check_asked(self) -> None:
+    def check_asked(self) -> None:  # noqa: B027
         """Raise ValueError where nobody can ask the judge itself for a verdict; nothing here."""
 
     async def plan(self, pair: Pair) -> Plan | None:  # noqa: ARG002
@@ -151,7 +151,7 @@ class Kind(ABC):
             "its verdict with `await judge.verdict(prompt)`, or set mode = 'pointwise'"
         )
 
-    async def close(self) -> None:
+    async def close(self) -> None:  # noqa: B027
         """Close the connections of whoever is asked beside the judge; nobody here."""
 
     # --- what it answers --------------------------------------------------------------------------------------

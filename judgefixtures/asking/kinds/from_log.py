@@ -16,7 +16,7 @@ class FromLog(Pairwise):
     """What it once chose is in its log; it is this log, and who answered is not known."""
 
     is_asked: ClassVar[bool] = False
-    _logs: Mapping[str, Any] = {}  # noqa: RUF012 (replaced as a whole)
+    _logs: Mapping[str, Any] = {}
 
     def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Return which logs the answers are of, and whether a tie counts."""

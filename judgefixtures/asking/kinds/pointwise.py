@@ -7,7 +7,7 @@ same score in every contrast that shows it so, and the order of the responses is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker
@@ -59,6 +59,7 @@ def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None)
 
     Where the condition edits a response, that is another one for the pair's target than for its other response.
 
+    >>> from dataclasses import replace
     >>> from judgefixtures.material.contrasts import contrasts
     >>> new_old = contrasts("recency")[0].x
     >>> alone(new_old, 1).name, alone(new_old, 2).name, alone(replace(new_old, order="21"), 1).name
