@@ -50,6 +50,7 @@ from google import genai
 from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
+from support.asking import collect
 from support.project import Project, Ran, rows_of, suite
 from support.server import Answer, Answering, Asked, Server, serving
 
