@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, get_args
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.frozen import FILE as PAIRS_FILE
 from judgefixtures.cassettes.frozen import SAMPLE_FILE, write_changed
 from judgefixtures.config import TABLE, Config, build_config, load_config
@@ -207,7 +208,7 @@ def _names(request: Request, config: Config) -> str:
                 f"and hyphen, at most {LONGEST_NAME}, and begin with a letter or a digit."
             )
     table = config.judges.get(request.judge)
-    if table is not None and table.provider != "imported":
+    if table is not None and kind_of(table).is_asked:
         raise JudgeFixturesError(
             f"{config.file}: {config.heading('judges', request.judge)} is asked (provider = {table.provider!r}): "
             "imported answers must not pass for its own. Choose another name with --judge."
