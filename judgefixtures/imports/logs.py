@@ -28,9 +28,9 @@ from judgefixtures.imports.answers import (
     Log,
     Selected,
     bare_name,
-    read,
+    read_imported,
     shown_digest,
-    write,
+    write_imported,
 )
 from judgefixtures.material.contrasts import Condition, Order, conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
@@ -706,7 +706,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
             f"{done.folder} holds recordings of a judge that was asked ({recorded[0].name}): imported answers must not "
             "stand among them. Choose another name with --judge."
         )
-    write(done.folder / FILE, done.imported)
+    write_imported(done.folder / FILE, done.imported)
     if not built_in:  # those come with the package, and are never frozen
         lines = (json.dumps(as_row(pair), ensure_ascii=False) for pair in done.pairs)
         write_changed(done.folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
@@ -715,7 +715,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
 def earlier(path: Path) -> Mapping[Key, Answered]:
     """Return the answers of an earlier import; none where there are none that can be read."""
     with contextlib.suppress(JudgeFixturesError, OSError):
-        return read(path).answers if path.exists() else {}
+        return read_imported(path).answers if path.exists() else {}
     return {}
 
 
