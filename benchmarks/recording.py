@@ -22,8 +22,10 @@ from pathlib import Path
 
 from replay import CANNED, MODELS, pairs_of
 
+from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import load_judge
-from judgefixtures.asking.questions import collect
+from judgefixtures.asking.questions import Inquiry, ask_all
+from judgefixtures.asking.replies import Task
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.material.contrasts import contrasts
@@ -70,7 +72,7 @@ async def record(provider: str, url: str, folder: Path) -> None:
         Library(folder, "missing").open(judge, "pairs", [contrast.x.name, contrast.y.name], pairs) as cassettes,
         recording(only_httpx2=True, offline=False),
     ):
-        await collect(judge, pairs, contrast.arms, cassettes, CONCURRENCY)
+        await ask_all(Inquiry(Task(judge, pairs, contrast.arms), cassettes, CONCURRENCY, Meter(judge.table)))
     await judge.close()
 
 

@@ -25,8 +25,10 @@ from typing import Any
 
 import httpx2
 
+from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import Judge, load_judge
-from judgefixtures.asking.questions import collect
+from judgefixtures.asking.questions import Inquiry, ask_all
+from judgefixtures.asking.replies import Task
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
@@ -134,9 +136,11 @@ class Ours:
             recording(only_httpx2=True, offline=library.mode == "none"),
         ):
             if library.mode == "none":
-                await collect(judge, pairs[:5], [(NO_CUE, 0)], cassettes, concurrency)
+                await ask_all(
+                    Inquiry(Task(judge, pairs[:5], [(NO_CUE, 0)]), cassettes, concurrency, Meter(judge.table))
+                )
             start = time.process_time()
-            await collect(judge, pairs, [(NO_CUE, 0)], cassettes, concurrency)
+            await ask_all(Inquiry(Task(judge, pairs, [(NO_CUE, 0)]), cassettes, concurrency, Meter(judge.table)))
             return 1000 * (time.process_time() - start) / len(pairs)
 
 

@@ -99,6 +99,7 @@ class Asker(ABC, Generic[R]):
     """One model, asked with what is made of its answers left open."""
 
     limit_key = "max_output_tokens"
+    is_comparable = False  # its replies have a member `decides`, so that two ways of asking can be compared
 
     def __init__(self, name: str, table: JudgeTable, provider: Provider, pace: Pace | None = None) -> None:
         self.name = name
@@ -157,11 +158,6 @@ class Asker(ABC, Generic[R]):
     def is_python(self) -> bool:
         """Whether the judge is a function of the user's, which may use any HTTP client, or none."""
         return self.table.record.is_code
-
-    @property
-    def is_imported(self) -> bool:
-        """Whether the answers are those of a log: nothing can be asked."""
-        return not self.table.record.is_asked
 
     @property
     def dropped(self) -> frozenset[str]:

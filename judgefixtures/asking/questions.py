@@ -7,40 +7,31 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Literal
+from typing import Any, Generic, Literal, Protocol
 
 from judgefixtures.asking.asker import Asker, CutOffError, OtherModelError, R
 from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.judges import Judge, Reply
-from judgefixtures.asking.ratings import Rater, Rating
-from judgefixtures.cassettes.library import Cassette
-from judgefixtures.cassettes.replay import (
+from judgefixtures.asking.replies import Arm, Planned, Reply, Task
+from judgefixtures.cassettes.calls import (
     AnswerTooLargeError,
     Call,
     CassetteMissError,
-    NetworkBlockedError,
+    Postbox,
     PostponedError,
+    Question,
 )
+from judgefixtures.cassettes.library import Cassette
+from judgefixtures.cassettes.replay import NetworkBlockedError
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
-from judgefixtures.material.plans import Plan
-from judgefixtures.providers import Answer, Usage
+from judgefixtures.providers import Answer
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
-if TYPE_CHECKING:
-    from judgefixtures.batches.mail import Mail
+__all__ = ["Arm", "Choice", "Judgment", "Planned", "Reply", "ask_all", "judgments", "other_choice", "recorded"]
 
 Choice = Literal[0, 1, 2]  # 0: a tie
 OTHER: dict[Choice | None, Choice] = {1: 2, 2: 1, 0: 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A pair's plan with the tokens that making it cost; None for one that was not asked for."""
-
-    plan: Plan
-    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +65,6 @@ def other_choice(choice: Choice | None) -> Choice | None:
     return OTHER.get(choice)
 
 
-Arm = tuple[Condition, int]  # a condition and one of its repeats
 Job = tuple[Condition, int, Pair]
 UNTOLD = ("too-large", "filtered")  # an answer that was never made
 # Seconds between the first calls. Those that start together are answered together, and then each waits until the
@@ -85,22 +75,6 @@ GRACE = 5.0  # seconds for the answers in flight when the run is asked to stop: 
 
 class StoppedError(Exception):
     """The run was asked to stop, and no question was asked since; what arrived is in the cassettes."""
-
-
-async def collect(
-    judge: Judge,
-    pairs: Sequence[Pair],
-    arms: Sequence[Arm],
-    cassettes: Mapping[str, Cassette],
-    concurrency: int,
-    meter: Meter | None = None,
-    answered: Callable[[Reply], None] | None = None,
-    plans: Mapping[str, Planned] | None = None,
-    urgency: Callable[[], int] | None = None,
-) -> list[tuple[Judgment, ...]]:
-    """Return every arm's judgments in the order of the pairs; as `ask_all`, whose errors it raises."""
-    replies = await ask_all(judge, pairs, arms, cassettes, concurrency, meter, answered, plans, urgency)
-    return judgments(pairs, arms, replies, plans or {})
 
 
 def judgments(
@@ -115,30 +89,83 @@ def judgments(
     ]
 
 
-async def ask_all(
-    asker: Asker[R],
-    pairs: Sequence[Pair],
-    arms: Sequence[Arm],
-    cassettes: Mapping[str, Cassette],
-    concurrency: int,
-    meter: Meter | None = None,
-    answered: Callable[[R], None] | None = None,
-    plans: Mapping[str, Planned] | None = None,
-    urgency: Callable[[], int] | None = None,
-    mail: Mail | None = None,
-) -> list[tuple[R, ...]]:
-    """Return what is made of every arm's answers, in the order of the pairs, with `concurrency` calls in flight.
+class Mailing(Protocol):
+    """The batches that answer questions in place of the network, as far as asking knows them."""
 
-    The window slides over all arms; the first error cancels what is in flight and is raised as it
-    is. A meter that admits no further call lets those in flight finish and then raises BudgetError. What was
-    answered until then is in the cassettes. `answered` is called with each reply as it arrives. `plans` are
-    those of a judge that plans first, by pair id. Where `urgency` returns 1 nothing further is asked, and what is in
-    flight has some seconds; where it returns 2, none. Both end in StoppedError. With `mail` batches answer, and
-    PostponedError is raised where some question has to wait for one.
+    async def attend(self, asker: Asker[Any]) -> None:
+        """Collect what was answered to an asker's questions."""
+
+    def probed(self, asker: Asker[Any]) -> None:
+        """Take note that a question to an asker was answered."""
+
+    def box(self, cassette: Cassette, *, parity: bool = False) -> Postbox:
+        """Return where the questions of a cassette go; with `parity` those that are asked at once as well."""
+
+    def put(
+        self,
+        asker: Asker[Any],
+        cassette: Cassette,
+        question: Question,
+        repeat: int,
+        prompt: str,
+        *,
+        parity: bool = False,
+    ) -> bool:
+        """Put a question into the next batch; return whether it is to be paid for."""
+
+    def need(self, cassette: Cassette, digest: str) -> None:
+        """Raise FatalJudgeError where only a batch that is lost can answer."""
+
+    def worn_out(self, asker: Asker[Any], cassette: Cassette, question: Question) -> bool:
+        """Tell whether a question was in so many batches that it goes into no other."""
+
+    def asks_unread(self, asker: Asker[Any], cassette: Cassette, question: Question, call: Call) -> bool:
+        """Tell whether a question is asked again whose answer nobody can read."""
+
+    def asks_at_once(self, asker: Asker[Any], *, comparable: bool) -> Literal["", "once", "both"]:
+        """Return whether a question is asked at once, and in a batch as well."""
+
+    def compares(self, asker: Asker[Any], box: Any, digest: str) -> bool:
+        """Tell whether a question is asked both ways."""
+
+    def compare(self, box: Any, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
+        """Take note of whether both ways gave the same."""
+
+    def way_out(self, asker: Asker[Any]) -> str:
+        """Say what to do where batches answered as another model."""
+
+
+def _ignore(_reply: object) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry(Generic[R]):
+    """A task with all that asking it takes: its cassettes by condition, and how many calls are in flight.
+
+    `answered` is called with each reply as it arrives. Where `urgency` returns 1 nothing further is asked, and what is
+    in flight has some seconds; where it returns 2, none. With `mail` batches answer.
     """
-    run = _Run(asker, cassettes, meter or Meter(asker.table), answered or (lambda _reply: None), plans or {}, mail)
-    jobs = iter([(condition, repeat, pair) for condition, repeat in arms for pair in pairs])
-    asking = asyncio.create_task(run.ask_all(jobs, concurrency))
+
+    task: Task[R]
+    cassettes: Mapping[str, Cassette]
+    concurrency: int
+    meter: Meter
+    answered: Callable[[R], None] | None = None
+    urgency: Callable[[], int] | None = None
+    mail: Mailing | None = None
+
+
+async def ask_all(inquiry: Inquiry[R]) -> list[tuple[R, ...]]:
+    """Return what is made of every arm's answers, in the order of the pairs.
+
+    The window of calls slides over all arms; the first error cancels what is in flight and is raised as it is. A meter
+    that admits no further call lets those in flight finish and then raises BudgetError. What was answered until then is
+    in the cassettes. Whoever asks to stop gets StoppedError; PostponedError says that some question waits for a batch.
+    """
+    task, urgency = inquiry.task, inquiry.urgency
+    run = _Run(task.asker, inquiry.cassettes, inquiry.meter, inquiry.answered or _ignore, task.plans, inquiry.mail)
+    jobs = iter([(condition, repeat, pair) for condition, repeat in task.arms for pair in task.pairs])
+    asking = asyncio.create_task(run.ask_all(jobs, inquiry.concurrency))
     heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
     try:
         await asking
@@ -156,23 +183,23 @@ async def ask_all(
         raise run.meter.exhausted()
     if run.postponed:
         raise PostponedError
-    return [tuple(run.replies[condition.name, repeat, pair.id] for pair in pairs) for condition, repeat in arms]
+    return [
+        tuple(run.replies[condition.name, repeat, pair.id] for pair in task.pairs) for condition, repeat in task.arms
+    ]
 
 
-async def recorded(
-    asker: Asker[R], pairs: Sequence[Pair], arm: Arm, cassette: Cassette, plans: Mapping[str, Planned] | None = None
-) -> dict[str, R]:
-    """Return what a cassette that is open for replay answers in an arm, by pair id: found as a replay finds it.
+async def recorded(task: Task[R], cassette: Cassette) -> dict[str, R]:
+    """Return what a cassette that is open for replay answers in a task's one arm, by pair id, as a replay finds it.
 
     What it does not answer, or not so that it can be read, is left out.
     """
-    condition, repeat = arm
+    ((condition, repeat),) = task.arms
     if not len(cassette.file):
         return {}
-    run = _Run(asker, {condition.name: cassette}, Meter(asker.table), lambda _reply: None, plans or {})
-    for pair in pairs:
+    run = _Run(task.asker, {condition.name: cassette}, Meter(task.asker.table), _ignore, task.plans)
+    for pair in task.pairs:
         with contextlib.suppress(CassetteMissError, NetworkBlockedError, JudgeFixturesError):
-            await run.ask((condition, repeat, pair), asker.ask)
+            await run.ask((condition, repeat, pair), task.asker.ask)
     return {pair: reply for (_, _, pair), reply in run.replies.items()}
 
 
@@ -183,7 +210,7 @@ class _Run(Generic[R]):
     meter: Meter
     answered: Callable[[R], None]
     plans: Mapping[str, Planned]
-    mail: Mail | None = None
+    mail: Mailing | None = None
     postponed: bool = False  # some question waits for a batch
     replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
@@ -289,7 +316,7 @@ class _Run(Generic[R]):
         if self.mail.worn_out(self.asker, self.cassettes[condition.name], question):
             self.postponed = True
             return call, None
-        how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=isinstance(self.asker, Judge | Rater))
+        how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=self.asker.is_comparable)
         if not how:
             self.postponed = True
             if put(question):
@@ -325,7 +352,7 @@ class _Run(Generic[R]):
             return
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
-        self.mail.compare(box, digest, pair.id, same=_stated(reply) == _stated(other), models=models)
+        self.mail.compare(box, digest, pair.id, same=_decided(reply) == _decided(other), models=models)
 
     async def _reply(self, prompt: str, ask: Callable[[str, Call], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
@@ -351,11 +378,8 @@ class _Run(Generic[R]):
         return reply
 
 
-def _stated(reply: object) -> object:
-    """Return what a reply decides: the choice or the score, and whether there is one."""
-    if isinstance(reply, Reply):
-        return (reply.verdict.selected_response, reply.verdict.tie, reply.invalid)
-    return (reply.score.value, reply.invalid) if isinstance(reply, Rating) else None
+def _decided(reply: object) -> object:
+    return getattr(reply, "decides", None)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -147,10 +147,9 @@ class Mail:
 
     async def attend(self, asker: Asker[Any]) -> None:
         """Collect what a judge's batches answered, once; raises FatalJudgeError where they cannot be asked for."""
-        if not asker.is_imported:
-            asker.adopt({"dropped": self._dropped(asker)})
+        asker.adopt({"dropped": self._dropped(asker)})
         asker.probed = asker.probed or (asker.name, type(asker).__name__) in self._probed
-        if asker.name in self._providers or asker.is_imported:
+        if asker.name in self._providers:
             return
         provider = self._providers[asker.name] = load_batches(asker.name, asker.table)
         self._models[asker.name] = asker.table.model or ""

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.questions import Arm, Judgment, Planned
+from judgefixtures.asking.questions import Judgment
 from judgefixtures.cassettes.files import Row
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.pairs import Pair
-from judgefixtures.material.plans import PLAN, heuristic_plan
 from judgefixtures.runs.run import Run
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -94,7 +92,7 @@ def reference(run: Run, judge: Judge) -> Reference:
     answer decides. Raises JudgeFixturesError where nothing is recorded, or another judge's answers are, and for an
     imported judge.
     """
-    if judge.is_imported:
+    if not judge.kind.is_asked:
         raise JudgeFixturesError(
             f"judge {judge.name!r} is imported: its answers are those of a log, and a canary has "
             "nobody to ask. Name a judge with a model."
@@ -122,7 +120,7 @@ def reference(run: Run, judge: Judge) -> Reference:
         frozenset(served),
         frozenset(fingerprints),
         tuple(notes),
-        again if judge.planner is None else "",
+        "" if judge.kind.preparation else again,
     )
 
 
@@ -157,7 +155,7 @@ def _nothing(run: Run, judge: Judge) -> str:
                 f"{_fault(run, judge, dataset, pairs[:1], condition)}"
             )
     datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
-    of_functions = " (of a function, what it asks over HTTP)" if judge.table.provider == "python" else ""
+    of_functions = " (of a function, what it asks over HTTP)" if judge.is_opaque else ""
     return (
         f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
         f"recordings. Record them: {_command(run, judge)} --judge-record missing; or name "
@@ -210,8 +208,8 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     rows = _rows(run, judge, dataset, condition)
     again = {row.key for row in rows if row.asked > 1}
     days = {row.key: row.on for row in rows}
-    repeats = sorted({row.repeat for row in rows if judge.planner is None or not row.repeat})
-    plans = _plans(run, judge, dataset, pairs)
+    repeats = sorted({row.repeat for row in rows if not judge.kind.preparation or not row.repeat})
+    plans = run.known_plans(judge, dataset, pairs)
     found: dict[Pair, list[_Recorded]] = {}
     for repeat in repeats:
         for judgment in run.seen(judge, dataset, pairs, (condition, repeat), plans):
@@ -223,19 +221,7 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
 
 def _rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
     """Return the recorded rows of a condition; raises CassetteError where they are another judge's."""
-    asker: Asker[Any] = judge.rater or judge
+    asker = judge.kind.asker_of(condition)
     names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))
     with replace(run.library, mode="none").open(asker, dataset, names, ()) as cassettes:
         return [row for cassette in cassettes.values() for row in cassette.file.rows()]
-
-
-def _plans(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> dict[str, Planned]:
-    """Return the plans that the recorded answers were made with: hand-made ones, or those that are recorded."""
-    planner = judge.planner
-    if not judge.plans_first:
-        return {}
-    if planner is None:
-        return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
-    arm: Arm = (PLAN, 0)
-    recorded = run.recorded(planner, dataset, arm, pairs, {})
-    return {pair.id: Planned(planner.read(pair, recorded[pair.id])) for pair in pairs if pair.id in recorded}

@@ -279,14 +279,16 @@ def _arms(condition: Condition, table: CanaryTable) -> list[Arm]:
 
 def _most(judge: Judge, known: Reference, table: CanaryTable) -> Cost:
     """Return what a run costs at most."""
-    prompts: list[str] = []
+    kind, total = judge.kind, Cost(0, 0, 0, 0.0)
+    asked: dict[Condition, list[str]] = {}
     for (_, condition), pairs in known.by_dataset().items():
-        arms = judge.asks(_arms(condition, table))
-        prompts += [judge.longest_prompt(pair, asked) for asked, _ in arms for pair in pairs]
-    cost, planner = most_of(judge.table, prompts), judge.planner
-    if planner is None:
-        return cost
-    return cost + most_of(planner.table, {planner.about(each.pair): None for each in known.prompts})
+        for each, _ in kind.asks(_arms(condition, table)):
+            asked.setdefault(each, []).extend(kind.prompts(each, pairs))
+    for each, _ in kind.preparation:
+        asked[each] = kind.prompts(each, [prompt.pair for prompt in known.prompts])
+    for each, prompts in asked.items():
+        total += most_of(kind.asker_of(each).table, prompts)
+    return total
 
 
 def _series(run: Run, log: Log, known: Reference, request: Request) -> Series:
@@ -328,7 +330,7 @@ def _check(run: Run, judge: Judge, request: Request) -> None:
             f"--max-cost {limit:g}: the price of {table.model or table.target!r} is not known: give it with price = "
             f"{{input = ..., output = ...}} (USD per million tokens) in {table.heading}, or leave the limit out."
         )
-    if judge.planner is not None and run.config.canary.answers > 1:
+    if judge.kind.preparation and run.config.canary.answers > 1:
         raise JudgeFixturesError(
             f"{run.config.heading('canary')} answers = {run.config.canary.answers}: judge {judge.name!r} writes a plan "
             "first, and answers of one run share it, so that they tell nothing of each other. Set answers = 1."

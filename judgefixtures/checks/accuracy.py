@@ -81,7 +81,7 @@ class AccuracyCheck:
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both orders."""
         gate, (own, *others) = gate_of(self, case), answers[0].arms  # a log may have the pairs' own order alone
-        other = others[0] if others and case.judge.rater is None else None  # one score, no order
+        other = others[0] if others and case.judge.kind.sees_order else None  # one score, no order
         measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset

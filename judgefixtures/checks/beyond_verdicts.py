@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.checks.protocol import Answers, Case, Decision, Need
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part, Row, estimate_row
@@ -67,7 +68,7 @@ class Beyond:
 
 def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
     """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
-    table, scale = case.judge.table, case.judge.table.scale if case.judge.rater is not None else None
+    table, scale = case.judge.table, case.judge.table.scale if case.judge.kind.gives_scores else None
     found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
     asked = table.logprobs and not case.judge.dropped & LOGPROBS
     log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
@@ -78,7 +79,7 @@ def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *,
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
     """Return what the scores or the log-odds of a contrast need to be able to PASS, where there are too few pairs."""
     limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
-    if judge.mode == "pointwise":
+    if kind_of(judge).gives_scores:
         limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
     found = Need.among(pairs, name, dataset, fewest_beyond(judge, gate), limit, remedy)
     return found if found.lacking else None
@@ -86,7 +87,7 @@ def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTabl
 
 def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
     """Return the pairs without which what a judge tells beyond verdicts cannot PASS; 0 where no gate holds it."""
-    if judge.mode == "pointwise":
+    if kind_of(judge).gives_scores:
         return smallest_n_of_scores(gate.score_tolerance, gate.alpha)
     gated = gate.log_odds_tolerance is not None and not judge.asks_for_plans  # who plans first reasons first
     return FEWEST if judge.logprobs and gated else 0
@@ -94,7 +95,7 @@ def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
 
 def limit_beyond(judge: JudgeTable, gate: GateTable) -> str:
     """Return the limit that these pairs follow from, as a table has it."""
-    if judge.mode == "pointwise":
+    if kind_of(judge).gives_scores:
         return f"score {bare(gate.score_tolerance)}"
     return "" if gate.log_odds_tolerance is None else f"odds {gate.log_odds_tolerance:g}"
 

@@ -65,9 +65,9 @@ class SwapCheck:
 
     def excuse(self, case: Case) -> str:
         """Without gold nobody can be right, and a judge that scores one response at a time sees no order."""
-        if self.contrast and self.contrast.is_of_orders and (blind := [j for j in case.judges if j.rater is not None]):
-            return f"{blind[0].name} scores one response at a time: it sees no order"
-        if self.contrast or golden(case.pairs):
+        if self.contrast:
+            return next(filter(None, (judge.kind.excuse(self.contrast) for judge in case.judges)), "")
+        if golden(case.pairs):
             return ""
         return f"no pair of {case.dataset} has gold: accuracy is not applicable"
 
@@ -125,7 +125,7 @@ class SwapCheck:
         contrast = self.contrast.id if self.contrast else None
         names = (judge, baseline, case.dataset, contrast)
         # No more can be asked of a log: what more pairs would cost is not to be had.
-        prices = [] if any(who.is_imported for who in case.judges) else [self._price(case)]
+        prices = [self._price(case)] if all(who.kind.is_asked for who in case.judges) else []
         evidence: Row = {
             "prices": prices,
             "swap_parts": [{**self._found(case, part, lacking), "clusters": clusters, "flips": flips}],
@@ -238,7 +238,9 @@ class SwapCheck:
     def _price(self, case: Case) -> Row:
         """Return what another pair would cost at most, of both judges: more pairs would settle what is open."""
         costs = [
-            most_of(who.table, (who.longest_prompt(pair, arm) for pair in case.pairs for arm, _ in who.asks(self.arms)))
+            most_of(
+                who.table, (who.kind.longest_prompt(pair, arm) for pair in case.pairs for arm, _ in who.asks(self.arms))
+            )
             for who in case.judges
         ]
         usd = sum(costs, Cost(0, 0, 0, 0.0)).usd

@@ -98,8 +98,7 @@ class ContrastCheck(AboutContrast):
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """All there are: they tell how many pairs are close for the judge. To one that scores, both orders are one."""
-        arms = indifferent_arms(case.repeats, case.config.cues)
-        return arms if judge.rater is None else tuple(arm for arm in arms if arm[0].order == "12")
+        return judge.kind.distinct(indifferent_arms(case.repeats, case.config.cues))
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even a judge that never moves can PASS."""

@@ -34,7 +34,7 @@ class PlanCheck:
 
     def excuse(self, case: Case) -> str:
         """A judge that answers at once makes no plans."""
-        return "" if case.judge.plans_first else f"{case.judge.name} makes no plans: its strategy is direct"
+        return "" if case.judge.kind.makes_plans else f"{case.judge.name} makes no plans: its strategy is direct"
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """None: it is about no contrast."""

@@ -168,9 +168,7 @@ class AboutContrast:
 
     def excuse(self, case: Case) -> str:
         """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""
-        if case.judge.rater is None or not self.contrast.is_of_orders:
-            return ""
-        return f"{case.judge.name} scores one response at a time: it sees no order"
+        return case.judge.kind.excuse(self.contrast)
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """None, unless a check says otherwise."""

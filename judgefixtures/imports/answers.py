@@ -134,7 +134,7 @@ def shown_digest(pair: Pair, order: Order) -> str:
     return hashlib.sha256(json.dumps([shown.question, shown.response_1, shown.response_2]).encode()).hexdigest()[:16]
 
 
-def write(path: Path, imported: Imported) -> None:
+def write_imported(path: Path, imported: Imported) -> None:
     """Write imported answers, whole or not at all."""
     atomic_write(path, imported.content)
 
@@ -149,7 +149,7 @@ def logs_of(path: Path) -> tuple[Log, ...]:
     return logs
 
 
-def read(path: Path) -> Imported:
+def read_imported(path: Path) -> Imported:
     """Return the imported answers of a file; raises CassetteError naming the line that is not what it should be."""
     try:
         lines = path.read_bytes().decode("utf-8").split("\n")
@@ -240,7 +240,7 @@ class Imports:
                     f"{judge} is imported, and there are no answers of it about {dataset}: {path} does not exist. "
                     f"{others} them: python -m judgefixtures import FILE --judge {judge} --dataset {dataset}"
                 )
-            found = read(path)
+            found = read_imported(path)
             if (found.judge, found.dataset) != key:
                 raise CassetteError(
                     f"{path} holds answers of {found.judge} about {found.dataset}: it was moved, or "

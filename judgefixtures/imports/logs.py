@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, get_args
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.frozen import FILE as PAIRS_FILE
 from judgefixtures.cassettes.frozen import SAMPLE_FILE, write_changed
 from judgefixtures.config import TABLE, Config, build_config, load_config
@@ -27,9 +28,9 @@ from judgefixtures.imports.answers import (
     Log,
     Selected,
     bare_name,
-    read,
+    read_imported,
     shown_digest,
-    write,
+    write_imported,
 )
 from judgefixtures.imports.formats import Format, format_of, read_log, remarks_on
 from judgefixtures.material.contrasts import Condition, Order, conditions
@@ -179,7 +180,7 @@ def _names(request: Request, config: Config) -> str:
                 f"and hyphen, at most {LONGEST_NAME}, and begin with a letter or a digit."
             )
     table = config.judges.get(request.judge)
-    if table is not None and table.provider != "imported":
+    if table is not None and kind_of(table).is_asked:
         raise JudgeFixturesError(
             f"{config.file}: {config.heading('judges', request.judge)} is asked (provider = {table.provider!r}): "
             "imported answers must not pass for its own. Choose another name with --judge."
@@ -528,7 +529,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
             f"{done.folder} holds recordings of a judge that was asked ({recorded[0].name}): imported answers must not "
             "stand among them. Choose another name with --judge."
         )
-    write(done.folder / FILE, done.imported)
+    write_imported(done.folder / FILE, done.imported)
     if not built_in:  # those come with the package, and are never frozen
         lines = (json.dumps(as_row(pair), ensure_ascii=False) for pair in done.pairs)
         write_changed(done.folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
@@ -537,7 +538,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
 def earlier(path: Path) -> Mapping[Key, Answered]:
     """Return the answers of an earlier import; none where there are none that can be read."""
     with contextlib.suppress(JudgeFixturesError, OSError):
-        return read(path).answers if path.exists() else {}
+        return read_imported(path).answers if path.exists() else {}
     return {}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.edits import edited
@@ -24,17 +24,24 @@ BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
 
 Placement = Literal["after", "before"]
-Mode = Literal["pairwise", "pointwise"]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The slots of templates of one mode: texts that each has to have, cues, and what it may have; and who has them."""
+    """What judges of one mode are shown, and the kind of judge that makes of them.
 
+    The slots of its templates are texts that each has to have, cues, and what it may have. `built_in` has the names of
+    the templates there are, that for answers in JSON first, then that for brackets. Whether `ties` count is what holds
+    where a judge's table does not say.
+    """
+
+    shows: str
+    kind: str  # the class of the kind: imported when a judge of it is made
     texts: tuple[str, ...]
     cues: tuple[str, ...]
     optional: tuple[str, ...]
     built_in: tuple[str, ...]
+    ties: bool = False
 
     @property
     def slot(self) -> re.Pattern[str]:
@@ -42,13 +49,32 @@ class Layout:
         return re.compile(rf"\{{({'|'.join((*self.texts, *self.cues, *self.optional))})\}}")
 
 
-LAYOUTS: Mapping[Mode, Layout] = MappingProxyType(
+# A judge's `mode` is one of these: whoever adds a kind of judge that is shown something else adds a line.
+LAYOUTS: Mapping[str, Layout] = MappingProxyType(
     {
-        "pairwise": Layout(("question", "response_1", "response_2"), ("cue_1", "cue_2"), (PLAN_SLOT,), BUILT_IN),
-        "pointwise": Layout(("question", "response"), ("cue",), ("scale",), ("pointwise", "pointwise-brackets")),
+        "pairwise": Layout(
+            "a pair",
+            "judgefixtures.asking.kinds.pairwise:Pairwise",
+            ("question", "response_1", "response_2"),
+            ("cue_1", "cue_2"),
+            (PLAN_SLOT,),
+            BUILT_IN,
+        ),
+        "pointwise": Layout(
+            "one response",
+            "judgefixtures.asking.kinds.pointwise:Pointwise",
+            ("question", "response"),
+            ("cue",),
+            ("scale",),
+            ("pointwise", "pointwise-brackets"),
+            ties=True,
+        ),
     }
 )
-SHOWS: Mapping[Mode, str] = MappingProxyType({"pairwise": "a pair", "pointwise": "one response"})
+if TYPE_CHECKING:
+    Mode = str
+else:
+    Mode = Literal[tuple(LAYOUTS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +223,8 @@ def _of_another_mode(template: str, mode: Mode, other: Mode) -> JudgeFixturesErr
     layout = LAYOUTS[mode]
     slots = " ".join(f"{{{name}}}" for name in (*layout.texts, *layout.cues))
     return JudgeFixturesError(
-        f"the template {template} shows {SHOWS[other]}, and the judge's mode is {mode!r}: set mode = {other!r}, or "
-        f"name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
+        f"the template {template} shows {LAYOUTS[other].shows}, and the judge's mode is {mode!r}: set mode = "
+        f"{other!r}, or name a template with {slots}: {' or '.join(map(repr, layout.built_in))}, or a file of your own."
     )
 
 

@@ -53,7 +53,7 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
         for dataset, check in _asked(mark, setup, checks)
     ]
     if mark.name == PLANS:
-        return [Subject(*each) for each in asked if setup.run.judge(each[0]).plans_first]
+        return [Subject(*each) for each in asked if setup.run.judge(each[0]).kind.makes_plans]
     if mark.name != SWAP:
         return [Subject(*each) for each in asked]
     if setup.baseline_name is None:

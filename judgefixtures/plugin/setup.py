@@ -115,19 +115,22 @@ class Setup:
 
     def _check_batches(self) -> None:
         """Raise JudgeFixturesError where a judge that would be asked has no batches."""
+        from judgefixtures.asking.kinds import kind_of
         from judgefixtures.batches import load_batches
 
         names = dict.fromkeys((*self.judge_names, *filter(None, [self.baseline_name, self.config.detector.judge])))
         for name in names:
-            if (table := self.config.judge_table(name)).provider != "imported":
+            if kind_of(table := self.config.judge_table(name)).is_asked:
                 load_batches(name, table)
 
     def _check_asked(self) -> None:
         """Raise JudgeFixturesError where a recording would ask nobody: all judges' answers are those of logs."""
         if self.options.judge_record == "none" or self.config.detector.judge is not None:
             return
+        from judgefixtures.asking.kinds import kind_of
+
         names = (*self.judge_names, *filter(None, [self.baseline_name]))
-        if all(self.config.judge_table(name).provider == "imported" for name in names):
+        if not any(kind_of(self.config.judge_table(name)).is_asked for name in names):
             who = " and ".join(dict.fromkeys(names)) + (" is" if len({*names}) == 1 else " are")
             raise JudgeFixturesError(
                 f"--judge-record {self.options.judge_record} has nobody to ask: {who} "

@@ -6,9 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any
 
-from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import (
     CHARACTERS_A_TOKEN,
     MARGIN,
@@ -27,8 +25,9 @@ from judgefixtures.checks import ContrastCheck, SwapCheck
 from judgefixtures.checks.beyond_verdicts import fewest_beyond, limit_beyond
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.checks.protocol import Case, Need, Subject
+from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair, independent
-from judgefixtures.material.plans import PLAN, heuristic_plan
+from judgefixtures.material.plans import PLAN
 from judgefixtures.numbers.power import Design, aligned, table
 from judgefixtures.numbers.statistics import several
 from judgefixtures.preflight.prospects import prospects
@@ -77,7 +76,7 @@ def _excuse(run: Run, subject: Subject) -> str:
 def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> list[str]:
     """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to."""
     names = dict.fromkeys(
-        (judge, each.dataset) for each in subjects for judge in each.judges if run.judge(judge).is_imported
+        (judge, each.dataset) for each in subjects for judge in each.judges if not run.judge(judge).kind.is_asked
     )
     lines = [
         f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of "
@@ -245,21 +244,21 @@ def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
 
 def _misplaced(run: Run, costs: Costs) -> list[str]:
     """Say where recordings are that a run would pay for again: of a judge that was renamed, in a folder that moved."""
-    first: dict[tuple[str, str], str] = {}
+    first: dict[tuple[str, str], Condition] = {}
     for (judge, dataset, (condition, _)), cost in costs.items():
         if cost.calls and condition is not PLAN:
-            first.setdefault((judge, dataset), condition.name)
+            first.setdefault((judge, dataset), condition)
     found = {key: _elsewhere(run, *key, condition) for key, condition in first.items()}
     return [f"before {judge} is asked about {dataset}: {where}" for (judge, dataset), where in found.items() if where]
 
 
-def _elsewhere(run: Run, name: str, dataset: str, condition: str) -> str:
-    judge, library = run.judge(name), replace(run.library, mode="none")
+def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
+    asker, library = run.judge(name).kind.asker_of(condition), replace(run.library, mode="none")
     with (
         contextlib.suppress(CassetteError),  # the item says what is wrong with the file
-        library.open(judge.rater or judge, dataset, [condition], ()) as opened,
+        library.open(asker, dataset, [condition.name], ()) as opened,
     ):
-        return opened[condition].elsewhere
+        return opened[condition.name].elsewhere
     return ""
 
 
@@ -267,9 +266,8 @@ def _totals(run: Run, costs: Costs) -> list[str]:
     """Return a line per judge that can be asked: calls, tokens and money at most."""
     totals: dict[str, Cost] = {}
     for (judge, _, _), cost in costs.items():
-        if run.judge(judge).is_imported:
-            continue
-        totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
+        if run.judge(judge).kind.is_asked:
+            totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
     lines = []
     for judge, cost in totals.items():
         lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
@@ -300,7 +298,7 @@ def _shared(run: Run, recordings: _Recordings) -> list[str]:
     """
     starts: dict[str, list[_Start]] = {}
     for (judge, _), start in recordings.starts.items():
-        if start.count > 1 and run.judge(judge).planner is None and not run.judge(judge).is_python:
+        if start.count > 1 and not run.judge(judge).kind.preparation and not run.judge(judge).is_opaque:
             starts.setdefault(judge, []).append(start)
     lines = []
     for judge, found in starts.items():
@@ -350,8 +348,7 @@ def _common(texts: Sequence[str]) -> str:
 
 def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
     """Return what a judge's model is asked for the sake of some arms: for plans first, where it writes them."""
-    who = run.judge(judge)
-    return (*(((PLAN, 0),) if who.planner is not None else ()), *who.asks(arms))
+    return run.judge(judge).kind.asks_in_all(arms)
 
 
 @dataclass(slots=True)
@@ -368,18 +365,16 @@ class _Recordings:
         Of pairs that are still to be chosen from, the dearest ones may be.
         """
         judge, (condition, _) = self.run.judge(judge_name), arm
-        if judge.is_imported:
+        if not judge.kind.is_asked:
             return Cost(0, 0, 0, 0.0)
-        planner, pairs = judge.planner, (*about.pairs, *about.others)
-        if condition is PLAN and planner is not None:
-            known = self.run.recorded(planner, dataset, arm, pairs, {})
-            # Pairs of one question have one plan.
-            return most_of(planner.table, {planner.about(pair): None for pair in pairs if pair.id not in known})
-        asker: Asker[Any] = judge.rater or judge
-        recorded = self.run.recorded(asker, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
+        asker, pairs = judge.kind.asker_of(condition), (*about.pairs, *about.others)
+        if arm in judge.kind.preparation:
+            known = self.run.recorded(judge, dataset, arm, pairs, {})
+            return most_of(asker.table, judge.kind.prompts(condition, [pair for pair in pairs if pair.id not in known]))
+        recorded = self.run.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
 
         def prompts(some: Sequence[Pair]) -> list[str]:
-            return [judge.longest_prompt(pair, condition) for pair in some if pair.id not in recorded]
+            return judge.kind.prompts(condition, [pair for pair in some if pair.id not in recorded])
 
         asked = prompts(about.pairs) + sorted(prompts(about.others), key=len)[::-1][: about.more]
         told = len(judge.table.system_text)
@@ -387,17 +382,8 @@ class _Recordings:
         return most_of(judge.table, asked)
 
     def _plans_of(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
-        """Return the plans that are known before anything is asked: hand-made ones, and those that are recorded."""
-        if not judge.plans_first:
-            return {}
+        """Return the plans that are known before anything is asked, looked up once."""
         key = (judge.name, dataset, tuple(pair.id for pair in pairs))
         if key not in self._plans:
-            self._plans[key] = self._made(judge, dataset, pairs)
+            self._plans[key] = self.run.known_plans(judge, dataset, pairs)
         return self._plans[key]
-
-    def _made(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
-        planner = judge.planner
-        if planner is None:
-            return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
-        recorded = self.run.recorded(planner, dataset, (PLAN, 0), pairs, {})
-        return {pair.id: Planned(planner.read(pair, recorded[pair.id])) for pair in pairs if pair.id in recorded}

@@ -53,7 +53,7 @@ def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]
         lines.append(_ruled_out(run, cells, sizes, flips))
     chosen = "".join(f" --judge-dataset {name}" for name in run.options.datasets)
     command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
-    if all(run.judge(name).is_imported for name in (judge, baseline)):
+    if not any(run.judge(name).kind.is_asked for name in (judge, baseline)):
         return lines
     cost = money(None) if missing.usd is None else f"at most {money(missing.usd)}"
     return [*lines, f"record what is missing of both, {missing.calls} calls, {cost}: {command} --judge-record missing"]
@@ -132,20 +132,13 @@ def _cost(run: Run, compared: Sequence[Subject], n: int) -> Cost:
         (judge, each.dataset, arm): each
         for each in compared
         for judge in each.judges
-        for arm in run.judge(judge).asks(each.check.arms)
+        for arm in run.judge(judge).kind.asks_in_all(each.check.arms)
     }
-    planned = {(judge, each.dataset): each for each in compared for judge in each.judges}
     for (judge, _, (condition, _)), each in asked.items():
-        who, pairs = run.judge(judge), run.about(each).at_most
-        if who.is_imported:
-            continue
-        cost = most_of(who.table, [who.longest_prompt(pair, condition) for pair in pairs])
-        total += _scaled(cost, len(pairs), n)
-    for (judge, _), each in planned.items():
-        if (planner := run.judge(judge).planner) is not None:
-            pairs = run.about(each).at_most
-            # Pairs of one question have one plan.
-            total += _scaled(most_of(planner.table, {planner.about(pair): None for pair in pairs}), len(pairs), n)
+        kind, pairs = run.judge(judge).kind, run.about(each).at_most
+        if kind.is_asked:
+            cost = most_of(kind.asker_of(condition).table, kind.prompts(condition, pairs))
+            total += _scaled(cost, len(pairs), n)
     return total
 
 

@@ -250,6 +250,8 @@ VERDICT_SCHEMA: dict[str, Any] = {
 
 def schema_of(table: JudgeTable) -> dict[str, Any]:
     """Return the JSON schema of what a judge is to answer: a choice, with 0 for a tie that counts, or a score."""
+    if table.answer_schema is not None:
+        return table.answer_schema
     key, value = "selected_response", VERDICT_SCHEMA["properties"]["selected_response"]
     if table.mode == "pointwise":
         lowest, highest = table.scale

@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from judgefixtures.material.prompts import LAYOUTS, Mode
 from judgefixtures.providers import FLEX, PROVIDERS, UNSET, Record, record_of
 from judgefixtures.words.errors import choices
 from judgefixtures.words.texts import join_names
@@ -128,7 +129,7 @@ class JudgeTable(StrictTable):
     response_format: Literal["json_schema", "json_object", "tool", "none"] = "json_schema"
     logprobs: bool = False
     top_logprobs: int = Field(20, ge=1, le=20)
-    mode: Literal["pairwise", "pointwise"] = "pairwise"
+    mode: Mode = "pairwise"
     scale: Annotated[tuple[int | float, int | float], BeforeValidator(_ends)] = (1, 10)
     ties: Literal["half", "invalid"] | None = None  # None: as the mode has it
     template: str = ""
@@ -145,6 +146,7 @@ class JudgeTable(StrictTable):
     allow_programs: bool = False
     price: Price | None = None
     _system_text: str = PrivateAttr("")
+    _schema: dict[str, Any] | None = PrivateAttr(None)
     _heading: str = PrivateAttr("[judges.NAME]")
 
     @model_validator(mode="before")
@@ -255,7 +257,7 @@ class JudgeTable(StrictTable):
     @property
     def counts_ties(self) -> bool:
         """Whether a tie is half an outcome, not an invalid verdict; by default for judges that score."""
-        return (self.ties or ("half" if self.mode == "pointwise" else "invalid")) == "half"
+        return LAYOUTS[self.mode].ties if self.ties is None else self.ties == "half"
 
     @property
     def draws(self) -> bool:
@@ -290,12 +292,22 @@ class JudgeTable(StrictTable):
         return table
 
     @property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The JSON schema of answers that the judge's kind asks for, once it is loaded; None for one of the usual."""
+        return self._schema
+
+    def answered_by(self, schema: dict[str, Any] | None) -> Self:
+        """Return the table of a judge whose answers keep to a schema."""
+        table = self.model_copy()
+        table._schema = schema
+        return table
+
+    @property
     def template_name(self) -> str:
         """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
-        if self.mode == "pointwise":
-            return self.template or {"json": "pointwise", "brackets": "pointwise-brackets"}[self.verdict]
-        own = {"json": "silent-judge", "brackets": "mt-bench"}[self.verdict]
-        return self.template or (f"{own}-ties" if self.counts_ties else own)
+        layout = LAYOUTS[self.mode]
+        own = layout.built_in[("json", "brackets").index(self.verdict)]
+        return self.template or (f"{own}-ties" if self.counts_ties and not layout.ties else own)
 
     @property
     def key_variable(self) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.cassettes.files import CassetteError, DamagedError
 from judgefixtures.cassettes.library import Library
@@ -189,7 +190,7 @@ class Closest:
             ranked = closest_first(((a.chosen, b.chosen) for a, b in zip(own, other, strict=True)), likely)
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
         table = self._config.judges.get(judge)
-        if offline and table is not None and table.provider == "imported":
+        if offline and table is not None and not kind_of(table).is_asked:
             self._note(f"{dataset}: the closest pairs for {judge} follow from its log, whenever it is read")
         elif offline:
             self._note(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
@@ -114,7 +115,7 @@ class Samples:
         others = sorted(folder.parent.name for folder in self._library.root.glob(f"*/{source.name}"))
         known: dict[str, Pair] = {}
         # A log has answers in both orders, mostly, where a recording has those that were asked.
-        compared = sorted([judge, *filter(None, [self._baseline])], key=self._is_imported)
+        compared = sorted([judge, *filter(None, [self._baseline])], key=self._is_logged)
         for name in dict.fromkeys([*compared, *others]):
             with contextlib.suppress(CassetteError):  # the item says what is wrong with the file
                 sample = self._library.frozen_sample(name, source.name)
@@ -122,9 +123,9 @@ class Samples:
                     known = {pair.id: pair for pair in self._library.frozen(name, source.name)} | known
         return known
 
-    def _is_imported(self, judge: str) -> bool:
+    def _is_logged(self, judge: str) -> bool:
         table = self._config.judges.get(judge)
-        return table is not None and table.provider == "imported"
+        return table is not None and not kind_of(table).is_asked
 
     def _of_hub(self, judge: str, dataset: str, source: Source) -> Chosen:
         """Return the frozen sample where it is enough, and the hub's where the run may look there."""

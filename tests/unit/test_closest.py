@@ -29,6 +29,7 @@ from judgefixtures.numbers.statistics import Status
 from judgefixtures.preflight.forecast import forecast
 from judgefixtures.runs import closest
 from judgefixtures.runs.closest import About, closest_first, is_about_closest
+from judgefixtures.runs.desk import RunOptions
 from judgefixtures.sources import Source, load_pairs
 
 pytest_plugins = ["pytester"]
@@ -182,8 +183,7 @@ def test_the_order_of_closeness() -> None:
 )
 def test_what_is_about_the_closest_pairs(name: str, narrowed: bool) -> None:
     """Checks of cues alone: nothing that measures the cue-free answers by which pairs are chosen."""
-    with Run(build_config({})) as run:
-        run.options = type(run.options)(repeats=2)
+    with Run(build_config({}), options=RunOptions(repeats=2)) as run:
         names = [contrast.id for family in run.families for contrast in run.contrasts(family)]
         found = next((each for each in [*names, "accuracy", "plan"] if each.startswith(name.split("-override")[0])), "")
         assert is_about_closest(run.named(found).arms) is narrowed

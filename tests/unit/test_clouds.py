@@ -19,12 +19,12 @@ from google.auth.exceptions import DefaultCredentialsError, RefreshError
 from support.asking import header, rows, run, some_pairs
 from support.server import SECOND, Answer, Asked, chat, gemini, good, google_problem, problem, serving, wire
 
-import judgefixtures.runs.run as run_module
 from judgefixtures.asking.costs import price_usd
 from judgefixtures.asking.judges import FatalJudgeError, Judge, Reply, load_judge
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
 from judgefixtures.config import build_config, judge_table
+from judgefixtures.runs import notes
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -372,12 +372,12 @@ def test_prices_are_those_of_the_model() -> None:
 
 def test_a_cloud_s_calendar_is_not_taken_for_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """When OpenAI or Google end a model says nothing of Azure or Vertex; a judge that asks them is warned."""
-    monkeypatch.setattr(run_module, "retirement", lambda model, _today, _told: f"{model} ends")
+    monkeypatch.setattr(notes, "retirement", lambda model, _today, _told: f"{model} ends")
     warned: list[str] = []
     ledger = types.SimpleNamespace(warn=warned.append)
     plain = {"provider": "openai", "model": "gpt-4o"}
     for table in (azure("https://a.openai.azure.com"), vertex(None), plain):
-        run_module.Run._warn_of_retirement(None, mine(table), None, ledger)  # type: ignore[arg-type]
+        notes.warn_of_retirement(mine(table), None, ledger)
     assert warned == ["judge mine: gpt-4o ends"]
 
 

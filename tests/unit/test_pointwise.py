@@ -19,8 +19,8 @@ from support.server import NOWHERE, Answer, Asked, Server, running, serving
 
 from judgefixtures import JudgeFixturesError, Run
 from judgefixtures.asking.judges import Judge, Reply, load_judge
+from judgefixtures.asking.kinds.pointwise import Alone, Rating, alone, check_names, compare
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.asking.ratings import Alone, Rating, alone, check_names, compare
 from judgefixtures.checks.protocol import Case, Subject
 from judgefixtures.config import build_config, judge_table
 from judgefixtures.findings import Finding
@@ -376,14 +376,14 @@ def test_what_a_reason_admits_is_read_in_either_part() -> None:
         (("It is clear.", "It is vague."), "absent"),
     ):
         both = [rating(score, reason) for score, reason in zip((7, 5), reasons, strict=True)]
-        reply = Reply.of_scores(both[0], both[1], PAIR, counts_ties=True)
+        reply = compare(both[0], both[1], PAIR.content_type, counts_ties=True)
         assert acknowledged(Judgment(PAIR, expert, reply)) == admits
 
 
 def test_what_two_calls_cost_is_added() -> None:
     """Tokens of both calls are those of the verdict; what is not known of one is not known of both."""
     both = [rating(7, usage=Usage(100, 10, None), detail="d"), rating(5, usage=Usage(50, 5, 2), detail="d")]
-    reply = Reply.of_scores(both[0], both[1], PAIR, counts_ties=True)
+    reply = compare(both[0], both[1], PAIR.content_type, counts_ties=True)
     assert (reply.usage, reply.detail, reply.scores) == (Usage(150, 15, None), "d", (7, 5))
 
 

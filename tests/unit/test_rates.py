@@ -32,8 +32,8 @@ from judgefixtures.asking import asker as asking
 from judgefixtures.asking import pacing
 from judgefixtures.asking.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_of, rates
 from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
+from judgefixtures.asking.kinds.pointwise import added_usage
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.asking.ratings import _added
 from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.measures.rows import judgment_row
@@ -387,11 +387,11 @@ def test_a_thinned_answer_keeps_its_usage(sdk: str) -> None:
     assert thin == body
 
 
-def test_the_usage_of_two_calls_is_added() -> None:
+def test_the_usage_of_two_calls_isadded_usage() -> None:
     """Of two ratings cached tokens add up; a tier is that of both, or not known."""
     one, two = Usage(100, 10, 1, 90, 5, "flex"), Usage(200, 20, 2, 0, 5, "flex")
-    assert _added(one, two) == Usage(300, 30, 3, 90, 10, "flex")
-    assert _added(one, Usage(1, 1, 1, None, None, "default")) == Usage(101, 11, 2, None, None, None)
+    assert added_usage(one, two) == Usage(300, 30, 3, 90, 10, "flex")
+    assert added_usage(one, Usage(1, 1, 1, None, None, "default")) == Usage(101, 11, 2, None, None, None)
 
 
 # --- prices -----------------------------------------------------------------------------------------------------

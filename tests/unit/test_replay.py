@@ -50,12 +50,12 @@ from google import genai
 from hypothesis import given
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
+from support.asking import collect
 from support.project import Project, Ran, rows_of, suite
 from support.server import Answer, Answering, Asked, Server, serving
 
 from judgefixtures.asking.asker import FIRST_WAIT
 from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
-from judgefixtures.asking.questions import collect
 from judgefixtures.cassettes import files
 from judgefixtures.cassettes.caching import IDS, origin_of
 from judgefixtures.cassettes.calls import CALL, CassetteMissError
@@ -168,7 +168,7 @@ def ask(
 
     with (
         Library(root, mode).open(judge, "own", names, pairs) as cassettes,
-        recording(only_httpx2=not judge.is_python, offline=mode == "none"),
+        recording(only_httpx2=not judge.is_opaque, offline=mode == "none"),
     ):
         judgments = asyncio.run(run())
     return {

@@ -17,7 +17,8 @@ import pytest
 from judgefixtures.asking import asker as asking
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import Judge, Reply, load_judge
-from judgefixtures.asking.questions import Judgment, collect
+from judgefixtures.asking.questions import Arm, Inquiry, Judgment, ask_all, judgments
+from judgefixtures.asking.replies import Task
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.material.contrasts import NO_CUE, Condition
@@ -76,6 +77,20 @@ def some_pairs(count: int) -> list[Pair]:
         Pair(f"p{number:03}", f"Question {number}: which one?", f"One {number}.", f"Other {number}.")
         for number in range(count)
     ]
+
+
+async def collect(
+    judge: Any,
+    pairs: Sequence[Pair],
+    arms: Sequence[Arm],
+    cassettes: Mapping[str, Cassette],
+    concurrency: int,
+    meter: Meter | None = None,
+) -> list[tuple[Judgment, ...]]:
+    """Return every arm's judgments in the order of the pairs, asked through cassettes that are open."""
+    task = Task(judge, pairs, arms)
+    replies = await ask_all(Inquiry(task, cassettes, concurrency, meter or Meter(judge.table)))
+    return judgments(pairs, arms, replies, {})
 
 
 def run(

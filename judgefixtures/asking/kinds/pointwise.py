@@ -1,4 +1,4 @@
-"""Ratings: a judge that scores one response at a time, asked about each response once, and verdicts made of its scores.
+"""A judge that scores one response at a time: it is asked about each response once, and its scores make verdicts.
 
 A verdict of such a judge is a comparison of two scores, so that its arms share them: response 1 labelled "new" has the
 same score in every contrast that shows it so, and the order of the responses is seen by nobody.
@@ -7,22 +7,25 @@ same score in every contrast that shows it so, and the order of the responses is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker
-from judgefixtures.asking.pacing import Pace
-from judgefixtures.config import JudgeTable
-from judgefixtures.material.contrasts import NO_CUE, Condition
+from judgefixtures.asking.kinds import Clerk, Kind
+from judgefixtures.asking.replies import Arm, Planned, Reply, Task, read_answer
+from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
 from judgefixtures.material.cues import Cue, Families
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.material.prompts import Template, presented
+from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage
 from judgefixtures.reading.scores import Score, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
+
+if TYPE_CHECKING:
+    from judgefixtures.asking.judges import Judge
 
 NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 
@@ -56,6 +59,7 @@ def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None)
 
     Where the condition edits a response, that is another one for the pair's target than for its other response.
 
+    >>> from dataclasses import replace
     >>> from judgefixtures.material.contrasts import contrasts
     >>> new_old = contrasts("recency")[0].x
     >>> alone(new_old, 1).name, alone(new_old, 2).name, alone(replace(new_old, order="21"), 1).name
@@ -67,7 +71,7 @@ def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None)
     return Alone(response=number, cue=condition.cue_1 if first else condition.cue_2)
 
 
-def rating_arms(arms: Sequence[tuple[Condition, int]]) -> tuple[tuple[Condition, int], ...]:
+def rating_arms(arms: Sequence[Arm]) -> tuple[Arm, ...]:
     """Return what has to be scored for some arms, each once, with its repeat.
 
     >>> from judgefixtures.material.contrasts import contrasts
@@ -75,7 +79,7 @@ def rating_arms(arms: Sequence[tuple[Condition, int]]) -> tuple[tuple[Condition,
     >>> len(arms), arms[0][0].name
     (8, 'score-1-provenance-expert')
     """
-    needed: dict[tuple[Condition, int], None] = {}
+    needed: dict[Arm, None] = {}
     for condition, repeat in arms:
         if condition.edit is not None:
             needed[Alone(edit=condition.edit), repeat] = None
@@ -114,6 +118,11 @@ class Rating:
         """Why there is no score, or None."""
         return self.score.invalid
 
+    @property
+    def decides(self) -> object:
+        """What it decides: two answers to one question are the same where this is."""
+        return self.score.value, self.invalid
+
 
 class Rater(Asker[Rating]):
     """A judge's model, asked for the score of one response: what there is to ask of a judge that scores.
@@ -121,70 +130,43 @@ class Rater(Asker[Rating]):
     It is the judge in all that can change an answer, and it has the judge's name, provider and pace.
     """
 
-    def __init__(
-        self,
-        name: str,
-        table: JudgeTable,
-        template: Template,
-        provider: Provider,
-        pace: Pace,
-        identity: Callable[[], dict[str, Any]],
-    ) -> None:
-        super().__init__(name, table, provider, pace)
-        self.template = template
-        self._identity = identity
+    is_comparable = True
+
+    def __init__(self, judge: Judge, provider: Provider) -> None:
+        super().__init__(judge.name, judge.table, provider, judge.pace)
+        self._judge = judge
 
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change a score: the judge's identity."""
-        return self._identity()
+        return self._judge.identity
 
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
         """Return the prompt for the one response that a condition shows; ValueError where it shows a pair."""
         if not isinstance(condition, Alone):
             raise ValueError(
                 f"judge {self.name!r} scores one response at a time, and {condition.name!r} shows a pair: "
-                "ask about judgefixtures.asking.ratings.alone(condition, 1) and (condition, 2)"
+                "ask about judgefixtures.asking.kinds.pointwise.alone(condition, 1) and (condition, 2)"
             )
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
         shown, scale = condition.shown(pair), shown_scale(self.table.scale)
-        return self.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
+        return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Rating:
         """Return the score that an answer states, or the invalid one that it is."""
-        score, detail = self._stated(answer)
+        score, detail = read_answer(
+            answer,
+            lambda text: parse_score(text, self.table.verdict, self.table.scale),
+            lambda kind, reasoning: Score(None, "", kind, reasoning=reasoning),
+        )
         return Rating(score, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
-
-    def _stated(self, answer: Answer) -> tuple[Score, str]:
-        """Return the score that an answer states, or the invalid one that it is, with what is to be said of it."""
-        if answer.invalid is None:
-            score = parse_score(answer.text, self.table.verdict, self.table.scale)
-            return replace(score, reasoning=score.reasoning or answer.reasoning), answer.detail
-        if answer.unless_whole:
-            whole, note = self._stated(replace(answer, invalid=None, detail=answer.unless_whole))
-            if whole.invalid is None:
-                return whole, note
-        return Score(None, "", answer.invalid, reasoning=answer.reasoning), answer.detail
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What two ratings of a pair's responses amount to: the verdict, and both scores where there are two.
-
-    All of it is by where the responses stand: first, then second.
-    """
-
-    verdict: Verdict
-    scores: tuple[float, float] | None
-    detail: str
-    usage: Usage
-
-
-def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bool) -> Compared:
-    """Return the verdict that the scores of what stands first and second amount to.
+def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bool) -> Reply:
+    """Return the reply that the scores of what stands first and second amount to.
 
     The higher score is chosen. Equal scores are a tie, which counts or is invalid; where one is invalid, so is the
     verdict, for the same reason. The reason is both, each with its response and score.
@@ -197,19 +179,26 @@ def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bo
     reason = _joined(both, content_type, lambda rating: rating.score.reason)
     reasoning = _joined(both, content_type, lambda rating: rating.score.reasoning)
     repaired = tuple(dict.fromkeys(name for rating in both for name in rating.score.repaired))
-    detail = "; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail))
     a, b = (rating.score.value for rating in both)
-    usage = _added(first.usage, second.usage)
+    scores = None if a is None or b is None else (a, b)
     if a is None or b is None:
-        kind = first.score.invalid or second.score.invalid
-        return Compared(Verdict(None, reason, kind, reasoning=reasoning), None, detail, usage)
-    if a != b:
+        verdict = Verdict(None, reason, first.score.invalid or second.score.invalid, reasoning=reasoning)
+    elif a != b:
         verdict = Verdict(1 if a > b else 2, reason, None, repaired, reasoning)
     elif counts_ties:
         verdict = Verdict(None, reason, None, repaired, reasoning, tie=True)
     else:
         verdict = Verdict(None, reason, "tie", reasoning=reasoning)
-    return Compared(verdict, (a, b), detail, usage)
+    return Reply(
+        verdict,
+        "; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail)),
+        first.served_model or second.served_model,
+        first.fingerprint or second.fingerprint,
+        added_usage(first.usage, second.usage),
+        first.retries + second.retries,
+        first.wasted + second.wasted,
+        scores=scores,
+    )
 
 
 def _joined(both: Sequence[Rating], content_type: str, text: Callable[[Rating], str]) -> str:
@@ -229,7 +218,7 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?", ".'", '."', ".)")) else f"{text}."
 
 
-def _added(a: Usage, b: Usage) -> Usage:
+def added_usage(a: Usage, b: Usage) -> Usage:
     """Return the tokens of two calls; what is not known of one is not known of both."""
     return Usage(
         _sum(a.input_tokens, b.input_tokens),
@@ -245,7 +234,93 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
 
+# --- the kind ---------------------------------------------------------------------------------------------
+
 Scored = Mapping[tuple[str, int, str], Rating]  # by the condition's name, its repeat and the pair
+
+
+class Pointwise(Kind):
+    """One response is shown at a time, and scored; a verdict compares two scores, and no order is seen."""
+
+    sees_order: ClassVar[bool] = False
+    gives_scores: ClassVar[bool] = True
+    rater: Rater
+
+    def __init__(self, judge: Judge, provider: Provider) -> None:
+        super().__init__(judge, provider)
+        self.rater = Rater(judge, provider)
+
+    def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return it with the scale. Whether equal scores count as a tie changes nothing that is asked."""
+        return asked | {"mode": self.table.mode, "scale": list(self.table.scale)}
+
+    def check_cues(self, families: Families) -> None:
+        """Raise JudgeFixturesError where two cues would have recordings of one name."""
+        check_names(families)
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
+        """Return the prompt for the one response that a condition shows."""
+        return self.rater.prompt(pair, condition)
+
+    def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Return the scores that some arms need."""
+        return rating_arms(arms)
+
+    def distinct(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Return the arms in the pairs' own order: the other is the same question."""
+        return tuple(arm for arm in arms if arm[0].order == "12")
+
+    def check_asked(self) -> None:
+        """Raise ValueError: it is not shown two responses."""
+        raise ValueError(
+            f"judge {self.judge.name!r} scores one response at a time (mode = 'pointwise'), and gives no verdict on "
+            "two: ask for the score of each with `await judge.score(prompt)`"
+        )
+
+    async def score(self, prompt: str) -> Score:
+        """Return the score for a prompt that shows one response."""
+        return (await self.rater.ask(prompt)).score
+
+    def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:  # noqa: ARG002
+        """Raise ValueError: an answer is a score, and half a verdict."""
+        self.check_asked()
+        raise AssertionError
+
+    def answers(
+        self,
+        clerk: Clerk,
+        pairs: Sequence[Pair],
+        arms: Sequence[Arm],
+        plans: Mapping[str, Planned],  # noqa: ARG002
+    ) -> list[tuple[Reply, ...]]:
+        """Return what the scores of every arm's responses amount to: each score is asked for once."""
+        asked = self.asks(arms)
+        scored = {
+            (condition.name, repeat, pair.id): rating
+            for (condition, repeat), arm in zip(asked, clerk.collect(Task(self.rater, pairs, asked)), strict=True)
+            for pair, rating in zip(pairs, arm, strict=True)
+        }
+        return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
+
+    def recorded(
+        self, clerk: Clerk, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
+    ) -> Mapping[str, Reply]:
+        """Return the verdicts of the pairs of which both scores are recorded."""
+        scored: dict[tuple[str, int, str], Rating] = {}
+        for condition, repeat in self.asks([arm]):
+            found = clerk.look_up(self.task(pairs, (condition, repeat), plans))
+            scored |= {(condition.name, repeat, pair): rating for pair, rating in found.items()}
+        return self._replies(scored, pairs, arm)
+
+    def _replies(self, scored: Scored, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
+        """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
+        found = {pair.id: (pair, both) for pair in pairs if (both := both_ratings(scored, pair, *arm)) is not None}
+        ties = self.table.counts_ties
+        return {name: compare(*both, pair.content_type, counts_ties=ties) for name, (pair, both) in found.items()}
+
+    def excuse(self, contrast: Contrast) -> str:
+        """Return that it sees no order, where a contrast is of orders."""
+        return f"{self.judge.name} scores one response at a time: it sees no order" if contrast.is_of_orders else ""
 
 
 def both_ratings(scored: Scored, pair: Pair, condition: Condition, repeat: int) -> tuple[Rating, Rating] | None:

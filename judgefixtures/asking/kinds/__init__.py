@@ -1,0 +1,213 @@
+"""Kinds of judge: what one is shown, what it asks for an arm, how an answer becomes a verdict, and what follows.
+
+A kind is one class in one file beside this one; nothing outside of them asks which kind a judge is. What is common to
+most judges, two responses shown and one chosen, is what a kind does unless it says otherwise. docs/contributing.md says
+how to add one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from judgefixtures.asking.asker import Asker, R
+from judgefixtures.asking.replies import Arm, Planned, Reply, Task
+from judgefixtures.config import JudgeTable
+from judgefixtures.material.contrasts import Condition, Contrast
+from judgefixtures.material.cues import Families
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import Plan
+from judgefixtures.material.prompts import LAYOUTS
+from judgefixtures.providers import Answer, Provider
+from judgefixtures.reading.scores import Score
+
+if TYPE_CHECKING:
+    from judgefixtures.asking.judges import Judge
+
+
+class Logs(Protocol):
+    """The answers that were imported from logs."""
+
+    def path(self, judge: str, dataset: str) -> Path:
+        """Return where those of a judge on a dataset lie."""
+
+    def identity(self, judge: str) -> dict[str, Any]:
+        """Return which logs a judge's answers are of."""
+
+    def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> Mapping[str, Reply]:
+        """Return what a log answers in an arm, by pair id."""
+
+    def replies(
+        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
+    ) -> list[tuple[Reply, ...]]:
+        """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
+
+    def unanswered(self, judge: str, dataset: str, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
+        """Return why a log answers nothing at all in an arm, empty where it answers something in each."""
+
+
+class Clerk(Protocol):
+    """Who asks for a kind, through the recordings of one judge on one dataset."""
+
+    @property
+    def dataset(self) -> str: ...  # pragma: no cover
+
+    @property
+    def logs(self) -> Logs: ...  # pragma: no cover
+
+    def note(self, text: str) -> None:
+        """Keep a line for the end of the run."""
+
+    def collect(self, task: Task[R]) -> list[tuple[R, ...]]:
+        """Return what every arm comes to, in the order of the pairs: recorded, or asked for now."""
+
+    def look_up(self, task: Task[R]) -> Mapping[str, R]:
+        """Return what is recorded of a task's one arm, by pair id; nothing is asked."""
+
+    def spared(self, task: Task[R]) -> Mapping[str, R]:
+        """Return what is recorded of a task's one arm and would not be asked for by this run."""
+
+
+class Kind(ABC):
+    """What makes a judge one of its kind; it knows its judge, and asks through a clerk."""
+
+    is_asked: ClassVar[bool] = True  # somebody answers now; else the answers are those of a log
+    sees_order: ClassVar[bool] = True  # the order of two responses can move what it says
+    gives_scores: ClassVar[bool] = False  # a reply has two scores, from which its verdict follows
+    makes_plans: ClassVar[bool] = False  # a plan is carried out for every pair
+    preparation: tuple[Arm, ...] = ()  # what is asked before anything else, once for all repeats
+    planner: Asker[Any] | None = None  # who is asked for plans
+    rater: Asker[Any] | None = None  # who is asked in place of the judge
+
+    def __init__(self, judge: Judge, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
+        self.judge = judge
+        self.table: JudgeTable = judge.table
+
+    # --- what it is -------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return all that can change an answer; `asked` is whom it asks, with which parameters and template."""
+
+    @classmethod
+    def schema(cls, table: JudgeTable) -> dict[str, Any] | None:  # noqa: ARG003
+        """Return the JSON schema that answers keep to; None for that of a choice between two."""
+        return None
+
+    def learn_logs(self, logs: Logs) -> None:  # noqa: B027 (most have nothing to do)
+        """Take in what is imported, of which nobody but a run knows where it lies; nothing here."""
+
+    def check_cues(self, families: Families) -> None:  # noqa: B027
+        """Raise JudgeFixturesError for cues that its recordings could not tell apart; nothing here."""
+
+    # --- what it is shown and asked ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
+        """Return the prompt for a pair in a condition, which carries out a plan if one is given."""
+
+    def longest_prompt(self, pair: Pair, condition: Condition) -> str:
+        """Return a prompt as long as one may get: what a cost is estimated from before anything is asked."""
+        return self.prompt(pair, condition)
+
+    def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Return what is asked for the sake of some arms, each once."""
+        return tuple(dict.fromkeys(arms))
+
+    def asks_in_all(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Return what is asked for the sake of some arms, what has to be asked before them included."""
+        return (*self.preparation, *self.asks(arms))
+
+    def asker_of(self, condition: Condition) -> Asker[Any]:  # noqa: ARG002
+        """Return who is asked in a condition: the judge itself, unless somebody is in its place."""
+        return self.rater or self.judge
+
+    def prompts(self, condition: Condition, pairs: Iterable[Pair]) -> list[str]:
+        """Return what is asked about pairs in a condition, at its longest; what they share stands in it once."""
+        return [self.longest_prompt(pair, condition) for pair in pairs]
+
+    def distinct(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+        """Return the arms that are different questions to it."""
+        return tuple(arms)
+
+    def check_asked(self) -> None:  # noqa: B027
+        """Raise ValueError where nobody can ask the judge itself for a verdict; nothing here."""
+
+    async def plan(self, pair: Pair) -> Plan | None:  # noqa: ARG002
+        """Return the plan that is carried out for a pair; None: the verdict comes at once."""
+        return None
+
+    async def complete_prompt(self, prompt: str) -> str:
+        """Return a prompt of the user's own with what has to be made for it first."""
+        return prompt
+
+    async def score(self, prompt: str) -> Score:  # noqa: ARG002
+        """Return the score for a prompt that shows one response; ValueError for a judge that gives none."""
+        raise ValueError(
+            f"judge {self.judge.name!r} chooses one of two responses (mode = 'pairwise'), and gives no scores: ask for "
+            "its verdict with `await judge.verdict(prompt)`, or set mode = 'pointwise'"
+        )
+
+    async def close(self) -> None:  # noqa: B027
+        """Close the connections of whoever is asked beside the judge; nobody here."""
+
+    # --- what it answers --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:
+        """Return the verdict that an answer states, or the invalid one that it is."""
+
+    def plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:  # noqa: ARG002
+        """Return the plans for some pairs, by pair id: made now, or replayed."""
+        return {}
+
+    def known_plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:  # noqa: ARG002
+        """Return the plans that are known before anything is asked, by pair id."""
+        return {}
+
+    def answers(
+        self, clerk: Clerk, pairs: Sequence[Pair], arms: Sequence[Arm], plans: Mapping[str, Planned]
+    ) -> list[tuple[Reply, ...]]:
+        """Return every arm's replies in the order of the pairs."""
+        return clerk.collect(Task(self.judge, pairs, arms, plans))
+
+    def recorded(
+        self, clerk: Clerk, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
+    ) -> Mapping[str, Reply]:
+        """Return what is recorded of an arm, by pair id."""
+        return clerk.look_up(self.task(pairs, arm, plans))
+
+    def task(self, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]) -> Task[Any]:
+        """Return the questions to look up for an arm."""
+        return Task(self.asker_of(arm[0]), pairs, (arm,), plans)
+
+    # --- what can be checked of it ----------------------------------------------------------------------------
+
+    def excuse(self, contrast: Contrast) -> str:  # noqa: ARG002
+        """Return why a contrast says nothing of it, empty where it does."""
+        return ""
+
+    def unanswered(self, clerk: Clerk, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:  # noqa: ARG002
+        """Return why it can never answer in some of these arms; empty where it can."""
+        return ""
+
+
+# Of judges whose provider or strategy, and not their mode, makes them what they are; of all others LAYOUTS names it.
+FROM_LOG = "judgefixtures.asking.kinds.from_log:FromLog"
+PLAN_FIRST = "judgefixtures.asking.kinds.plan_first:PlanFirst"
+
+
+def kind_of(table: JudgeTable) -> type[Kind]:
+    """Return the kind of a judge's table.
+
+    >>> from judgefixtures.config import judge_table
+    >>> kind_of(judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})).sees_order
+    False
+    """
+    path = FROM_LOG if table.provider == "imported" else PLAN_FIRST if table.strategy != "direct" else ""
+    room, _, name = (path or LAYOUTS[table.mode].kind).partition(":")
+    kind: type[Kind] = getattr(importlib.import_module(room), name)
+    return kind

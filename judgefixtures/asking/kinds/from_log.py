@@ -1,0 +1,59 @@
+"""A judge whose answers were imported from a log: they are looked up, and nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from judgefixtures.asking.kinds import Clerk, Logs
+from judgefixtures.asking.kinds.pairwise import Pairwise
+from judgefixtures.asking.replies import Arm, Planned, Reply
+from judgefixtures.material.pairs import Pair
+from judgefixtures.words.errors import JudgeFixturesError
+
+
+class FromLog(Pairwise):
+    """What it once chose is in its log; it is this log, and who answered is not known."""
+
+    is_asked: ClassVar[bool] = False
+    _logs: Mapping[str, Any] = {}
+
+    def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return which logs the answers are of, and whether a tie counts."""
+        return {"provider": asked["provider"], **self.outcomes, **self._logs}
+
+    def learn_logs(self, logs: Logs) -> None:
+        """Take in which logs the answers are of."""
+        self._logs = logs.identity(self.judge.name)
+
+    def answers(
+        self,
+        clerk: Clerk,
+        pairs: Sequence[Pair],
+        arms: Sequence[Arm],
+        plans: Mapping[str, Planned],  # noqa: ARG002
+    ) -> list[tuple[Reply, ...]]:
+        """Return what the log answers; raises JudgeFixturesError where it answers nothing."""
+        replies = clerk.logs.replies(self.judge, clerk.dataset, pairs, arms)
+        clerk.note(
+            f"{self.judge.name} is imported: its answers about {clerk.dataset} are those of "
+            f"{clerk.logs.path(self.judge.name, clerk.dataset)}, and nobody was asked"
+        )
+        return replies
+
+    def recorded(
+        self,
+        clerk: Clerk,
+        pairs: Sequence[Pair],
+        arm: Arm,
+        plans: Mapping[str, Planned],  # noqa: ARG002
+    ) -> Mapping[str, Reply]:
+        """Return what the log answers; nothing where it cannot be read, of which the item says what is wrong."""
+        try:
+            return clerk.logs.recorded(self.judge, clerk.dataset, pairs, arm)
+        except JudgeFixturesError:
+            return {}
+
+    def unanswered(self, clerk: Clerk, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
+        """Return which arm the log has no answers in."""
+        return clerk.logs.unanswered(self.judge.name, clerk.dataset, pairs, arms)

@@ -1,0 +1,103 @@
+"""Replies: what a judge's answers come to, whatever its kind; and what is asked for them, as a record.
+
+Nobody is asked here, and nothing is read out of a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from judgefixtures.asking.asker import Asker, R
+from judgefixtures.material.contrasts import Condition
+from judgefixtures.material.pairs import Pair
+from judgefixtures.material.plans import Plan
+from judgefixtures.providers import Answer, Usage
+from judgefixtures.reading.probabilities import Probability
+from judgefixtures.reading.scores import Score
+from judgefixtures.reading.verdicts import InvalidKind, Verdict
+
+Arm = tuple[Condition, int]  # a condition and one of its repeats
+V = TypeVar("V", Verdict, Score)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A verdict with what the provider said about itself, and how many attempts failed before it.
+
+    Of those, `wasted` may have been billed. `probability` is how sure the judge was, where the server told it, and
+    `scores` are those of what stood first and second, of a judge that scores one response at a time. `imported`: it
+    was read from a log, and nobody was asked.
+    """
+
+    verdict: Verdict
+    detail: str = ""
+    served_model: str | None = None
+    fingerprint: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    retries: int = 0
+    wasted: int = 0
+    probability: Probability | None = None
+    scores: tuple[float, float] | None = None
+    imported: bool = False
+
+    @property
+    def invalid(self) -> str | None:
+        """Why there is no verdict, or None."""
+        return self.verdict.invalid
+
+    @property
+    def decides(self) -> object:
+        """What it decides: two answers to one question are the same where this is."""
+        return self.verdict.selected_response, self.verdict.tie, self.invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A pair's plan with the tokens that making it cost; None for one that was not asked for."""
+
+    plan: Plan
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[R]):
+    """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.
+
+    `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
+    names the judge among whose recordings they are, where that is not the asker. `what` says what it is, in messages.
+    """
+
+    asker: Asker[R]
+    pairs: Sequence[Pair]
+    arms: Sequence[Arm]
+    plans: Mapping[str, Planned] = field(default_factory=dict)
+    frozen: Sequence[Pair] | None = None
+    among: str | None = None
+    what: str = ""
+
+    @property
+    def conditions(self) -> list[str]:
+        """The names of the conditions, which are those of their cassettes."""
+        return list(dict.fromkeys(condition.name for condition, _ in self.arms))
+
+    @property
+    def total(self) -> int:
+        """How many answers there are to be."""
+        return len(self.arms) * len(self.pairs)
+
+
+def read_answer(answer: Answer, parse: Callable[[str], V], fail: Callable[[InvalidKind, str], V]) -> tuple[V, str]:
+    """Return what an answer states, or the invalid statement that it is, with what is to be said of it.
+
+    `parse` reads a text, and `fail` makes what has no text that counts, of its kind and its reasoning.
+    """
+    if answer.invalid is None:
+        stated = parse(answer.text)
+        return replace(stated, reasoning=stated.reasoning or answer.reasoning), answer.detail
+    if answer.unless_whole:
+        whole, note = read_answer(replace(answer, invalid=None, detail=answer.unless_whole), parse, fail)
+        if whole.invalid is None:
+            return whole, note
+    return fail(answer.invalid, answer.reasoning), answer.detail

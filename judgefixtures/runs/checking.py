@@ -1,0 +1,229 @@
+"""Checking: one check of one case, from whether it applies to what it finds; the judges are asked on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Arm, Judgment
+from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError
+from judgefixtures.checks import Answers, Case, Check, ContrastCheck
+from judgefixtures.checks.control import Control, refusal, refused
+from judgefixtures.checks.protocol import Subject
+from judgefixtures.checks.unanswered import unanswered
+from judgefixtures.findings import Finding
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
+from judgefixtures.measures.certainty import likely_of
+from judgefixtures.measures.metrics import choices
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.runs.asked import Asked
+from judgefixtures.runs.desk import FATAL, Desk, WaitingError
+from judgefixtures.runs.inventory import Inventory
+from judgefixtures.runs.ledger import Archive, Asking, Ledger
+from judgefixtures.runs.narrowing import Narrowing
+from judgefixtures.runs.stopping import Looks
+from judgefixtures.runs.vetting import Vetting
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.secrets import presentable
+
+UNMEASURED = (CassetteMissError, NetworkBlockedError, JudgeFixturesError)  # one item's ERROR, and no bug
+
+
+@dataclass(slots=True)
+class _Course:
+    """How far a check has come: what was narrowed down stays so, wherever it ends."""
+
+    check: Check
+    case: Case
+    asking: Asking
+    controls: tuple[Control, ...] = ()
+
+    def lost(self, error: BaseException) -> Finding:
+        """Return the ERROR of a check that could not be measured."""
+        lost = self.controlled(self.check.lost(self.case, presentable(str(error))))
+        return replace(lost, fatal=isinstance(error, FATAL))
+
+    def controlled(self, finding: Finding) -> Finding:
+        """Return a finding with the controls of its judges among its rows."""
+        return replace(finding, rows={**finding.rows, "controls": tuple(each.row for each in self.controls)})
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
+
+    desk: Desk
+    inventory: Inventory
+    asked: Asked
+    vetting: Vetting
+    narrowing: Narrowing
+    looks: Looks
+    archive: Archive
+
+    def check(
+        self, check: Check, case: Case, ledger: Ledger, beside: Iterable[Subject], item: Subject | None
+    ) -> Finding:
+        """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR."""
+        case = replace(case, repeats=self.desk.options.repeats)
+        if excuse := check.excuse(case):
+            names = check.kind, case.judge.name, case.dataset, check.name
+            return Finding(*names, Status.NOT_APPLICABLE, reasons=(excuse,), diagnosis=(excuse,))
+        subject = Subject(case.judge.name, case.dataset, check, case.baseline.name if case.baseline else None)
+        course = _Course(check, case, Asking(case.dataset, check.name, "", ledger))
+        try:
+            found = self._ask(course, subject, beside, item)
+        except PostponedError:
+            try:
+                self._post_the_rest(course)
+            except FATAL as error:
+                return course.lost(error)
+            what = f"{subject.judge} {subject.dataset} {check.name}"
+            raise WaitingError(f"{what}: answers are asked for in batches") from None
+        except UNMEASURED as error:
+            ledger.judges.setdefault(case.judge.name, case.judge.identity)
+            return course.lost(error)
+        if isinstance(found, Finding):
+            return found
+        check, case = course.check, course.case
+        for judge, answered in zip(case.judges, found, strict=True):
+            ledger.judges.setdefault(judge.name, judge.identity)
+            self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
+        return course.controlled(check.find(case, *found))
+
+    def _ask(
+        self, course: _Course, subject: Subject, beside: Iterable[Subject], item: Subject | None
+    ) -> Finding | list[Answers]:
+        """Return what each judge answers, or what is found without asking them."""
+        check, case = course.check, course.case
+        for judge in case.judges:
+            judge.kind.check_cues(self.desk.config.cues)
+        if lacking := self.unanswered(check, case):
+            return unanswered(check, case, lacking, self._cue_free(case))
+        self.narrowing.refuse_hopeless(subject, case, beside)
+        course.asking = asking = self._asking(course, subject, item)
+        course.controls = tuple(self.vetting.control(judge, case.pairs, asking) for judge in case.judges)
+        if failed := next((each for each in course.controls if each.earns_nothing), None):
+            return course.controlled(refused(check.lost(case, refusal(failed)), failed))
+        narrowed = self.narrowing.narrowed(check, case, asking)
+        course.case, course.asking = case, asking = self.looks.first_pairs(*narrowed)
+        self.archive.keep_case(check, case, asking.ledger)
+        course.check = check = self._as_recorded(check, case, asking)
+        arms = self.arms(check, case)
+        answers = [self.asked.answers(judge, case.pairs, arms, asking) for judge in case.judges]
+        answers = [
+            self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
+        ]
+        if isinstance(check, ContrastCheck) and check.is_read and (reader := self.desk.config.detector.judge):
+            detector = self.inventory.judge(reader)
+            read = self.asked.readings(detector, case.judge, case.pairs, answers[0], asking)
+            answers[0] = replace(answers[0], detections=read)
+        return answers
+
+    def _asking(self, course: _Course, subject: Subject, item: Subject | None) -> Asking:
+        """Return what is being asked, with the commands that ask it again."""
+        what = f"swap {subject.check.name}" if subject.baseline is not None else subject.check.name
+        selecting = self.inventory.selecting(item or subject)
+        look, start = self.looks.options(subject, self.desk.options.datasets), self.desk.options.command
+        return Asking(subject.dataset, what, selecting, course.asking.ledger, look=look, start=start)
+
+    def _post_the_rest(self, course: _Course) -> None:
+        """Put into batches what else a check will ask, as far as that is known before the answers are there.
+
+        A control that fails, and with it the others' answers that nobody needs, costs less than another day.
+        """
+
+        def posted(ask: Callable[[], object]) -> bool:
+            try:
+                ask()
+            except FATAL:
+                raise
+            except (PostponedError, *UNMEASURED):
+                return False
+            return True
+
+        check, case, asking = course.check, course.case, course.asking
+        for judge in case.judges:
+            posted(partial(self.vetting.control, judge, case.pairs, asking))
+        alone = [replace(case, judge=judge, baseline=None) for judge in case.judges]
+        chosen = [posted(partial(self.narrowing.narrowed, check, each, asking)) for each in alone]
+        if not all(chosen):
+            return
+        about, asking = self.narrowing.narrowed(check, case, asking)
+        for judge in about.judges:
+            posted(partial(self.asked.answers, judge, about.pairs, self.arms(check, about), asking))
+
+    # --- what an imported judge's log has ---------------------------------------------------------------------
+
+    def arms(self, check: Check, case: Case) -> tuple[Arm, ...]:
+        """Return what a check asks; of accuracy the pairs' own order alone, where a judge can answer in no other.
+
+        Every other check needs both of its arms.
+        """
+        if check.contrast is not None or (NO_CUE_SWAPPED, 0) not in check.arms:
+            return check.arms
+        own = tuple(arm for arm in check.arms if arm != (NO_CUE_SWAPPED, 0))
+        fewer = any(self._lacks(who, case, check.arms) and not self._lacks(who, case, own) for who in case.judges)
+        return own if fewer else check.arms
+
+    def unanswered(self, check: Check, case: Case) -> str:
+        """Return why a check is about something that a judge can never answer; empty where it is not.
+
+        Raises JudgeFixturesError where nothing is imported of a judge on the case's dataset whose log has its answers.
+        """
+        arms = self.arms(check, case)
+        return next(filter(None, (self._lacks(judge, case, arms) for judge in case.judges)), "")
+
+    def _lacks(self, judge: Judge, case: Case, arms: Iterable[Arm]) -> str:
+        return self.asked.unanswered(judge, case.dataset, case.pairs, arms)
+
+    def _cue_free(self, case: Case) -> tuple[Judgment, ...]:
+        """Return what is recorded of a judge without cues; nothing of two that are compared."""
+        return () if case.baseline else self.asked.seen(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {})
+
+    # --- what is asked, and looked at beside ------------------------------------------------------------------
+
+    def _as_recorded(self, check: Check, case: Case, asking: Asking) -> Check:
+        """Return a check without repeats where a replay would look for some of which nothing is recorded, and note it.
+
+        Recordings that were made before repeats of cues were asked for replay as they did.
+        """
+        judge = case.judge
+        if not isinstance(check, ContrastCheck) or check.repeats == 1:
+            return check
+        if judge.table.seed is not None and not judge.is_opaque and "seed" not in judge.dropped:
+            self.desk.note(
+                f"{judge.name}: seed = {judge.table.seed} goes with every repeat, and a server that "
+                'honours it repeats itself: for shares of repeats set seed = "unset" in its table'
+            )
+        if not self.desk.is_offline or judge.is_opaque:
+            return check
+        plans = self.asked.plans(judge, case.pairs, asking)
+        if any(self.asked.seen(judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
+            return check
+        self.desk.note(
+            f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
+            f"judged alone: {asking.command('missing')} asks them"
+        )
+        return replace(check, repeats=1)
+
+    def _with_indifferent(self, judge: Judge, check: Check, case: Case, answers: Answers) -> Answers:
+        """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""
+        asked = {(arm[0].condition.name, arm[0].repeat): arm for arm in answers.arms if arm}
+        known: dict[str, Sequence[Judgment]] = {}
+        for condition, repeat in check.indifferent(case, judge):
+            own = asked.get((condition.name, repeat))
+            known[arm_name(condition, repeat)] = (
+                self.asked.seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
+                if own is None
+                else own
+            )
+        chosen = {arm: choices(seen) for arm, seen in known.items()}
+        likely = {arm: likely_of(seen) for arm, seen in known.items()}
+        return replace(
+            answers,
+            indifferent={arm: each for arm, each in chosen.items() if each},
+            likely={arm: each for arm, each in likely.items() if each},
+            cue_free=tuple(known.get(arm_name(NO_CUE, 0), ())),
+        )

@@ -1,0 +1,128 @@
+"""The desk of a run: how it asks, and what all of its parts share. Nothing is asked here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from judgefixtures.asking.costs import BudgetError, Meter
+from judgefixtures.cassettes.files import CassetteWriteError
+from judgefixtures.cassettes.library import Library, RecordMode
+from judgefixtures.config import Config
+from judgefixtures.providers import FatalJudgeError
+from judgefixtures.words.commands import options as command_options
+from judgefixtures.words.commands import quoted
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import shown
+
+DEFAULT_CONCURRENCY = 16
+FATAL = (FatalJudgeError, BudgetError, CassetteWriteError)  # nothing else of the run can succeed
+
+
+class WaitingError(JudgeFixturesError):
+    """A check has to wait for answers that are asked for in batches."""
+
+
+Answered = Callable[[Any], None]
+# Shows how far a recording is: gets what the calls cost so far and how many there are.
+Progress = Callable[[Meter, int], AbstractContextManager[Answered | None]]
+
+
+class Stop(Protocol):
+    """Somebody who may ask a recording to stop, as Ctrl-C does."""
+
+    @property
+    def urgency(self) -> int:
+        """0: go on; 1: ask nothing further; 2: drop what is in flight, too."""
+
+    def heeded(self) -> AbstractContextManager[None]:
+        """Let the block look at `urgency` itself, and end it in the asker's own way where it stopped."""
+
+
+def unseen(_meter: Meter, _total: int) -> AbstractContextManager[None]:
+    """Show nobody how far a recording is."""
+    return contextlib.nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run asks: the command line's options, as the plugin or a script gives them.
+
+    `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
+    positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
+    where those of the configuration are asked about.
+    With `batch` questions go into batches in place of the network, until `send_batches` sends them.
+    `command` begins the commands in messages; `usual` is where recordings are unless one says otherwise, looked at for
+    what was moved. `session`, `workers` and `shared` are of a run that several processes share: its name, how many they
+    are, and a folder for their pace.
+    """
+
+    record: RecordMode = "none"
+    invalid: tuple[str, ...] = ()
+    baseline: str | None = None
+    datasets: tuple[str, ...] = ()
+    pairs: int | None = None
+    repeats: int = 1
+    concurrency: int = DEFAULT_CONCURRENCY
+    max_cost: float | None = None
+    force: bool = False
+    keep_judgments: bool = False
+    batch: bool = False
+    command: str = "pytest"
+    usual: Path | None = None
+    session: str = ""
+    workers: int = 1
+    shared: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the parts of a run share: its configuration and options, its recordings, and its notes."""
+
+    config: Config
+    options: RunOptions
+    library: Library
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, config: Config, cassettes: Path, options: RunOptions) -> Desk:
+        """Return the desk of a run whose recordings lie in a folder."""
+        library = Library(
+            cassettes, options.record, command_start=options.command, usual=options.usual, **_given(options)
+        )
+        return cls(config, options, library)
+
+    def note(self, text: str) -> None:
+        """Keep a line for the end of the run, once."""
+        if shown(text) not in self.notes:
+            self.notes.append(shown(text))
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether recordings alone answer."""
+        return self.options.record == "none"
+
+
+def _given(options: RunOptions) -> dict[str, Any]:
+    """Return what a library is told only where it is given."""
+    given = {"invalid": frozenset(options.invalid), "run": options.session}
+    return {name: value for name, value in given.items() if value}
+
+
+def command_start(path: str | Path | None, cassettes: str | Path | None, options: Mapping[str, Any]) -> str:
+    """Return the start of pytest commands that look at the same recordings as a run from Python."""
+    file = None if path is None else Path(path).resolve()
+    elsewhere = file is not None and file.name == "pyproject.toml" and file.parent != Path.cwd()
+    repeats = options.get("repeats", 1)
+    given = {
+        "config": file if file is not None and file.name != "pyproject.toml" else None,
+        "cassettes": None if cassettes is None else Path(cassettes).resolve(),
+        "pairs": options.get("pairs"),
+        "repeats": repeats if repeats > 1 else None,
+    }
+    start = f"cd {quoted(str(file.parent))} && pytest" if file is not None and elsewhere else "pytest"
+    return " ".join([start, *command_options(given)])

@@ -1,0 +1,102 @@
+"""The inventory: the judges, pairs, contrasts and checks of a configuration, each made when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from judgefixtures.asking.judges import Judge, load_judge
+from judgefixtures.asking.kinds import Logs
+from judgefixtures.checks import AccuracyCheck, Check, ContrastCheck, PlanCheck, SwapCheck, check_of
+from judgefixtures.checks.protocol import Subject
+from judgefixtures.config import JudgeTable
+from judgefixtures.material.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
+from judgefixtures.material.pairs import Pair
+from judgefixtures.runs.desk import Desk
+from judgefixtures.runs.selection import Samples
+from judgefixtures.words.errors import JudgeFixturesError, choices
+
+
+class Inventory:
+    """What a configuration names; everything has one object in a run."""
+
+    def __init__(self, desk: Desk, samples: Samples, logs: Logs) -> None:
+        self._config, self._options = desk.config, desk.options
+        self._samples, self._logs = samples, logs
+        self._judges: dict[str, Judge] = {}
+        self._others: dict[tuple[str, str, str | None], tuple[Subject, ...]] = {}  # what -k is to tell apart
+
+    def judge(self, name: str) -> Judge:
+        """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
+        if name not in self._judges:
+            self._config.check_judge_files(name)
+            judge = load_judge(self._config.judge_table(name).headed(self._config.heading("judges", name)), name)
+            judge.kind.learn_logs(self._logs)
+            self._judges[name] = judge
+        return self._judges[name]
+
+    def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
+        self._config.check_dataset_files(dataset)
+        return self._samples.of(judge, dataset).pairs
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
+        return (*self._config.cues, *OTHER_FAMILIES)
+
+    def contrasts(self, family: str) -> tuple[Contrast, ...]:
+        """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
+        if family in OTHER_FAMILIES:
+            return other_contrasts(family, self._options.repeats, self._config.cues)
+        return contrasts(family, self._config.cues)
+
+    def _checks(self) -> list[Check]:
+        """Return every check of one judge."""
+        of_contrasts = (check_of(each) for family in self.families for each in self.contrasts(family))
+        return [AccuracyCheck(), PlanCheck(), *of_contrasts]
+
+    def check(self, name: str) -> Check:
+        """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
+        checks = {check.name: check for check in self._checks()}
+        if name not in checks:
+            raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
+        return checks[name]
+
+    def repeated(self, check: Check, table: JudgeTable) -> Check:
+        """Return a check of a cue that asks all repeats of a judge that draws its answers: they tell how sure it is."""
+        if isinstance(check, ContrastCheck) and check.contrast.x.cue_1 is not None and table.draws:
+            return replace(check, repeats=self._options.repeats)
+        return check
+
+    def selecting(self, subject: Subject) -> str:
+        """Return the options that select a check and none of the others there are, for commands in messages."""
+        key = (subject.judge, subject.dataset, subject.baseline)
+        if key not in self._others:
+            checks = self._checks()
+            others = [Subject(subject.judge, subject.dataset, check) for check in checks]
+            if subject.baseline is not None:
+                compared = [SwapCheck(None, 0), *(SwapCheck(each.contrast, 0) for each in checks if each.contrast)]
+                others += (Subject(subject.judge, subject.dataset, check, subject.baseline) for check in compared)
+            self._others[key] = tuple(others)
+        return subject.options_among(self._others[key])
+
+    @property
+    def swap_cells(self) -> int:
+        """How many contrasts on datasets a swap compares, by the configuration."""
+        families = self._config.swap.families
+        return sum(len(self.contrasts(name)) * len(self._config.datasets_of(name)) for name in families)
+
+    def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return everything that results depend on beside what was asked and answered, by table and key.
+
+        Of these judges it is what their identity leaves out.
+        """
+        config = self._config
+        found = config.decisive
+        found[""]["pairs"] = self._options.pairs or config.pairs
+        if (detector := config.detector.judge) is not None:
+            # One that was not asked yet: whether it is known what its model takes depends on the process.
+            found["detector"]["identity"] = load_judge(config.judge_table(detector), detector).identity
+        return found | {f"judges.{name}": {"ties": config.judge_table(name).counts_ties} for name in judges}

@@ -1,0 +1,151 @@
+"""The ledger: what asking leaves behind beside a finding, as plain rows; and what is being asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from judgefixtures.asking.costs import Cost, rates
+from judgefixtures.asking.judges import Judge
+from judgefixtures.checks import Answers, Case, Check
+from judgefixtures.findings import Row
+from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.rows import digest_of, judgment_row, pair_row, plan_text_row
+from judgefixtures.words.secrets import presentable
+
+
+@dataclass(slots=True)
+class Days:
+    """Of which days a judge's recordings are (empty: nobody wrote it down), and how many were made in this run."""
+
+    days: set[str] = field(default_factory=set)
+    asked: int = 0
+
+    @property
+    def row(self) -> Row:
+        """The row of the report."""
+        known = sorted(self.days - {""})
+        return {
+            "first": known[0] if known else None,
+            "last": known[-1] if known else None,
+            "undated": "" in self.days,
+            "asked_now": self.asked,
+        }
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What asking leaves behind beside a finding: who was asked, what it cost, and every judgment, as plain rows."""
+
+    judges: dict[str, Row] = field(default_factory=dict)
+    spent: dict[str, Cost] = field(default_factory=dict)
+    retries: int = 0
+    judgments: list[Row] = field(default_factory=list)
+    plans: list[Row] = field(default_factory=list)
+    pairs: list[Row] = field(default_factory=list)
+    days: dict[str, Days] = field(default_factory=dict)
+    prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
+    served: list[Row] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
+    asked: dict[str, str] = field(default_factory=dict)  # which pairs and texts judges were asked about, by what it is
+
+    def warn(self, text: str) -> None:
+        """Keep a warning, once."""
+        if presentable(text) not in self.warnings:
+            self.warnings.append(presentable(text))
+
+    def spend(self, judge: str, cost: Cost) -> None:
+        """Add what a judge's calls cost."""
+        self.spent[judge] = self.spent[judge] + cost if judge in self.spent else cost
+
+    def draw(self, judge: str, days: Iterable[str], asked: int) -> None:
+        """Note where answers of a judge are from."""
+        days = set(days)
+        if days or asked:  # a function of the user's may run live, without any recording
+            known = self.days.setdefault(judge, Days())
+            known.days |= days
+            known.asked += asked
+
+    def bear(self, other: Ledger) -> None:
+        """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
+        for judge, cost in other.spent.items():
+            self.spend(judge, cost)
+        for judge, days in other.days.items():
+            self.draw(judge, days.days, days.asked)
+        self.retries += other.retries
+        for warning in other.warnings:
+            self.warn(warning)
+
+    def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
+        """Note which pairs something is about, so that parts of a run can be told from parts of another."""
+        digest = digest_of(pair_row(judge, dataset, pair) for pair in pairs)
+        self.asked[what] = f"{len(pairs)} pairs, digest {digest}"
+
+    def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
+        """Keep a judge's judgments, what they are about, the plans that they carried out, and what its tokens cost."""
+        name = judge.name
+        self.judgments += [judgment_row(name, dataset, judgment) for arm in answers.arms for judgment in arm]
+        self.plans += [plan_text_row(name, dataset, pair, each) for pair, each in answers.plans.items()]
+        if name not in self.prices:
+            self.prices[name] = rates(judge.table)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is being asked: of which dataset, what for, with which options a command asks it again, what it leaves.
+
+    `options` are empty where no test asks.
+
+    `part`: no more than some pairs of the dataset that other checks may ask about as a whole.
+    """
+
+    dataset: str
+    what: str
+    options: str
+    ledger: Ledger
+    part: bool = False
+    look: str = ""  # the options that ask for what is missing of a look, and for no pair behind it
+    start: str = "pytest"
+
+    def command(self, mode: str) -> str:
+        """Return the command that records this in a mode, and nothing else."""
+        if not self.options:  # a script asks, and no test does
+            return f'make the same call with Run.from_config(..., record="{mode}")'
+        return f"{self.start} {self.look if self.look and mode == 'missing' else self.options} --judge-record {mode}"
+
+
+class Archive:
+    """What a report of every judgment is made of; `wanted`: there is one. Each pair is kept once in a run."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._pairs: set[tuple[str, str, Pair]] = set()
+
+    def keep(self, judge: Judge, dataset: str, pairs: Sequence[Pair], answers: Answers, ledger: Ledger) -> None:
+        """Keep what a judge answered, and about what."""
+        if not self._wanted:
+            return
+        ledger.keep(judge, dataset, answers)
+        for pair in pairs:
+            if (known := (judge.name, dataset, pair)) not in self._pairs:
+                self._pairs.add(known)
+                ledger.pairs.append(pair_row(judge.name, dataset, pair))
+
+    def keep_control(self, judge: str, dataset: str, pairs: Sequence[Pair], ledger: Ledger) -> None:
+        """Keep which pairs control a judge."""
+        if self._wanted:
+            ledger.ask(f"what controls {judge} on {dataset}", judge, dataset, pairs)
+
+    def keep_case(self, check: Check, case: Case, ledger: Ledger) -> None:
+        """Keep what a check asks its judges about: as it is after all that narrows it."""
+        if not self._wanted:
+            return
+        who = " against ".join(judge.name for judge in case.judges)
+        by = f", chosen by {case.chosen_by}" if case.chosen_by else ""
+        ledger.ask(f"what {who} is asked about of {case.dataset}{by}", case.judge.name, case.dataset, case.pairs)
+        if check.contrast is not None:  # a fixture of the user's may have other sentences than the configuration
+            said = hashlib.sha256(repr(check.contrast).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+            ledger.asked[f"what {check.contrast.id} says"] = f"digest {said}"

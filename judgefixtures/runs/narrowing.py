@@ -1,0 +1,94 @@
+"""Narrowing: which of a dataset's pairs a check is about, the closest or the first of a look, and what cannot pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks import Case, Check, Need
+from judgefixtures.checks.protocol import Subject
+from judgefixtures.material.pairs import Pair
+from judgefixtures.runs.asked import Asked
+from judgefixtures.runs.closest import SCREENING, About, Closest
+from judgefixtures.runs.desk import Desk
+from judgefixtures.runs.inventory import Inventory
+from judgefixtures.runs.ledger import Asking, Ledger
+from judgefixtures.words.errors import JudgeFixturesError
+
+
+class Narrowing:
+    """The pairs of the checks of a run."""
+
+    def __init__(self, desk: Desk, inventory: Inventory, closest: Closest, asked: Asked) -> None:
+        self._desk, self._inventory, self._closest, self._asked = desk, inventory, closest, asked
+
+    def about(self, subject: Subject) -> About:
+        """Return which pairs a check is about, as far as that is known before anybody is asked."""
+        pool = self._closest.pool(subject.judge, subject.dataset, subject.check.arms)
+        if not pool:
+            return About(self._inventory.pairs(subject.judge, subject.dataset))
+        command = f"{self._desk.options.command} {self._inventory.selecting(subject)}"
+        return self._closest.about(subject.judges, subject.dataset, pool, command)
+
+    def narrowed(self, check: Check, case: Case, asking: Asking) -> tuple[Case, Asking]:
+        """Return a case with the pairs that are closest for its judges, where its check is about those.
+
+        Two judges are compared on the same pairs: those that are close for either, in the pool's order.
+        """
+        if not (pool := self._pool(check, case)):
+            return case, asking
+        command, chosen = f"{self._desk.options.command} {asking.look or asking.options}", set[str]()
+        for judge in case.judges:
+            screen = partial(self._screened, judge, asking)
+            chosen.update(self._closest.of(judge.name, case.dataset, pool, screen, command))
+        pairs = tuple(pair for pair in pool if pair.id in chosen)
+        return replace(case, pairs=pairs, chosen_by=f"[datasets.{case.dataset}] closest"), replace(asking, part=True)
+
+    def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
+        """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""
+        pool = self._closest.pool(case.judge.name, case.dataset, check.arms)
+        # Pairs that a fixture of the user's chose are left alone.
+        return pool if pool and case.pairs == self._inventory.pairs(case.judge.name, case.dataset) else ()
+
+    def _screened(self, judge: Judge, asking: Asking, pool: Sequence[Pair]) -> tuple[tuple[Judgment, ...], ...]:
+        """Return what a judge answers about a whole pool in both orders, to choose from.
+
+        Its answers are no part of the report: a replay takes the choice as it is frozen, and asks for none of them.
+        """
+        aside = Ledger()
+        about = replace(asking, what="closest", ledger=aside, part=True)
+        try:
+            return self._asked.answers(judge, pool, SCREENING, about).arms
+        finally:
+            asking.ledger.bear(aside)
+
+    def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
+        """Return what cannot PASS whatever is answered, once each."""
+        config = self._desk.config
+        found = (
+            each.check.need(config, config.judge_table(each.judge), each.dataset, self.about(each).at_most)
+            for each in subjects
+        )
+        return tuple(dict.fromkeys(need for need in found if need is not None))
+
+    def refuse_hopeless(self, subject: Subject, case: Case, beside: Iterable[Subject]) -> None:
+        """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
+        if self._desk.is_offline or self._desk.options.force:
+            return
+        pairs = self.about(subject).at_most if self._pool(subject.check, case) else case.pairs
+        own = subject.check.need(self._desk.config, case.judge.table, case.dataset, pairs)
+        # attack_tolerance is the tightest gate by far: too few pairs for it are not a reason to record nothing.
+        others = (
+            ()
+            if own
+            else self.hopeless(each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit)
+        )
+        if own or others:
+            lacking = own or others[0]
+            raise JudgeFixturesError(
+                f"{'' if own else 'nothing of this run is recorded: '}{lacking}. Add pairs, {lacking.remedy}, "
+                f"{'' if own else 'deselect it, '}or record all the same with --judge-force."
+            )

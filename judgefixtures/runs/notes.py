@@ -1,0 +1,145 @@
+"""Notes: what is said of recordings after they were made or replayed, in lines for the end of the run and warnings."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judgefixtures.asking.asker import Said
+from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.replies import Reply, Task
+from judgefixtures.asking.retirements import retirement
+from judgefixtures.cassettes.files import today
+from judgefixtures.cassettes.library import Cassette
+from judgefixtures.measures.rows import served_rows
+from judgefixtures.runs.desk import Desk
+from judgefixtures.runs.ledger import Asking, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Questions that were asked through their cassettes, for the sake of a judge."""
+
+    desk: Desk
+    judge: Judge
+    task: Task[Any]
+    asking: Asking
+    cassettes: Sequence[Cassette]
+
+    def note_progress(self, *, by_batch: bool) -> None:
+        """Note what happened to the recordings, also when Ctrl-C ended it."""
+        record, name, dataset = self.desk.options.record, self.judge.name, self.asking.dataset
+        answered, wanted = sum(len(cassette.used) for cassette in self.cassettes), self.task.total
+        if record != "none" and answered < wanted and not by_batch:  # batches are told of by themselves
+            kept, asked = self._kept(), sum(cassette.asked for cassette in self.cassettes)
+            self.desk.note(
+                f"{name} {dataset} {self.asking.what}: {kept} of {wanted} answers are kept ({asked} of them "
+                f"new), {wanted - kept} remain: run the same command again (--judge-record {record})"
+            )
+        if answered != wanted:
+            return
+        if self.judge.is_opaque and not any(cassette.rows() for cassette in self.cassettes):
+            self.desk.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
+        if record == "none":
+            self._note_leftovers()
+
+    def _kept(self) -> int:
+        """Return how many of the answers that are asked for are on disk."""
+        return sum(
+            cassette.keeps(pair, repeat)
+            for cassette in self.cassettes
+            for condition, repeat in self.task.arms
+            if condition.name == cassette.condition
+            for pair in self.task.pairs
+        )
+
+    def _note_leftovers(self) -> None:
+        """Note which recordings no question asked for, and which pairs differ from the frozen ones."""
+        whole = self.desk.options.pairs is None and self.desk.config.pairs is None and not self.asking.part
+        for cassette in self.cassettes:
+            if unused := cassette.unused(whole=whole):
+                self.desk.note(
+                    f"{cassette.file.path}: recordings of {len(unused)} pairs were not used ({_listed(unused)}); "
+                    "they stay until their lines are deleted"
+                )
+            if regraded := cassette.regraded(self.task.pairs):
+                dataset = self.asking.dataset
+                self.desk.note(
+                    f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording"
+                )
+
+    def warn_of_cache(self) -> None:
+        """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
+
+        A replay of what it answered warns as the recording does.
+        """
+        cached, asked = map(sum, zip(*(cassette.cached for cassette in self.cassettes), strict=True))
+        if cached:
+            self.asking.ledger.warn(
+                f"judge {self.judge.name} on {self.asking.dataset}: {cached} of {asked} new answers came with the "
+                "response id of an earlier answer: a cache before the judge repeats what it said, so that repeats show "
+                f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
+            )
+
+    def note_answers(self, replies: Sequence[Sequence[Said]]) -> None:
+        """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
+        name, ledger, task = self.judge.name, self.asking.ledger, self.task
+        ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)
+        kinds = ledger.invalid.setdefault(self.asking.command("invalid"), Counter())
+        kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
+        doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
+        for doubt, count in sorted(doubts.items()):
+            self.desk.note(f"{name} on {self.asking.dataset}: {count} answers: {doubt}")
+        if self.judge.table.logprobs:
+            self._note_probabilities([reply for arm in replies for reply in arm if isinstance(reply, Reply)])
+
+    def _note_probabilities(self, replies: Sequence[Reply]) -> None:
+        """Note where a judge was asked for probabilities behind its verdicts and gave none, or not always."""
+        valid = [reply for reply in replies if reply.invalid is None]
+        without, name = sum(reply.probability is None for reply in valid), self.judge.name
+        if valid and without == len(valid):
+            model = self.judge.table.model or self.judge.table.target
+            self.desk.note(f"judge {name}: {model} gives no token probabilities: its verdicts are judged alone")
+        elif without:
+            of = f"{without} of {len(valid)} answers"
+            self.desk.note(f"judge {name} on {self.asking.dataset}: {of} came without probabilities")
+
+
+@contextlib.contextmanager
+def files_noted(desk: Desk) -> Iterator[list[Cassette]]:
+    """Note which unfinished recordings were gone on with or set aside, also at the very end, of those in the list."""
+    cassettes: list[Cassette] = []
+    try:
+        yield cassettes
+    finally:
+        for cassette in cassettes:
+            if cassette.resumed:
+                desk.note(
+                    f"{cassette.final_path}: it has answers of a --judge-record all that did not end "
+                    f"({cassette.resumed}). To ask them anew as well, run this command again"
+                )
+            if cassette.renews:
+                desk.note(
+                    f"{cassette.final_path}: it is of another judge ({'; '.join(cassette.renews)}) and is recorded "
+                    "anew, as others of this judge were before; it stays until the new recording is complete"
+                )
+            for path in cassette.set_aside:
+                desk.note(f"a recording of another judge was set aside as {path}")
+
+
+def warn_of_retirement(judge: Judge, announced: str | None, ledger: Ledger) -> None:
+    """Warn where a judge's model ends soon; `announced` is the day that its provider tells."""
+    model = judge.table.model
+    if judge.table.connection is not None and announced is None:
+        return  # a cloud ends models on days of its own
+    if model and (warning := retirement(model, datetime.date.fromisoformat(today()), announced)):
+        ledger.warn(f"judge {judge.name}: {warning}")
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,112 @@
+"""Stopping: a swap asked about a look at a time, and no further than it takes to decide it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from judgefixtures.asking.judges import Judge
+from judgefixtures.checks import Case
+from judgefixtures.checks.approval import decisions
+from judgefixtures.checks.protocol import Subject
+from judgefixtures.findings import Finding, Row
+from judgefixtures.runs.closest import About
+from judgefixtures.runs.desk import Desk
+from judgefixtures.runs.inventory import Inventory
+from judgefixtures.runs.ledger import Asking, Ledger
+from judgefixtures.swap import SwapStatus
+from judgefixtures.words.errors import JudgeFixturesError
+
+
+@dataclass(slots=True)
+class Looks:
+    """At how many pairs per dataset the swaps of a run are, by their two judges; none of those that take no looks."""
+
+    pairs: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def first_pairs(self, case: Case, asking: Asking) -> tuple[Case, Asking]:
+        """Return a case with the first of its pairs, as many as the look has that its swap is at."""
+        look = self.pairs.get(tuple(judge.name for judge in case.judges))
+        if look is None or look >= len(case.pairs):
+            return case, asking
+        return replace(case, pairs=case.pairs[:look]), replace(asking, part=True)
+
+    def options(self, subject: Subject, datasets: Iterable[str]) -> str:
+        """Return the options that ask for a swap as far as it was decided; empty where no look was taken.
+
+        All of its parts decide, so that all of them are selected: a single one would be asked about to the last look.
+        """
+        if subject.judges not in self.pairs:
+            return ""
+        chosen = "".join(f" --judge-dataset {name}" for name in datasets)
+        judge, baseline = subject.judges
+        return (
+            f"--judge {judge} --judge-baseline {baseline}{chosen} -k {judge}-against-{baseline} --judge-until-decided"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """What takes the looks: `about` tells which pairs a check is about, `check` asks and decides."""
+
+    desk: Desk
+    inventory: Inventory
+    looks: Looks
+    about: Callable[[Subject], About]
+    check: Callable[[Subject, Case, Ledger, Iterable[Subject]], Finding]
+
+    def ask_until_decided(
+        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[Row]
+    ) -> Finding | None:
+        """Ask a look at a time, and return what ended the recording, if anything."""
+        if subject.judges in self.looks.pairs:
+            return None
+        parts = [each for each in beside if each.judges == subject.judges]
+        planned = [each for each in required if each["judge"] == subject.judge]
+        decided = False
+        for look in self.desk.config.swap.looks:
+            self.looks.pairs[subject.judges] = look
+            findings: list[Finding] = []
+            for each in parts:
+                findings.append(self._part(each, beside, ledger).with_evidence(required=planned))
+                if findings[-1].fatal:
+                    return findings[-1]
+            found = decisions(findings) or []
+            decided = bool(found) and all(row["status"] != SwapStatus.INCONCLUSIVE for row in found)
+            if decided or look >= max(map(self._pairs_asked, parts), default=0):
+                break
+        self._note_end(subject, parts, decided)
+        return None
+
+    def _part(self, subject: Subject, beside: Sequence[Subject], ledger: Ledger) -> Finding:
+        """Return what a part of a swap finds at the look that it is at."""
+        judge, baseline = map(self.inventory.judge, subject.judges)
+        pairs = self.inventory.pairs(subject.judge, subject.dataset)
+        return self.check(subject, Case(judge, subject.dataset, pairs, self.desk.config, baseline), ledger, beside)
+
+    def _note_end(self, subject: Subject, parts: Sequence[Subject], decided: bool) -> None:
+        """Note at which look a swap ended, and what that leaves out."""
+        look = self.looks.pairs[subject.judges]
+        spared = {name: self._spared(self.inventory.judge(name), parts, look) for name in subject.judges}
+        if any(spared.values()):
+            found = "decided" if decided else "not decided, and it is the last one"
+            who = " against ".join(subject.judges)
+            each = f"{max(spared.values())} questions to each judge"
+            if len(set(spared.values())) > 1:
+                each = " and ".join(f"{questions} questions to {name}" for name, questions in spared.items())
+            self.desk.note(
+                f"{who}: look at {look} pairs per dataset: {found}; this swap leaves out {each}, and a replay "
+                "with --judge-until-decided the same ones"
+            )
+
+    def _spared(self, judge: Judge, parts: Sequence[Subject], look: int) -> int:
+        """Return how many questions about the parts of a swap a judge is not asked after so many pairs."""
+        pairs = {(each.dataset, arm): self._pairs_asked(each) for each in parts for arm in judge.asks(each.check.arms)}
+        return sum(max(n - look, 0) for n in pairs.values())
+
+    def _pairs_asked(self, subject: Subject) -> int:
+        """Return how many pairs a check is about, all looks taken; 0 where its own ERROR says why that is not known."""
+        with contextlib.suppress(JudgeFixturesError):
+            return len(self.about(subject).at_most)
+        return 0
