@@ -37,6 +37,7 @@ from pydantic import (
 
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, LONGEST_NAME, NAME, Families, OwnFamily
+from judgefixtures.material.kinds import ALONE
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.mapping import COLUMNS
@@ -975,7 +976,7 @@ def build_config(
             f"{place.at('detector')} judge: {root.detector.judge} is imported, and can be asked "
             "nothing: name a judge with a model."
         )
-    default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, "accuracy", "plan"), place)
+    default_gate, family_gates = _gates(root.gate, (*cues, *OTHER_FAMILIES, *(kind.name for kind in ALONE)), place)
     return Config(
         file=file,
         judge=root.judge,

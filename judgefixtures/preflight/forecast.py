@@ -23,8 +23,7 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Planned
 from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.checks import ContrastCheck, SwapCheck
-from judgefixtures.checks.beyond_verdicts import fewest_beyond, limit_beyond
+from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.checks.protocol import Case, Need, Subject
 from judgefixtures.material.pairs import Pair, independent
@@ -47,7 +46,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     excused = {each: _excuse(run, each) for each in subjects}
     imported = _imported(run, subjects, excused)
     subjects = [each for each in subjects if not excused[each]]
-    designs = [_design(run, each) for each in subjects if isinstance(each.check, ContrastCheck)]
+    designs = [design for each in subjects if (design := _design(run, each)) is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
     lines = ["preflight"]
@@ -64,6 +63,12 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     return lines + [
         f"  {line}" for line in (*_unpriced(run, costs), *_shared(run, recordings), *_readings(run, subjects))
     ]
+
+
+def _design(run: Run, subject: Subject) -> Design | None:
+    """Return a check's row in the table of what can be shown."""
+    table, pairs = run.config.judge_table(subject.judge), run.about(subject).at_most
+    return subject.check.design(run.config, table, subject.dataset, pairs)
 
 
 def _excuse(run: Run, subject: Subject) -> str:
@@ -95,7 +100,7 @@ def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
     said: dict[str, None] = {}
     for each in subjects:
         pairs = run.about(each).at_most
-        if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
+        if _design(run, each) is not None and (n := independent(pairs)) < len(pairs):
             said[
                 f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
                 "pair here and in any advice: cautious where the pairs of a cluster differ"
@@ -126,8 +131,7 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
 
 
 def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
-    check = subject.check
-    assert isinstance(check, SwapCheck)
+    check = swap_check(subject)
     n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
     can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
     asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in _asked(run, judge, check.arms)}
@@ -191,23 +195,6 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
         yield judge, name, run.control_pairs(judge, name)
 
 
-def _design(run: Run, subject: Subject) -> Design:
-    check, n = subject.check, independent(run.about(subject).at_most)
-    gate = run.config.gate(check.family)
-    judge, edited = run.config.judge_table(subject.judge), check.contrast is not None and check.contrast.x.edit
-    least = 0 if edited else fewest_beyond(judge, gate)  # of an edit the scores and log-odds are shown alone
-    return Design(
-        check.name,
-        subject.dataset,
-        n,
-        gate.tolerance(check.family),
-        gate.alpha,
-        check.family,
-        least,
-        limit_beyond(judge, gate),
-    )
-
-
 def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Costs:
     """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
     asked: dict[tuple[str, str, Arm], About] = {}
@@ -230,8 +217,8 @@ def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
     read = {
         (each.judge, each.dataset, arm): len(run.about(each).at_most)
         for each in subjects
-        if isinstance(each.check, ContrastCheck) and each.check.is_read
-        for arm in each.check.contrast.arms
+        if each.check.is_read
+        for arm in each.check.arms[:2]
     }
     return (
         [

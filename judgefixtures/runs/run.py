@@ -28,18 +28,9 @@ from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import CassetteError, CassetteWriteError, today
 from judgefixtures.cassettes.library import Cassette, Library, RecordMode
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError, recording
-from judgefixtures.checks import (
-    AccuracyCheck,
-    Answers,
-    Case,
-    Check,
-    ContrastCheck,
-    Need,
-    PlanCheck,
-    SwapCheck,
-    check_of,
-)
-from judgefixtures.checks.approval import decisions
+from judgefixtures.checks import Answers, Case, Check, Need, SwapCheck, checks_of, swap_checks
+from judgefixtures.checks.approval import decide_swaps
+from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.control import (
     ARMS,
     OFF,
@@ -51,7 +42,6 @@ from judgefixtures.checks.control import (
     of_log,
     refusal,
     refused,
-    uncontrolled,
 )
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.unanswered import unanswered
@@ -73,7 +63,17 @@ from judgefixtures.material.plans import PLAN, heuristic_plan
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.measures.detectors import Detections, Reader, detected, has_reason
 from judgefixtures.measures.metrics import choices as choices_of
-from judgefixtures.measures.rows import digest_of, judgment_row, pair_row, plan_text_row, served_rows
+from judgefixtures.measures.rows import (
+    JudgmentRow,
+    PairRow,
+    PlanTextRow,
+    ServedIn,
+    digest_of,
+    judgment_row,
+    pair_row,
+    plan_text_row,
+    served_rows,
+)
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.providers import know_credentials
 from judgefixtures.runs.closest import SCREENING, About, Closest
@@ -82,6 +82,7 @@ from judgefixtures.swap import SwapStatus
 from judgefixtures.words.commands import options as command_options
 from judgefixtures.words.commands import quoted
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.records import Record
 from judgefixtures.words.secrets import presentable
 from judgefixtures.words.texts import shown
 
@@ -149,6 +150,16 @@ class RunOptions:
     shared: Path | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow(Record):
+    """From when a judge's answers are, and how many were asked now."""
+
+    first: str | None = None
+    last: str | None = None
+    undated: bool = False
+    asked_now: int = 0
+
+
 @dataclass(slots=True)
 class Days:
     """Of which days a judge's recordings are (empty: nobody wrote it down), and how many were made in this run."""
@@ -157,15 +168,11 @@ class Days:
     asked: int = 0
 
     @property
-    def row(self) -> Row:
+    def row(self) -> SourceRow:
         """The row of the report."""
-        known = sorted(self.days - {""})
-        return {
-            "first": known[0] if known else None,
-            "last": known[-1] if known else None,
-            "undated": "" in self.days,
-            "asked_now": self.asked,
-        }
+        known = self.days - {""}
+        first, last = min(known, default=None), max(known, default=None)
+        return SourceRow(first=first, last=last, undated="" in self.days, asked_now=self.asked)
 
 
 @dataclass(slots=True)
@@ -175,12 +182,12 @@ class Ledger:
     judges: dict[str, Row] = field(default_factory=dict)
     spent: dict[str, Cost] = field(default_factory=dict)
     retries: int = 0
-    judgments: list[Row] = field(default_factory=list)
-    plans: list[Row] = field(default_factory=list)
-    pairs: list[Row] = field(default_factory=list)
+    judgments: list[JudgmentRow] = field(default_factory=list)
+    plans: list[PlanTextRow] = field(default_factory=list)
+    pairs: list[PairRow] = field(default_factory=list)
     days: dict[str, Days] = field(default_factory=dict)
     prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
-    served: list[Row] = field(default_factory=list)
+    served: list[ServedIn] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
     asked: dict[str, str] = field(default_factory=dict)  # which pairs and texts judges were asked about, by what it is
@@ -214,7 +221,7 @@ class Ledger:
 
     def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
         """Note which pairs something is about, so that parts of a run can be told from parts of another."""
-        digest = digest_of(pair_row(judge, dataset, pair) for pair in pairs)
+        digest = digest_of(pair_row(judge, dataset, pair).to_json() for pair in pairs)
         self.asked[what] = f"{len(pairs)} pairs, digest {digest}"
 
     def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
@@ -361,13 +368,12 @@ class Run:
         """Return the options that select a check and none of the others there are, for commands in messages."""
         key = (subject.judge, subject.dataset, subject.baseline)
         if key not in self._others:
-            checks: list[Check] = [AccuracyCheck(), PlanCheck()]
-            checks += [check_of(each) for family in self.families for each in self.contrasts(family)]
+            checks = checks_of(self._every_contrast())
             self._others[key] = tuple(Subject(subject.judge, subject.dataset, check) for check in checks)
             if subject.baseline is not None:
-                compared = [SwapCheck(None, 0), *(SwapCheck(each.contrast, 0) for each in checks if each.contrast)]
                 self._others[key] += tuple(
-                    Subject(subject.judge, subject.dataset, check, subject.baseline) for check in compared
+                    Subject(subject.judge, subject.dataset, check, subject.baseline)
+                    for check in swap_checks(self._every_contrast(), 0)
                 )
         return subject.options_among(self._others[key])
 
@@ -382,20 +388,19 @@ class Run:
             return other_contrasts(family, self.options.repeats, self.config.cues)
         return contrasts(family, self.config.cues)
 
+    def _every_contrast(self) -> Iterator[Contrast]:
+        return (contrast for family in self.families for contrast in self.contrasts(family))
+
     def named(self, name: str) -> Check:
         """Return the check of a name as ids and reports have it: `recency-new-old`, `accuracy`, `plan`."""
-        checks: dict[str, Check] = {check.name: check for check in (AccuracyCheck(), PlanCheck())}
-        for family in self.families:
-            checks |= {contrast.id: check_of(contrast) for contrast in self.contrasts(family)}
+        checks = {check.name: check for check in checks_of(self._every_contrast())}
         if name not in checks:
             raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
         return checks[name]
 
     def repeated(self, check: Check, table: JudgeTable) -> Check:
         """Return a check of a cue that asks all repeats of a judge that draws its answers: they tell how sure it is."""
-        if isinstance(check, ContrastCheck) and check.contrast.x.cue_1 is not None and table.draws:
-            return replace(check, repeats=self.options.repeats)
-        return check
+        return check.repeated(self.options.repeats) if table.draws else check
 
     @property
     def swap_cells(self) -> int:
@@ -491,7 +496,7 @@ class Run:
                 self._with_indifferent(judge, check, case, each)
                 for judge, each in zip(case.judges, answers, strict=True)
             ]
-            if isinstance(check, ContrastCheck) and check.is_read and (reader := self.config.detector.judge):
+            if check.is_read and (reader := self.config.detector.judge):
                 read = self._detected(self.judge(reader), case.judge, case.pairs, answers[0], asking)
                 answers[0] = replace(answers[0], detections=read)
         except PostponedError:
@@ -602,7 +607,7 @@ class Run:
 
         Recordings that were made before repeats of cues were asked for replay as they did.
         """
-        if not isinstance(check, ContrastCheck) or check.repeats == 1:
+        if check.repeats == 1:
             return check
         if case.judge.table.seed is not None and not case.judge.is_python and "seed" not in case.judge.dropped:
             self.note(
@@ -618,13 +623,13 @@ class Run:
             f"{case.judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
             f"judged alone: {asking.command('missing')} asks them"
         )
-        return replace(check, repeats=1)
+        return check.repeated(1)
 
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> Control:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
         table = self.config.control
         if table is None:
-            return uncontrolled(judge.name, None, Status.NOT_APPLICABLE, OFF)
+            return Control(judge=judge.name, status=Status.NOT_APPLICABLE, message=OFF)
         dataset = self.control_dataset(judge, asking.dataset, table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
         if key not in self._controls:
@@ -680,7 +685,7 @@ class Run:
                 raise
             command = asking.command("missing")
             missed = command if isinstance(error, CassetteMissError) else ""
-            lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
+            lost = Control(judge=judge.name, dataset=dataset, message=presentable(str(error)), command=missed)
             return of_log(lost, table) if judge.is_imported else lost
         if self.options.keep_judgments:
             asking.ledger.ask(f"what controls {judge.name} on {dataset}", judge.name, dataset, pairs)
@@ -831,7 +836,7 @@ class Run:
     # --- looks ------------------------------------------------------------------------------------------------
 
     def until_decided(
-        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[Row] = ()
+        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[PlannedPart] = ()
     ) -> Finding | None:
         """Ask about a swap a look at a time, and stop as soon as it is decided, or the looks end.
 
@@ -842,7 +847,7 @@ class Run:
         if subject.judges in self._looks:
             return None
         parts = [each for each in beside if each.judges == subject.judges]
-        planned = [each for each in required if each["judge"] == subject.judge]
+        planned = [each for each in required if each.judge == subject.judge]
         decided = False
         for look in self.config.swap.looks:
             self._looks[subject.judges] = look
@@ -851,8 +856,8 @@ class Run:
                 findings.append(self._part(each, beside, ledger).with_evidence(required=planned))
                 if findings[-1].fatal:
                     return findings[-1]
-            found = decisions(findings) or []
-            decided = bool(found) and all(row["status"] != SwapStatus.INCONCLUSIVE for row in found)
+            found = decide_swaps(findings) or []
+            decided = bool(found) and all(row.status != SwapStatus.INCONCLUSIVE for row in found)
             if decided or look >= max(map(self._pairs_asked, parts), default=0):
                 break
         self._note_look(subject, parts, decided)
@@ -1253,7 +1258,7 @@ def _replies(
 
 def _controlled(finding: Finding, controls: Sequence[Control]) -> Finding:
     """Return a finding with the controls of its judges among its rows."""
-    return replace(finding, rows={**finding.rows, "controls": tuple(each.row for each in controls)})
+    return replace(finding, rows={**finding.rows, Control.place: tuple(controls)})
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
