@@ -438,7 +438,7 @@ def test_the_other_order_costs_nothing(opened: Opening, folder: Path, server: Sc
 def test_accuracy_has_no_both_orders(opened: Opening, server: Scorer) -> None:
     """Accuracy is one of scores; to be right in both orders means nothing, and is null."""
     (found,) = gated(opened("missing"), "accuracy")
-    (row,) = [row for row in found.rows["accuracy"] if row["category"] == "all"]
+    (row,) = [row.to_json() for row in found.rows["accuracy"] if row.category == "all"]
     assert (row["correct"], row["n"], row["accuracy_both_orders"]) == (PAIRS, PAIRS, None)
     assert len(server.asked) == 2 * PAIRS
 
@@ -565,7 +565,7 @@ def test_a_python_judge_may_score(folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_movable_pairs_are_not_told_by_the_order(opened: Opening) -> None:
     """The cue-free scores alone are one condition, however they are ordered; with a repeat there are two."""
     before, after = (
-        gated(opened("missing", repeats=2), *names)[-1].rows["contrasts"][0]["movable"]
+        gated(opened("missing", repeats=2), *names)[-1].rows["contrasts"][0].to_json()["movable"]
         for names in (["accuracy", "recency-new-old"], ["repeat-no-cue-1", "recency-new-old"])
     )
     assert before is None

@@ -588,7 +588,7 @@ def test_recorded_and_replayed_to_the_same_numbers(sdk: str, tmp_path: Path) -> 
     assert [judgment.reply.probability for judgment in replayed] == [judgment.reply.probability for judgment in live]
     assert judge.identity["parameters"] | {"logprobs": True, "top_logprobs": 7} == judge.identity["parameters"]
     assert "dropped" not in judge.identity
-    row = judgment_row("mine", "own", live[0])
+    row = judgment_row("mine", "own", live[0]).to_json()
     assert row["probability"] == {
         "value": pytest.approx(0.9),
         "low": pytest.approx(0.9),
@@ -625,7 +625,7 @@ def test_a_judge_without_them_asks_as_before(sdk: str) -> None:
     assert after.keys() - before.keys() == new
     assert {name: after[name] for name in before} == before
     assert "logprobs" not in json.dumps(judge.identity)
-    row = judgment_row("mine", "own", Judgment(PAIRS[0], NO_CUE, ask_of(unasked, sdk)))
+    row = judgment_row("mine", "own", Judgment(PAIRS[0], NO_CUE, ask_of(unasked, sdk))).to_json()
     assert "probability" not in row
 
 

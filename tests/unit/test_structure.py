@@ -12,16 +12,50 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "judgefixtures"
 
 # Along the flow of data: a room imports from rooms that stand before it, never from one behind.
-FLOW = (
-    "words numbers material sources reading config cassettes providers asking batches imports findings measures swap "
-    "checks runs page report preflight plugin starter paper canary __main__"
-).split()
+FLOW = [
+    "words",
+    "numbers",
+    "material",
+    "sources",
+    "reading",
+    "config",
+    "cassettes",
+    "providers",
+    "asking",
+    "batches",
+    "imports",
+    "findings",
+    "measures",
+    "swap",
+    "checks",
+    "runs",
+    "page",
+    "report",
+    "preflight",
+    "plugin",
+    "starter",
+    "paper",
+    "canary",
+    "__main__",
+]
 # Beside the flow: it plays the other side of the wire and may know the pairs, the cues and what was published of them,
 # nothing else.
 SIMULATOR_KNOWS = {"material", "sources", "simulator"}
-HEAVY = (
-    "openai google.genai anthropic vcr datasets pandas scipy statsmodels pydantic numpy httpx2 jinja2 matplotlib"
-).split()
+HEAVY = [
+    "openai",
+    "google.genai",
+    "anthropic",
+    "vcr",
+    "datasets",
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "pydantic",
+    "numpy",
+    "httpx2",
+    "jinja2",
+    "matplotlib",
+]
 
 
 def room_of(path):

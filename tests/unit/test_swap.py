@@ -31,6 +31,7 @@ from judgefixtures.numbers.statistics import Status, bare, paired_difference
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.swap import SwapAccuracy, SwapCell, guards
 from judgefixtures.swap.display import agreement, compare_silent
+from judgefixtures.words.records import rows_as_json
 
 CONTRAST = contrasts("recency")[0]
 ALPHA = 0.05
@@ -85,7 +86,7 @@ def item(
 
 def rows_of(finding: Finding) -> dict[str, Row]:
     """Return the rows of a finding by quantity."""
-    return {row["quantity"]: row for row in finding.rows["swap"]}
+    return {row["quantity"]: row for row in rows_as_json(finding.rows["swap"])}
 
 
 def compared(
