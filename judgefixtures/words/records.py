@@ -7,7 +7,7 @@ what a row has that was never measured.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -69,7 +69,7 @@ class Record:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Return the record of plain JSON values; what they lack is as by default, and what it has not is left out."""
-        return made(cls, values)
+        return made(cls, _nothing(cls) | values)
 
 
 def as_json(value: object) -> Any:
@@ -97,6 +97,12 @@ def made(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 @lru_cache(maxsize=256)
+def _nothing(kind: Any) -> dict[str, None]:
+    """Return nothing for what a record has no default of: an older file may lack it."""
+    return {each.name: None for each in fields(kind) if each.default is each.default_factory is MISSING}
+
+
+@lru_cache(maxsize=256)
 def _hints(kind: Any) -> dict[str, tuple[Any, ...]]:
     """Return what each field of a record may be."""
     hints = get_type_hints(kind)
@@ -112,7 +118,7 @@ def _typed(kinds: tuple[Any, ...], value: Any) -> Any:
         inner = get_args(kind)
         if isinstance(value, Mapping):
             if is_dataclass(kind):
-                return made(kind, value)  # type: ignore[arg-type]
+                return made(kind, _nothing(kind) | value)  # type: ignore[arg-type]
             if len(inner) == 2:
                 return {key: _typed(_kinds(inner[1]), each) for key, each in value.items()}
         if isinstance(value, list) and get_origin(kind) is tuple:

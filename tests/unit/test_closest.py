@@ -154,7 +154,7 @@ def frozen(folder: Path, judge: str = "a") -> list[str]:
 def asked_about(found: Finding) -> set[str]:
     """Return the pairs that a contrast was measured on."""
     (evidence,) = found.evidence["indifferent"]
-    return set(evidence["pairs"])
+    return set(evidence.pairs)
 
 
 # --- the choice -------------------------------------------------------------------------------------------------

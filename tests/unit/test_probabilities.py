@@ -34,6 +34,7 @@ from judgefixtures.runs.run import Ledger, Run, RunOptions
 from judgefixtures.simulator.behaviour import latent
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.words.records import rows_as_json
 from judgefixtures.words.secrets import know
 
 PAIRS = some_pairs(4)
@@ -862,7 +863,7 @@ def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path:
                 for name in ("recency-new-old", "recency-new-old"):
                     live.check(live.named(name), Case(judge, "few", live.pairs("mine", "few"), config), ledger)
             assert [each for each in live.notes if "probabilit" in each] == ([note] if note else [])
-            kept.append(ledger.judgments)
+            kept.append(rows_as_json(ledger.judgments))
     assert kept[0] == kept[1]
     assert len(kept[0]) == 40
     told = [row for row in kept[0] if "probability" in row]
