@@ -8,30 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from judgefixtures.numbers.statistics import SEVERITY, Estimate, Status, Totals
 from judgefixtures.words.records import Record, as_json, made
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
 R = TypeVar("R", bound="ReportRow")
-
-
-PartName = Literal[
-    "vsr",
-    "car",
-    "max_silent",
-    "log_odds",
-    "score",  # of a contrast
-    "effect",  # of four cells
-    "accuracy",
-    "plans",
-    "swap",
-    "invalid",  # too many verdicts that cannot be read, or enough of them to undo a PASS
-    "stuck",  # no verdict had room to move
-    "unmeasured",
-    "waiver",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +33,13 @@ class PartRow(Record):
 class Part:
     """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
 
+    `name` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "plans", "swap"), or
+    what came in its way: "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
     `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
     where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
     """
 
-    name: PartName
+    name: str
     status: Status
     reason: str = ""
     plain: str = ""

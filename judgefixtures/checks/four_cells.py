@@ -14,7 +14,7 @@ from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, PartName, PartRow, ReportRow, Row, Waived, related_units, rows_of
+from judgefixtures.findings import Finding, PartRow, ReportRow, Row, Waived, related_units, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
@@ -176,7 +176,7 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
     elif enough and (measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance):
         status = Status.FAIL
     settles = ""
-    part: PartName = "effect"
+    part = "effect"
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
         settles = f"; {advice(needed, measured.cue.n, 'tolerance', measured.shift)}"

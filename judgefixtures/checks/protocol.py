@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, Part, PartName, ReportRow, deciding
+from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.detectors import Detections
@@ -334,7 +334,7 @@ class Decision:
         return "; ".join(self.reasons)
 
     @classmethod
-    def of(cls, status: Status, tolerance: float, *reasons: str, part: PartName) -> Decision:
+    def of(cls, status: Status, tolerance: float, *reasons: str, part: str) -> Decision:
         """Return a decision that has one part, about which the first reason is, and no tests."""
         parts = (Part(part, status, reasons[0]),)
         return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons, parts=parts)

@@ -9,7 +9,7 @@ from judgefixtures.checks.phrasing import interval
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.two_detectors import AtWorst, Decided, of_both, of_unread
 from judgefixtures.config import GateTable
-from judgefixtures.findings import Part, PartName
+from judgefixtures.findings import Part
 from judgefixtures.measures.metrics import STUCK, Measurement
 from judgefixtures.measures.validity import too_many_invalid
 from judgefixtures.numbers.statistics import (
@@ -92,7 +92,6 @@ def _decide_admitted(
 
 def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
     """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
-    doubts: tuple[tuple[PartName, str | None], ...]
     doubts = (("stuck", stuck_reason(measured.stuck)), ("invalid", _worst_case(measured, gate)))
     return next((Part(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
 

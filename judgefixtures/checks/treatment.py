@@ -10,7 +10,7 @@ from judgefixtures.checks.contrast import ContrastCheck, find_shift
 from judgefixtures.checks.protocol import Answers, Case, Decision, gate_of
 from judgefixtures.checks.shift_gate import invalid_note, invalid_reason, stuck_reason
 from judgefixtures.config import GateTable
-from judgefixtures.findings import Finding, Part, PartName
+from judgefixtures.findings import Finding, Part
 from judgefixtures.measures.metrics import Measurement, measure
 from judgefixtures.numbers.statistics import (
     Status,
@@ -54,7 +54,7 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
     net = f"net share moved to the edited response {describe(gained)}{counted(measured.n, shift)}"
     reason = f"{net}, tolerance {bare(tolerance)}: {status}"
-    part: PartName = "vsr"
+    part = "vsr"
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
         status, part = Status.INCONCLUSIVE, "invalid"

@@ -6,11 +6,11 @@ what a row has that was never measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 WHERE_ANY, UNWRITTEN = "where_any", "unwritten"
@@ -69,7 +69,7 @@ class Record:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Return the record of plain JSON values; what they lack is as by default, and what it has not is left out."""
-        return made(cls, _nothing(cls) | values)
+        return made(cls, _filled(cls, values))
 
 
 def as_json(value: object) -> Any:
@@ -90,16 +90,15 @@ def rows_as_json(records: Iterable[Record]) -> list[dict[str, Any]]:
     return [each.to_json() for each in records]
 
 
-def made(kind: type[T], values: Mapping[str, Any]) -> T:
+def made(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
     """Return a record of plain JSON values; a number is never changed, nor is a text."""
-    hints = _hints(kind)  # type: ignore[arg-type]  # a class is hashable
-    return kind(**{name: _typed(kinds, values[name]) for name, kinds in hints.items() if name in values})
+    return kind(**{name: _typed(kinds, values[name]) for name, kinds in _hints(kind).items() if name in values})
 
 
-@lru_cache(maxsize=256)
-def _nothing(kind: Any) -> dict[str, None]:
-    """Return nothing for what a record has no default of: an older file may lack it."""
-    return {each.name: None for each in fields(kind) if each.default is each.default_factory is MISSING}
+def _filled(kind: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with None for those without a default that an older file may lack."""
+    required = (each.name for each in fields(kind) if each.default is each.default_factory is MISSING)
+    return {**dict.fromkeys(required), **values}
 
 
 @lru_cache(maxsize=256)
@@ -118,7 +117,7 @@ def _typed(kinds: tuple[Any, ...], value: Any) -> Any:
         inner = get_args(kind)
         if isinstance(value, Mapping):
             if is_dataclass(kind):
-                return made(kind, _nothing(kind) | value)  # type: ignore[arg-type]
+                return made(cast("Callable[..., Any]", kind), _filled(kind, value))
             if len(inner) == 2:
                 return {key: _typed(_kinds(inner[1]), each) for key, each in value.items()}
         if isinstance(value, list) and get_origin(kind) is tuple:
