@@ -79,6 +79,9 @@ class Waived:
     expires: str
 
 
+KINDS: dict[str, type[ReportRow]] = {}  # by their places: what a finding is read back with
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow(Record):
     """A row of the report, or evidence for it: every kind of it names the place where it stands in a finding."""
@@ -86,7 +89,8 @@ class ReportRow(Record):
     place: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        KINDS[cls.place] = cls
+        if cls.place:
+            KINDS[cls.place] = cls
 
     def changed(self, **values: Any) -> Self:
         """Return the row with those of these values for which it has a field."""
@@ -94,7 +98,21 @@ class ReportRow(Record):
         return replace(self, **{name: value for name, value in values.items() if name in known})
 
 
-KINDS: dict[str, type[ReportRow]] = {}  # by their places: what a finding is read back with
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfJudge(ReportRow):
+    """A row of one judge on a dataset."""
+
+    judge: str = ""
+    dataset: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSwap(ReportRow):
+    """A row of a candidate and its baseline on a dataset."""
+
+    judge: str = ""
+    baseline: str = ""
+    dataset: str = ""
 
 
 def _records(place: str, values: Iterable[Any]) -> tuple[Any, ...]:

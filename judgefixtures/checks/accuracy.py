@@ -10,10 +10,10 @@ from typing import ClassVar
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.checks.phrasing import interval, limits, reach, table
 from judgefixtures.checks.plain import with_what_decided
-from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, finding_of, gate_of
+from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, ReportRow, Row, evidence_of, related_units, rows_of
+from judgefixtures.findings import Finding, OfJudge, Row, evidence_of, related_units, rows_of
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
@@ -34,7 +34,7 @@ from judgefixtures.numbers.statistics import (
     several,
     signed,
 )
-from judgefixtures.words.records import Record, where_any
+from judgefixtures.words.records import where_any
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
@@ -43,12 +43,10 @@ DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccuracyRow(ReportRow):
+class AccuracyRow(OfJudge):
     """How often a judge is right on a dataset in a category, or in "all"."""
 
     place: ClassVar[str] = "accuracy"
-    judge: str = ""
-    dataset: str = ""
     category: str = ""
     n: int = 0
     clusters: int | None = where_any()
@@ -60,11 +58,9 @@ class AccuracyRow(ReportRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MacroRow(Record):
+class MacroRow(OfJudge):
     """The mean accuracy over the categories of a judge and dataset."""
 
-    judge: str = ""
-    dataset: str = ""
     categories: int = 0
     accuracy: Estimate
 
@@ -99,18 +95,15 @@ class AccuracyCheck(Alone):
         measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
-        return finding_of(
+        return decided(
             self,
             case,
-            decision.status,
-            reasons=decision.reasons,
+            decision,
+            *(accuracy_row(judge, dataset, each) for each in measured),
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
-            rows={AccuracyRow.place: tuple(accuracy_row(judge, dataset, each) for each in measured)},
             evidence={Rights.place: (rights_of(judge, dataset, own),)},
             estimate=measured[0].accuracy,
             plain=with_what_decided(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
-            alpha=gate.alpha,
-            decided_by=decision.decided_by,
         )
 
 

@@ -28,7 +28,7 @@ from judgefixtures.checks.protocol import (
 )
 from judgefixtures.checks.shift_gate import PLACES
 from judgefixtures.config import Config, JudgeTable
-from judgefixtures.findings import Finding, Part, ReportRow, Row, deciding
+from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, ReportRow, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expense, compare_expenses
@@ -49,13 +49,10 @@ REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapRow(ReportRow):
+class SwapRow(OfSwap):
     """A quantity in which a candidate is compared with its baseline; contrast None: in accuracy."""
 
     place: ClassVar[str] = "swap"
-    judge: str = ""
-    baseline: str = ""
-    dataset: str = ""
     contrast: str | None = None
     quantity: str = ""
     value: float | None = None
@@ -79,13 +76,10 @@ class Calls(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpenseRow(ReportRow):
+class ExpenseRow(OfSwap):
     """What a verdict costs a candidate and its baseline."""
 
     place: ClassVar[str] = "expenses"
-    judge: str = ""
-    baseline: str = ""
-    dataset: str = ""
     contrast: str | None = None
     calls: Calls = Calls()
     input_tokens: Expense | None = None
@@ -95,13 +89,10 @@ class ExpenseRow(ReportRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceRow(ReportRow):
+class DifferenceRow(OfSwap):
     """A pair on which two judges differ, in one condition, with both reasons."""
 
     place: ClassVar[str] = "differences"
-    judge: str = ""
-    baseline: str = ""
-    dataset: str = ""
     pair: str = ""
     condition: str = ""
     repeat: int = 0
@@ -115,13 +106,10 @@ class DifferenceRow(ReportRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPart(ReportRow):
+class PlannedPart(OfSwap):
     """A part of a swap, whether or not it can be compared."""
 
     place: ClassVar[str] = "required"
-    judge: str = ""
-    baseline: str = ""
-    dataset: str = ""
     family: str = ""
     contrast: str | None = None
     kind: CellKind | None = None
@@ -142,12 +130,10 @@ class FoundPart(PlannedPart):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriceRow(ReportRow):
+class PriceRow(OfJudge):
     """What another pair would cost at most, of both judges: more pairs would settle what is open."""
 
     place: ClassVar[str] = "prices"
-    judge: str = ""
-    dataset: str = ""
     contrast: str | None = None
     pairs: int = 0
     usd_a_pair: float | None = None

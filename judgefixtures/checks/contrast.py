@@ -13,7 +13,7 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.beyond_verdicts import Beyond, beyond, fewest_beyond, limit_beyond, need_beyond
 from judgefixtures.checks.diagnosis import diagnosis
-from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, finding_of, gate_of, lose
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose
 from judgefixtures.checks.reasons import EXAMPLES, contradicted, quote_contradictions
 from judgefixtures.checks.sensitivity import seen_of, with_movable
 from judgefixtures.checks.shift_gate import decide
@@ -21,7 +21,7 @@ from judgefixtures.checks.shift_row import contrast_row, error_row
 from judgefixtures.checks.standings import Shifts
 from judgefixtures.checks.two_detectors import detector_row, measured_offline, without_admission
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, ReportRow
+from judgefixtures.findings import Finding, OfJudge
 from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.pairs import Pair, independent
@@ -104,12 +104,10 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moves(ReportRow):
+class Moves(OfJudge):
     """How far each pair moved in a contrast, for a comparison with what it did at another time."""
 
     place: ClassVar[str] = "moves"
-    judge: str = ""
-    dataset: str = ""
     contrast: str = ""
     moves: dict[str, float]
 
@@ -145,18 +143,15 @@ def find_shift(
     (row,) = with_movable([row], [evidence])
     names = {"judge": case.judge.name, "dataset": case.dataset, "contrast": check.name}
     moves = Moves(**names, moves=_moves(answers, check.contrast))
-    return finding_of(
+    return decided(
         check,
         case,
-        decision.status,
-        reasons=decision.reasons,
+        decision,
+        row,
         diagnosis=(*diagnosis(row, measured, decision), *contradicted(quotes, sum(map(len, answers.arms)))),
-        rows={row.place: (row,)},
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
         estimate=measured.vsr,
         plain=row.text,
-        alpha=gate_of(check, case).alpha,
-        decided_by=decision.decided_by,
     )
 
 

@@ -10,11 +10,11 @@ from typing import ClassVar
 from judgefixtures.asking.questions import Arm, Choice, Judgment
 from judgefixtures.checks.contrast import need_of
 from judgefixtures.checks.phrasing import limits
-from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, finding_of, gate_of
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, PartRow, ReportRow, Row, Waived, related_units, rows_of
+from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
@@ -70,26 +70,15 @@ class FourCellCheck(AboutContrast):
             decided_by=tuple(part.row for part in decision.decided_by),
         )
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
-        return finding_of(
-            self,
-            case,
-            decision.status,
-            reasons=decision.reasons,
-            diagnosis=(title, *(f"  {reason}" for reason in decision.reasons)),
-            rows={row.place: (row,)},
-            estimate=measured.cue if measured else None,
-            alpha=gate.alpha,
-            decided_by=decision.decided_by,
-        )
+        told = (title, *(f"  {reason}" for reason in decision.reasons))
+        return decided(self, case, decision, row, diagnosis=told, estimate=measured.cue if measured else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FourCellRow(ReportRow):
+class FourCellRow(OfJudge):
     """What came of a cue contrast asked in both orders."""
 
     place: ClassVar[str] = "four_cells"
-    judge: str = ""
-    dataset: str = ""
     contrast: str = ""
     clusters: int | None = where_any()
     cue_effect: Estimate | None = None

@@ -10,10 +10,10 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import smallest_n_of_accuracy
 from judgefixtures.checks.phrasing import interval, shortened
-from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, finding_of, gate_of, lose
+from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of, lose
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, ReportRow, Row, rows_of
+from judgefixtures.findings import Finding, OfJudge, Row, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import LEAKS, Plan, Tally, tally
 from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
@@ -23,12 +23,10 @@ SHOWN_REASON = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlansRow(ReportRow):
+class PlansRow(OfJudge):
     """What came of a judge's plans on a dataset; by default they could not be made or replayed."""
 
     place: ClassVar[str] = "plans"
-    judge: str = ""
-    dataset: str = ""
     n: int = 0
     planned: int = 0
     fallback: int = 0
@@ -76,17 +74,8 @@ class PlanCheck(Alone):
         row = PlansRow.copied(
             decision, counted, judge=judge, dataset=dataset, degenerate_share=share, max_degenerate=decision.tolerance
         )
-        return finding_of(
-            self,
-            case,
-            decision.status,
-            reasons=decision.reasons,
-            diagnosis=diagnose_plans(judge, dataset, case.pairs, plans, decision),
-            rows={row.place: (row,)},
-            estimate=share,
-            alpha=gate.alpha,
-            decided_by=decision.decided_by,
-        )
+        told = diagnose_plans(judge, dataset, case.pairs, plans, decision)
+        return decided(self, case, decision, row, diagnosis=told, estimate=share)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of plans that could not be made or replayed."""

@@ -113,64 +113,50 @@ class Check(Protocol):
     @property
     def name(self) -> str:
         """What is checked, as in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
-        ...  # pragma: no cover
 
     @property
     def family(self) -> str:
         """The table [gate.FAMILY] that it is held to."""
-        ...  # pragma: no cover
 
     @property
     def contrast(self) -> Contrast | None:
         """The contrast that it is about, where it is about one."""
-        ...  # pragma: no cover
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """What it asks every judge of its case, about all pairs."""
-        ...  # pragma: no cover
 
     @property
     def is_read(self) -> bool:
         """Whether a detector that is a model reads the reasons of its first two arms."""
-        ...  # pragma: no cover
 
     @property
     def repeats(self) -> int:
         """How often it asks each of its arms."""
-        ...  # pragma: no cover
 
     def repeated(self, times: int) -> Self:
         """Return the check with so many repeats of its arms, where they tell it anything."""
-        ...  # pragma: no cover
 
     def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
         """Whether a marked test has an item of it for a judge of these pairs."""
-        ...  # pragma: no cover
 
     def excuse(self, case: Case) -> str:
         """Return why there is nothing to check, empty where there is."""
-        ...  # pragma: no cover
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
-        ...  # pragma: no cover
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
-        ...  # pragma: no cover
 
     def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design | None:
         """Return its row in the preflight's table of what can be shown; None where it has none."""
-        ...  # pragma: no cover
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return what it finds in the answers of its case's judges."""
-        ...  # pragma: no cover
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
-        ...  # pragma: no cover
 
 
 class CheckDefaults:
@@ -349,6 +335,20 @@ def finding_of(check: Check, case: Case, status: Status, **found: Any) -> Findin
     """Return a finding of a check in a case."""
     baseline = case.baseline.name if case.baseline else None
     return Finding(check.kind, case.judge.name, case.dataset, check.name, status, baseline=baseline, **found)
+
+
+def decided(check: Check, case: Case, decision: Decision, *rows: ReportRow, **found: Any) -> Finding:
+    """Return the finding of a check that decided, with rows of one kind."""
+    return finding_of(
+        check,
+        case,
+        decision.status,
+        reasons=decision.reasons,
+        rows={rows[0].place: rows},
+        alpha=gate_of(check, case).alpha,
+        decided_by=decision.decided_by,
+        **found,
+    )
 
 
 def lose(check: Check, case: Case, message: str, *rows: ReportRow) -> Finding:

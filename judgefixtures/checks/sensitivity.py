@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from judgefixtures.checks.phrasing import share_counted
 from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.checks.shift_row import ContrastRow
-from judgefixtures.findings import ReportRow
+from judgefixtures.findings import OfJudge
 from judgefixtures.measures.metrics import closeness, movable
 from judgefixtures.numbers.statistics import Estimate
 
@@ -25,12 +25,10 @@ ByArm = Mapping[str, Mapping[str, Any]]  # by the name of an arm, then by pair i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Indifferent(ReportRow):
+class Indifferent(OfJudge):
     """What a judge chose of a contrast's pairs where nothing that matters differs, and how likely it was to."""
 
     place: ClassVar[str] = "indifferent"
-    judge: str = ""
-    dataset: str = ""
     contrast: str = ""
     confidence: float = 0.9
     pairs: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from judgefixtures.checks.plain import (
     with_what_decided,
 )
 from judgefixtures.checks.protocol import Decision
-from judgefixtures.findings import Part, PartRow, ReportRow, Waived, related_units
+from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import Measurement, Preference
 from judgefixtures.numbers.statistics import Estimate, Status
@@ -80,12 +80,10 @@ class FloorRow(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContrastRow(ReportRow):
+class ContrastRow(OfJudge):
     """What came of a contrast of one judge on one dataset; by default it could not be measured."""
 
     place: ClassVar[str] = "contrasts"
-    judge: str = ""
-    dataset: str = ""
     family: str = ""
     contrast: str = ""
     x: str = ""

@@ -7,28 +7,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgefixtures.checks.sections import Section, View
-from judgefixtures.findings import Finding, ReportRow, Row, evidence_of
+from judgefixtures.findings import Finding, OfJudge, Row, evidence_of
 from judgefixtures.numbers.statistics import Estimate
-from judgefixtures.words.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shifts(ReportRow):
+class Shifts(OfJudge):
     """Which way each pair moved between two labels: the ranking needs all contrasts of a judge together."""
 
     place: ClassVar[str] = "shifts"
-    judge: str = ""
-    dataset: str = ""
     labels: tuple[str, ...] = ()
     shifts: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankingRow(Record):
+class RankingRow(OfJudge):
     """The estimated order of the provenance labels for a judge on a dataset."""
 
-    judge: str = ""
-    dataset: str = ""
     n: int = 0
     order: tuple[str, ...] = ()
     strengths: Mapping[str, Estimate]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from judgefixtures.asking.asker import Said
 from judgefixtures.asking.questions import Arm, Judgment, Planned
-from judgefixtures.findings import ReportRow
+from judgefixtures.findings import OfJudge
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import acknowledged, contradicts, stance_of, unreadable
 from judgefixtures.reading.probabilities import Probability
@@ -51,11 +51,9 @@ class CarriedOut(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgmentRow(Record):
+class JudgmentRow(OfJudge):
     """A judgment in judgments.jsonl."""
 
-    judge: str = ""
-    dataset: str = ""
     pair: str = ""
     condition: str = ""
     repeat: int = 0
@@ -133,11 +131,9 @@ def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanTextRow(Record):
+class PlanTextRow(OfJudge):
     """A plan in plans.jsonl: what is carried out, and what was answered where that is not a plan."""
 
-    judge: str = ""
-    dataset: str = ""
     pair: str = ""
     origin: str = ""
     kind: str = ""
@@ -156,12 +152,10 @@ def plan_text_row(judge: str, dataset: str, pair: str, planned: Planned) -> Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServedIn(ReportRow):
+class ServedIn(OfJudge):
     """A model and fingerprint that answered in an arm, with the pairs that it answered about."""
 
     place: ClassVar[str] = "served"
-    judge: str = ""
-    dataset: str = ""
     condition: str = ""
     repeat: int = 0
     model: str | None = None

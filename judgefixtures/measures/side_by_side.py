@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar
 
-from judgefixtures.findings import ReportRow
+from judgefixtures.findings import OfJudge
 from judgefixtures.measures.metrics import each_way
 from judgefixtures.numbers.statistics import Estimate, holm, mcnemar_exact, paired_difference, parted, proportion
 from judgefixtures.words.records import Record
@@ -20,12 +20,10 @@ Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rights(ReportRow):
+class Rights(OfJudge):
     """About which pairs a judge is right, in their own order; `baseline`: it is the one that others are to replace."""
 
     place: ClassVar[str] = "rights"
-    judge: str = ""
-    dataset: str = ""
     right: Right
     baseline: bool = False
 
