@@ -36,6 +36,7 @@ from judgefixtures.runs.run import Run
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
+NOTHING = Cost(0, 0, 0, 0.0)
 CACHED_FROM = 1024  # tokens: no shorter start of a prompt is kept by the caches of OpenAI, Gemini or Claude
 
 SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at least", "if equal", "can pass")
@@ -49,20 +50,26 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     designs = [design for each in subjects if (design := _design(run, each)) is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
-    lines = ["preflight"]
-    lines += [f"  {line}" for line in (table(designs) if designs else ())]
-    lines += [f"  {line}" for line in _conservative(run, subjects)]
-    lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
-    lines += [
-        f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
-        f"({need.limit})"
-        for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))
+    lines = [
+        *table(designs),
+        *_conservative(run, subjects),
+        *_swaps(run, subjects, costs),
+        *(
+            f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
+            f"({need.limit})"
+            for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))
+        ),
+        *_samples(run, subjects),
+        *_closest(run, subjects),
+        *_controls(run, subjects),
+        *imported,
+        *_misplaced(run, costs),
+        *_totals(run, costs),
+        *_unpriced(run, costs),
+        *_shared(run, recordings),
+        *_readings(run, subjects),
     ]
-    lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    lines += [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs))]
-    return lines + [
-        f"  {line}" for line in (*_unpriced(run, costs), *_shared(run, recordings), *_readings(run, subjects))
-    ]
+    return ["preflight", *(f"  {line}" for line in lines)]
 
 
 def _design(run: Run, subject: Subject) -> Design | None:
@@ -118,13 +125,7 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
     for (judge, baseline), compared in candidates.items():
         lines.append(f"swap: {judge} against {baseline}")
         lines += aligned([SWAP_HEADER, *(_swap_cells(run, subject, costs) for subject in compared)])
-        asked = {
-            (who, each.dataset, arm)
-            for each in compared
-            for who in each.judges
-            for arm in _asked(run, who, each.check.arms)
-        }
-        lines += prospects(run, compared, sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0)))
+        lines += prospects(run, compared, _cost_of(run, compared, costs))
     if candidates:
         lines.append("at least: fewer pairs never pass; if equal: judges that never differ pass from there on")
     return lines
@@ -134,18 +135,20 @@ def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
     check = swap_check(subject)
     n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
     can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
-    asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in _asked(run, judge, check.arms)}
-    cost = sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0))
-    return (
-        subject.dataset,
-        check.name,
-        str(n),
-        str(cost.calls),
-        money(cost.usd),
-        str(fewest.any),
-        str(fewest.equal),
-        can,
-    )
+    cost = _cost_of(run, [subject], costs)
+    counts = (str(n), str(cost.calls), money(cost.usd), str(fewest.any), str(fewest.equal))
+    return (subject.dataset, check.name, *counts, can)
+
+
+def _cost_of(run: Run, compared: Sequence[Subject], costs: Costs) -> Cost:
+    """Return what all that is missing of some checks costs at most, each arm once."""
+    asked = {
+        (who, each.dataset, arm)
+        for each in compared
+        for who in each.judges
+        for arm in _asked(run, who, each.check.arms)
+    }
+    return sum((costs[key] for key in asked), NOTHING)
 
 
 def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
@@ -256,7 +259,7 @@ def _totals(run: Run, costs: Costs) -> list[str]:
     for (judge, _, _), cost in costs.items():
         if run.judge(judge).is_imported:
             continue
-        totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
+        totals[judge] = totals.get(judge, NOTHING) + cost
     lines = []
     for judge, cost in totals.items():
         lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
@@ -356,7 +359,7 @@ class _Recordings:
         """
         judge, (condition, _) = self.run.judge(judge_name), arm
         if judge.is_imported:
-            return Cost(0, 0, 0, 0.0)
+            return NOTHING
         planner, pairs = judge.planner, (*about.pairs, *about.others)
         if condition is PLAN and planner is not None:
             known = self.run.recorded(planner, dataset, arm, pairs, {})
