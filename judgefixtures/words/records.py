@@ -113,15 +113,19 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
 
 
 def _typed(kinds: tuple[Any, ...], value: Any) -> Any:
+    """Return a plain value as the first of some types has it that can."""
+    if not isinstance(value, dict | list | str):
+        return value
     for kind in kinds:
         inner = get_args(kind)
-        if isinstance(value, Mapping):
-            if is_dataclass(kind):
-                return made(cast("Callable[..., Any]", kind), _filled(kind, value))
-            if len(inner) == 2:
-                return {key: _typed(_kinds(inner[1]), each) for key, each in value.items()}
+        if isinstance(value, dict) and is_dataclass(kind):
+            return made(cast("Callable[..., Any]", kind), _filled(kind, value))
+        if isinstance(value, dict) and len(inner) == 2:
+            of_values = _kinds(inner[1])
+            return {key: _typed(of_values, each) for key, each in value.items()}
         if isinstance(value, list) and get_origin(kind) is tuple:
-            return tuple(_typed(_kinds(inner[0]), each) for each in value)
+            of_each = _kinds(inner[0])
+            return tuple(_typed(of_each, each) for each in value)
         if isinstance(value, str) and isinstance(kind, type) and issubclass(kind, Enum):
             return kind(value)
     return value
