@@ -43,11 +43,12 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON values."""
+        kind: Any = type(self)
         return {
-            each.name: as_json(value)
-            for each in fields(self)
-            for value in [getattr(self, each.name)]
-            if UNWRITTEN not in each.metadata and (WHERE_ANY not in each.metadata or value != each.default)
+            name: as_json(value)
+            for name, default in _written(kind)
+            for value in [getattr(self, name)]
+            if default is MISSING or value != default
         }
 
     @classmethod
@@ -72,8 +73,17 @@ class Record:
         return made(cls, _filled(cls, values))
 
 
+@lru_cache(maxsize=256)
+def _written(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the fields that are written, each with the value with which it is not, MISSING where it always is."""
+    written = (each for each in fields(kind) if UNWRITTEN not in each.metadata)
+    return tuple((each.name, each.default if WHERE_ANY in each.metadata else MISSING) for each in written)
+
+
 def as_json(value: object) -> Any:
     """Return a value as plain JSON: records and estimates are objects, tuples lists."""
+    if value is None or type(value) in (str, int, float, bool):
+        return value
     if isinstance(value, Record):
         return value.to_json()
     if is_dataclass(value):
