@@ -27,7 +27,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
 
-from judgefixtures.checks.contrast import CAR_NEEDS_P
+from judgefixtures.checks.shift_gate import CAR_NEEDS_P
 from judgefixtures.measures.metrics import each_way
 from judgefixtures.numbers.statistics import (
     Status,

@@ -6,86 +6,61 @@ everything. It goes to JSON and back unchanged, because under xdist it crosses f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from judgefixtures.numbers.statistics import SEVERITY, Estimate, Status, Totals
+from judgefixtures.words.records import Record, as_json, made
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
+R = TypeVar("R", bound="ReportRow")
 
 
-PartName = Literal[
-    "vsr",
-    "car",
-    "max_silent",
-    "log_odds",
-    "score",  # of a contrast
-    "effect",  # of four cells
-    "accuracy",
-    "plans",
-    "swap",
-    "invalid",  # too many verdicts that cannot be read, or enough of them to undo a PASS
-    "stuck",  # no verdict had room to move
-    "unmeasured",
-    "waiver",
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow(Record):
+    """A part as a row of the report has it."""
+
+    part: str = ""
+    status: str = ""
+    reason: str = ""
+    text: str = ""
+    estimate: Estimate | None = None
+    allowed: tuple[float | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
 
+    `name` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "plans", "swap"), or
+    what came in its way: "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
     `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
     where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
     """
 
-    name: PartName
+    name: str
     status: Status
     reason: str = ""
     plain: str = ""
     estimate: Estimate | None = None
-    allowed: tuple[float | None, float | None] | None = None
+    allowed: tuple[float | None, ...] | None = None
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """What a sentence says of it."""
         return self.plain or self.reason.removesuffix(f": {self.status}")
 
     @property
-    def row(self) -> Row:
+    def row(self) -> PartRow:
         """The part as a row of the report has it."""
-        return {
-            "part": self.name,
-            "status": str(self.status),
-            "reason": self.reason,
-            "text": self.said,
-            "estimate": estimate_row(self.estimate),
-            "allowed": self.allowed and list(self.allowed),
-        }
-
-    def to_json(self) -> Row:
-        """Return the part as plain values."""
-        return {
-            "name": self.name,
-            "status": str(self.status),
-            "reason": self.reason,
-            "plain": self.plain,
-            "estimate": estimate_row(self.estimate),
-            "allowed": self.allowed and list(self.allowed),
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> Self:
-        """Return the part of plain values."""
-        estimate, allowed = row["estimate"], row["allowed"]
-        return cls(
-            row["name"],
-            Status(row["status"]),
-            row["reason"],
-            row["plain"],
-            estimate and Estimate(**estimate),
-            allowed and tuple(allowed),
+        return PartRow(
+            part=self.name,
+            status=self.status,
+            reason=self.reason,
+            text=self.text,
+            estimate=self.estimate,
+            allowed=self.allowed,
         )
 
 
@@ -102,6 +77,48 @@ class Waived:
     owner: str
     reason: str
     expires: str
+
+
+KINDS: dict[str, type[ReportRow]] = {}  # by their places: what a finding is read back with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRow(Record):
+    """A row of the report, or evidence for it: every kind of it names the place where it stands in a finding."""
+
+    place: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if cls.place:
+            KINDS[cls.place] = cls
+
+    def changed(self, **values: Any) -> Self:
+        """Return the row with those of these values for which it has a field."""
+        known = {each.name for each in fields(self)}
+        return replace(self, **{name: value for name, value in values.items() if name in known})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfJudge(ReportRow):
+    """A row of one judge on a dataset."""
+
+    judge: str = ""
+    dataset: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSwap(ReportRow):
+    """A row of a candidate and its baseline on a dataset."""
+
+    judge: str = ""
+    baseline: str = ""
+    dataset: str = ""
+
+
+def _records(place: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return what stands in a place of a finding as records again; texts are what they are."""
+    kind = KINDS.get(place)
+    return tuple(kind.from_json(each) if kind and isinstance(each, Mapping) else each for each in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +144,7 @@ class Finding:
     baseline: str | None = None
     reasons: tuple[str, ...] = ()
     diagnosis: tuple[str, ...] = ()
-    rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    rows: Mapping[str, tuple[ReportRow, ...]] = field(default_factory=dict)
     evidence: Mapping[str, Any] = field(default_factory=dict)
     estimate: Estimate | None = None
     plain: str = ""
@@ -157,61 +174,45 @@ class Finding:
 
     def waived_by(self, waived: Waived) -> Self:
         """Return the finding with its rows marked as waived."""
-        mark = {"owner": waived.owner, "reason": waived.reason, "expires": waived.expires}
-        return replace(self, waived=waived, rows=self._marked({"waived": mark}))
+        return replace(self, waived=waived, rows=self._marked(waived=waived))
 
     def no_longer_waived(self, message: str) -> Self:
         """Return the finding as a FAIL because its waiver is over, its rows too: the message follows its sentence."""
         plain = "; ".join(filter(None, [self.plain, message]))
         over = Part("waiver", Status.FAIL, message)
-        marked = self._marked({"status": str(Status.FAIL), "message": message, "decided_by": [over.row]})
-        rows = {
-            section: tuple({**row, "text": plain} if "text" in row else row for row in each)
-            for section, each in marked.items()
-        }
         return replace(
-            self, status=Status.FAIL, rows=rows, reasons=(message,), plain=plain, lapsed=True, decided_by=(over,)
+            self,
+            status=Status.FAIL,
+            rows=self._marked(status=Status.FAIL, message=message, decided_by=(over.row,), text=plain),
+            reasons=(message,),
+            plain=plain,
+            lapsed=True,
+            decided_by=(over,),
         )
 
-    def with_evidence(self, **evidence: Sequence[Any]) -> Self:
+    def with_evidence(self, **evidence: Iterable[Any]) -> Self:
         """Return the finding with further evidence."""
-        return replace(self, evidence={**self.evidence, **{kind: list(each) for kind, each in evidence.items()}})
+        return replace(self, evidence={**self.evidence, **{kind: _records(kind, of) for kind, of in evidence.items()}})
 
-    def _marked(self, change: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
+    def _marked(self, **change: Any) -> dict[str, tuple[ReportRow, ...]]:
         """Return the rows, those that somebody can waive with a change."""
         return {
-            section: tuple({**row, **change} if "waived" in row else row for row in rows)
+            section: tuple(row.changed(**change) if hasattr(row, "waived") else row for row in rows)
             for section, rows in self.rows.items()
         }
 
     def to_json(self) -> Row:
         """Return the finding as plain values."""
-        row = {each.name: getattr(self, each.name) for each in fields(self)}
-        row["status"] = str(self.status)
-        row["rows"] = {section: list(rows) for section, rows in self.rows.items()}
-        row["reasons"], row["diagnosis"] = list(self.reasons), list(self.diagnosis)
-        row["evidence"], row["estimate"] = dict(self.evidence), estimate_row(self.estimate)
-        row["decided_by"] = [part.to_json() for part in self.decided_by]
-        if self.waived is not None:
-            row["waived"] = {each.name: getattr(self.waived, each.name) for each in fields(Waived)}
-        return row
+        return {each.name: as_json(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Self:
         """Return the finding of plain values."""
-        waived = row["waived"]
-        return cls(
-            **{
-                **row,
-                "status": Status(row["status"]),
-                "reasons": tuple(row["reasons"]),
-                "diagnosis": tuple(row["diagnosis"]),
-                "rows": {section: tuple(rows) for section, rows in row["rows"].items()},
-                "estimate": None if row["estimate"] is None else Estimate(**row["estimate"]),
-                "waived": None if waived is None else Waived(**waived),
-                "decided_by": tuple(map(Part.from_json, row["decided_by"])),
-            }
-        )
+        placed = {
+            name: {place: _records(place, values) for place, values in row[name].items()}
+            for name in ("rows", "evidence")
+        }
+        return made(cls, {**row, **placed})
 
 
 def overall(findings: Iterable[Finding]) -> Status:
@@ -220,29 +221,16 @@ def overall(findings: Iterable[Finding]) -> Status:
     return max(counted, key=SEVERITY.index, default=Status.NOT_APPLICABLE)
 
 
-def rows_of(findings: Iterable[Finding], section: str) -> list[Row]:
-    """Return all rows of a section of the report, in the order of the findings."""
-    return [row for finding in findings for row in finding.rows.get(section, ())]
+def rows_of(findings: Iterable[Finding], kind: type[R]) -> list[R]:
+    """Return all rows of a kind, in the order of the findings."""
+    return [row for finding in findings for row in finding.rows.get(kind.place, ()) if isinstance(row, kind)]
 
 
-def evidence_of(findings: Iterable[Finding], kind: str) -> list[Any]:
+def evidence_of(findings: Iterable[Finding], kind: type[R]) -> list[R]:
     """Return all evidence of a kind, in the order of the findings."""
-    return [each for finding in findings for each in finding.evidence.get(kind, ())]
+    return [each for finding in findings for each in finding.evidence.get(kind.place, ()) if isinstance(each, kind)]
 
 
-def clusters_row(totals: Totals | None) -> Row:
-    """Return what a row says of related pairs: in how many clusters they are; nothing where none are related."""
-    return {"clusters": totals.count} if totals is not None and totals.related else {}
-
-
-def estimate_row(estimate: Estimate | None) -> Row | None:
-    """Return an estimate as a report holds it."""
-    if estimate is None:
-        return None
-    return {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "confidence": estimate.confidence,
-        "n": estimate.n,
-    }
+def related_units(totals: Totals | None) -> int | None:
+    """Return in how many clusters related pairs are; None where none are related."""
+    return totals.count if totals is not None and totals.related else None

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.phrasing import interval, limits, table
+from judgefixtures.checks.phrasing import interval, limits, reach, table
 from judgefixtures.checks.plain import with_what_decided
-from judgefixtures.checks.protocol import Answers, Case, Decision, Need, gate_of, lost
-from judgefixtures.checks.sections import Section, View
+from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of
+from judgefixtures.checks.sections import Section, View, read_results
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, Row, clusters_row, estimate_row, evidence_of, rows_of
+from judgefixtures.findings import Finding, OfJudge, Row, evidence_of, related_units, rows_of
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
-from judgefixtures.measures.side_by_side import macro_average, side_by_side
+from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRow, compare_side_by_side, macro_average
 from judgefixtures.measures.validity import too_many_invalid
 from judgefixtures.numbers.power import fewest
 from judgefixtures.numbers.statistics import (
@@ -35,6 +34,7 @@ from judgefixtures.numbers.statistics import (
     several,
     signed,
 )
+from judgefixtures.words.records import where_any
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
 SMALLEST_SHOWN_CATEGORY = 10  # pairs; report.json has all of them
@@ -42,25 +42,41 @@ TITLE = "accuracy: is it right where the better response is known?"
 DEMONSTRABLE = 0.05  # p by Holm's method, below which a category's difference between judges is named
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccuracyRow(OfJudge):
+    """How often a judge is right on a dataset in a category, or in "all"."""
+
+    place: ClassVar[str] = "accuracy"
+    category: str = ""
+    n: int = 0
+    clusters: int | None = where_any()
+    correct: float = 0
+    ties: int = where_any(0)
+    invalid: int = 0
+    accuracy: Estimate
+    accuracy_both_orders: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MacroRow(OfJudge):
+    """The mean accuracy over the categories of a judge and dataset."""
+
+    categories: int = 0
+    accuracy: Estimate
+
+
 @dataclass(frozen=True, slots=True)
-class AccuracyCheck:
+class AccuracyCheck(Alone):
     """Accuracy exceeds min_accuracy, where one is configured; both orders are asked."""
 
     kind: ClassVar[str] = "accuracy"
     name: ClassVar[str] = "accuracy"
     family: ClassVar[str] = "accuracy"
-    contrast: ClassVar[None] = None
     arms: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
     def excuse(self, case: Case) -> str:
         """Without gold nobody can be right."""
-        if any(pair.gold is not None for pair in case.pairs):
-            return ""
-        return f"no pair of {case.dataset} has gold: accuracy is not applicable"
-
-    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
-        """None: it is about no contrast."""
-        return ()
+        return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs with gold without which not even a judge that is always right can PASS."""
@@ -68,15 +84,9 @@ class AccuracyCheck:
         if gate.min_accuracy is None:
             return None
         with_gold = [pair for pair in pairs if pair.gold is not None]
-        found = Need.among(
-            with_gold,
-            self.name,
-            dataset,
-            smallest_n_of_accuracy(gate.min_accuracy, gate.alpha),
-            f"min_accuracy {gate.min_accuracy:g}, not even if all are right",
-            "lower it",
-        )
-        return found if found.lacking else None
+        least = smallest_n_of_accuracy(gate.min_accuracy, gate.alpha)
+        limit = f"min_accuracy {gate.min_accuracy:g}, not even if all are right"
+        return Need.among(with_gold, self.name, dataset, least, limit, "lower it").unmet
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both orders."""
@@ -85,48 +95,40 @@ class AccuracyCheck:
         measured = accuracy(own, other, gate.confidence)
         decision = decide_accuracy(measured[0], gate)
         judge, dataset = case.judge.name, case.dataset
-        return Finding(
-            self.kind,
-            judge,
-            dataset,
-            self.name,
-            decision.status,
-            reasons=decision.reasons,
+        return decided(
+            self,
+            case,
+            decision,
+            *(accuracy_row(judge, dataset, each) for each in measured),
             diagnosis=(f"{judge} on {dataset}: {decision.message}",),
-            rows={"accuracy": tuple(accuracy_row(judge, dataset, row) for row in measured)},
-            evidence={"rights": [rights(judge, dataset, own)]},
+            evidence={Rights.place: (rights_of(judge, dataset, own),)},
             estimate=measured[0].accuracy,
             plain=with_what_decided(_plain(judge, dataset, measured[0], gate.min_accuracy), decision.decided_by),
-            alpha=gate.alpha,
-            decided_by=decision.decided_by,
         )
 
-    def lost(self, case: Case, message: str) -> Finding:
-        """Return the ERROR of an accuracy that could not be measured."""
-        return lost(self, case, message)
+
+NO_GOLD = "no pair of {dataset} has gold: accuracy is not applicable"
 
 
 def _plain(judge: str, dataset: str, measured: Accuracy, least: float | None) -> str:
     """Return how often a judge is right, and how often it has to be, in a sentence."""
     found = measured.accuracy
-    level = f"{100 * found.confidence:.10g}%"
     asked = "" if least is None else f", more than {bare(least)} asked"
     return (
         f"{judge} is right on {measured.correct:g} of {several(measured.n, 'pair')} of {dataset} whose better "
-        f"response is known ({bare(found.value)}{asked}; {level} CI {bare(found.low, 3)} to "
-        f"{bare(found.high, 3)})"
+        f"response is known ({bare(found.value)}{asked}; {reach(found)})"
     )
 
 
-def golden(pairs: Sequence[Pair]) -> int:
+def count_golden(pairs: Sequence[Pair]) -> int:
     """Return how many pairs have gold."""
     return sum(pair.gold is not None for pair in pairs)
 
 
-def rights(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> Row:
+def rights_of(judge: str, dataset: str, own: Sequence[Judgment], *, baseline: bool = False) -> Rights:
     """Return about which pairs a judge is right: judges stand side by side only when all are through."""
-    right = {j.pair.id: [j.pair.category, rightness(j)] for j in own if j.pair.gold is not None}
-    return {"judge": judge, "dataset": dataset, "right": right, "baseline": baseline}
+    right = {j.pair.id: (j.pair.category, rightness(j)) for j in own if j.pair.gold is not None}
+    return Rights(judge=judge, dataset=dataset, right=right, baseline=baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,75 +224,55 @@ def smallest_n_of_accuracy(least: float, alpha: float = 0.05) -> int:
     return fewest(lambda n: proportion(n, n, 1 - 2 * alpha, "exact").low > least)
 
 
-def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> Row:
+def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> AccuracyRow:
     """Return the row of a judge's accuracy in a category, or in "all"."""
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "category": measured.category,
-        "n": measured.n,
-        **clusters_row(measured.by_cluster[0]),
-        "correct": measured.correct,
-        **({"ties": measured.ties} if measured.ties else {}),
-        "invalid": measured.invalid,
-        "accuracy": estimate_row(measured.accuracy),
-        "accuracy_both_orders": estimate_row(measured.both_orders),
-    }
+    clusters, both = related_units(measured.by_cluster[0]), measured.both_orders
+    return AccuracyRow.copied(measured, judge=judge, dataset=dataset, clusters=clusters, accuracy_both_orders=both)
 
 
 # --- the report's sections ----------------------------------------------------------------------------------
 
 
-def _rows(findings: Sequence[Finding]) -> list[Row]:
-    return sorted(rows_of(findings, "accuracy"), key=_order)
+def _rows(findings: Sequence[Finding]) -> list[AccuracyRow]:
+    return sorted(
+        rows_of(findings, AccuracyRow), key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)
+    )
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    shown = [row for row in report["accuracy"] if row["category"] == "all" or row["n"] >= SMALLEST_SHOWN_CATEGORY]
+    shown = [row for row in ACCURACY.read(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
     said = [
-        f"{row['status'] if row['status'] != Status.NOT_APPLICABLE else 'no limit is set'}: {row['text']}"
-        for row in report["results"]
-        if row["check"] == AccuracyCheck.kind and row["text"]
+        f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
+        for row in read_results(report)
+        if row.check == AccuracyCheck.kind and row.text
     ]
     return ["", *said, "", *table([HEADER, *map(_accuracy_cells, shown)])] if shown else []
 
 
 def _macro_lines(report: Row, _view: View) -> list[str]:
-    # A mean over topics of a few pairs each says nothing.
-    enough = [
-        row for row in report["macro_accuracy"] if row["accuracy"]["n"] >= SMALLEST_SHOWN_CATEGORY * row["categories"]
-    ]
     return [
-        f"{row['judge']} {row['dataset']}: mean over {row['categories']} categories "
-        f"{bare(row['accuracy']['value'])}, {limits(row['accuracy'])}"
-        for row in enough
+        f"{row.judge} {row.dataset}: mean over {row.categories} categories {bare(row.accuracy.value)}, "
+        f"{limits(row.accuracy)}"
+        for row in MACRO_ACCURACY.read(report)
+        if row.accuracy.n >= SMALLEST_SHOWN_CATEGORY * row.categories  # a mean over topics of a few pairs says nothing
     ]
 
 
-def _side_by_side_rows(findings: Sequence[Finding]) -> list[Row]:
-    return side_by_side(evidence_of(findings, "rights"))
-
-
-def _macro_rows(findings: Sequence[Finding]) -> list[Row]:
+def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
     """Return the mean accuracy over the categories of each judge and dataset that has several."""
     parts: dict[tuple[str, str], list[Estimate]] = {}
     for row in _rows(findings):
-        if row["category"] != "all":
-            parts.setdefault((row["judge"], row["dataset"]), []).append(Estimate(**row["accuracy"]))
+        if row.category != "all":
+            parts.setdefault((row.judge, row.dataset), []).append(row.accuracy)
     return [
-        {
-            "judge": judge,
-            "dataset": dataset,
-            "categories": len(found),
-            "accuracy": estimate_row(macro_average(found, found[0].confidence)),
-        }
-        for (judge, dataset), found in parts.items()
-        if len(found) > 1
+        MacroRow(judge=judge, dataset=dataset, categories=len(of), accuracy=macro_average(of, of[0].confidence))
+        for (judge, dataset), of in parts.items()
+        if len(of) > 1
     ]
 
 
-def _order(row: Row) -> tuple[str, str, bool, str]:
-    return (row["judge"], row["dataset"], row["category"] != "all", row["category"])
+def _side_by_side_rows(findings: Sequence[Finding]) -> list[SideBySideRow]:
+    return compare_side_by_side(evidence_of(findings, Rights))
 
 
 def _side_by_side_lines(report: Row, _view: View) -> list[str]:
@@ -298,67 +280,64 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
 
     Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
     """
-    rows: Sequence[Row] = report["side_by_side"]
+    rows = SIDE_BY_SIDE.read(report)
     lines: list[str] = []
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        of_dataset = [row for row in rows if row["dataset"] == dataset]
-        large = [row for row in of_dataset[1:] if row["tests"] and row["n"] >= SMALLEST_SHOWN_CATEGORY]
-        shown = [of_dataset[0], *large, *(row for row in of_dataset if row["category"] == "macro" and large)]
-        two = len(of_dataset[0]["judges"]) == 2
-        header = ("category", "n", *of_dataset[0]["judges"], *(("difference",) if two else ()))
+    for dataset in dict.fromkeys(row.dataset for row in rows):
+        every, *parts = [row for row in rows if row.dataset == dataset]
+        large = [row for row in parts if row.tests and row.n >= SMALLEST_SHOWN_CATEGORY]
+        shown = [every, *large, *(row for row in parts if row.category == "macro" and large)]
+        two = len(every.judges) == 2
+        header = ("category", "n", *every.judges, *(("difference",) if two else ()))
         cells = [
             (
-                row["category"],
-                str(row["n"]),
-                *(
-                    f"{bare(found['value'])} [{bare(found['low'])}, {bare(found['high'])}]"
-                    for found in row["judges"].values()
-                ),
-                *(_difference(test) for test in row["tests"] if two),
+                row.category,
+                str(row.n),
+                *(f"{bare(found.value)} [{bare(found.low)}, {bare(found.high)}]" for found in row.judges.values()),
+                *(_difference(test.difference) for test in row.tests if two),
             )
             for row in shown
         ]
         widest = max(map(len, cells))
         cells = [(*cell, *("-",) * (widest - len(cell))) for cell in cells]
         lines += ["", f"accuracy on {dataset}, side by side:", *table([header, *cells])]
-        lines += [_test_line(test) for test in of_dataset[0]["tests"]]
+        lines += map(_test_line, every.tests)
         if not two:
             lines += [
-                f"{_test_line(test)} in {row['category']}"
+                f"{_test_line(test)} in {row.category}"
                 for row in large
-                for test in row["tests"]
-                if test["p_holm"] < DEMONSTRABLE
+                for test in row.tests
+                if test.p_holm < DEMONSTRABLE
             ]
     return lines
 
 
-def _difference(test: Row) -> str:
-    found = test["difference"]
-    return f"{signed(found['value'])} [{bare(found['low'])}, {bare(found['high'])}]"
+def _difference(found: Estimate) -> str:
+    return f"{signed(found.value)} [{bare(found.low)}, {bare(found.high)}]"
 
 
-def _test_line(test: Row) -> str:
+def _test_line(test: PairedTest) -> str:
+    found = test.difference
     return (
-        f"  {test['a']} - {test['b']}: {signed(test['difference']['value'])}, {limits(test['difference'])}, "
-        f"p = {test['p']:.2g} ({test['p_holm']:.2g} by Holm)"
+        f"  {test.a} - {test.b}: {signed(found.value)}, {limits(found)}, p = {test.p:.2g} ({test.p_holm:.2g} by Holm)"
     )
 
 
-def _accuracy_cells(row: Row) -> tuple[str, ...]:
-    both = row["accuracy_both_orders"]
+def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:
+    both = row.accuracy_both_orders
     return (
-        row["judge"],
-        row["dataset"],
-        row["category"],
-        str(row["n"]),
-        f"{row['correct']:g}",
-        str(row["invalid"]),
-        bare(row["accuracy"]["value"]),
-        limits(row["accuracy"]),
-        bare(both["value"]) if both else "-",
+        row.judge,
+        row.dataset,
+        row.category,
+        str(row.n),
+        f"{row.correct:g}",
+        str(row.invalid),
+        bare(row.accuracy.value),
+        limits(row.accuracy),
+        bare(both.value) if both else "-",
     )
 
 
-ACCURACY = Section("accuracy", _rows, _lines, title=TITLE)
-MACRO_ACCURACY = Section("macro_accuracy", _macro_rows, _macro_lines, title=TITLE)
-SIDE_BY_SIDE = Section("side_by_side", _side_by_side_rows, _side_by_side_lines, title=TITLE)
+ACCURACY = Section("accuracy", AccuracyRow, _rows, _lines, title=TITLE)
+MACRO_ACCURACY = Section("macro_accuracy", MacroRow, _macro_rows, _macro_lines, title=TITLE)
+SIDE_BY_SIDE = Section("side_by_side", SideBySideRow, _side_by_side_rows, _side_by_side_lines, title=TITLE)
+SECTIONS = (ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE)

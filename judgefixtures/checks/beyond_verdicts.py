@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
+from typing import Any
 
 from judgefixtures.asking.kinds import kind_of
+from judgefixtures.checks.phrasing import limits, reach
 from judgefixtures.checks.protocol import Answers, Case, Decision, Need
+from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.config import GateTable, JudgeTable
-from judgefixtures.findings import Part, Row, estimate_row
+from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
@@ -25,14 +28,6 @@ FEWEST = 30
 # What the odds ratios of a judge that reasons first are called: not those of its verdicts.
 GIVEN = "odds ratios given its reasoning (they do not tell how far verdicts shift)"
 
-NOTHING: Row = {
-    "log_odds_shift": None,
-    "log_odds_status": "NOT_APPLICABLE",
-    "soft_vsr": None,
-    "score_shift": None,
-    "score_status": "NOT_APPLICABLE",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
@@ -44,16 +39,16 @@ class Beyond:
     not_applied: str = ""  # why a limit that is set is not applied, where it is not
 
     @property
-    def row(self) -> Row:
-        """The keys of a contrast's row that are about more than verdicts."""
+    def columns(self) -> dict[str, Any]:
+        """The columns of a contrast's row that are about more than verdicts."""
         return {
-            "log_odds_shift": estimate_row(self.found.log_odds_shift),
-            "log_odds_status": str(self.log_odds.status),
-            "soft_vsr": estimate_row(self.found.soft_vsr),
-            "score_shift": estimate_row(self.found.score_shift),
-            "score_status": str(self.scores.status),
-            **({"log_odds_given_reasons": estimate_row(self.found.given_reasons)} if self.found.reasons_first else {}),
-            **({"not_applied": self.not_applied} if self.not_applied else {}),
+            "log_odds_shift": self.found.log_odds_shift,
+            "log_odds_status": self.log_odds.status,
+            "soft_vsr": self.found.soft_vsr,
+            "score_shift": self.found.score_shift,
+            "score_status": self.scores.status,
+            "log_odds_given_reasons": self.found.reasons_first and self.found.given_reasons,
+            "not_applied": self.not_applied,
         }
 
     def beside(self, decision: Decision) -> Decision:
@@ -81,8 +76,7 @@ def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTabl
     limit, remedy = f"log_odds_tolerance {gate.log_odds_tolerance}, not even if no probability moves", "leave it out"
     if kind_of(judge).gives_scores:
         limit, remedy = f"score_tolerance {gate.score_tolerance:g}, not even if no score moves", "raise the tolerance"
-    found = Need.among(pairs, name, dataset, fewest_beyond(judge, gate), limit, remedy)
-    return found if found.lacking else None
+    return Need.among(pairs, name, dataset, fewest_beyond(judge, gate), limit, remedy).unmet
 
 
 def fewest_beyond(judge: JudgeTable, gate: GateTable) -> int:
@@ -206,39 +200,38 @@ def in_words(shift: Estimate, contrast: Contrast) -> str:
     return odds_in_words(shift, "once", "again", "asked ")
 
 
-def not_applied_lines(rows: Sequence[Row]) -> list[str]:
+def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return which limits are set and not applied, and why: a line per judge and dataset, by its first contrast."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[tuple[str, str], list[ContrastRow]] = {}
     for row in rows:
-        if row.get("not_applied"):
-            found.setdefault((row["judge"], row["dataset"]), []).append(row)
+        if row.not_applied:
+            found.setdefault((row.judge, row.dataset), []).append(row)
     return [
-        f"not applied to {judge} on {dataset} in {of[0]['contrast']}"
-        f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0]['not_applied']}"
+        f"not applied to {judge} on {dataset} in {of[0].contrast}"
+        f"{f' and {len(of) - 1} more' if len(of) > 1 else ''}: {of[0].not_applied}"
         for (judge, dataset), of in found.items()
     ]
 
 
-def beyond_lines(rows: Sequence[Row]) -> list[str]:
+def beyond_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what a summary says beyond verdicts: a line per judge and dataset with the odds ratios, or the points.
 
     And which limit is not applied.
     """
-    said: dict[tuple[str, str, str], list[str]] = {}
+    lines: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
-        of = (row["judge"], row["dataset"])
-        if odds := row["log_odds_shift"]:
-            value, low, high = (odds_ratio(odds[end]) for end in ("value", "low", "high"))
-            said.setdefault((*of, "odds ratios"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
-        if given := row.get("log_odds_given_reasons"):
-            value, low, high = (odds_ratio(given[end]) for end in ("value", "low", "high"))
-            said.setdefault((*of, GIVEN), []).append(f"{row['contrast']} {value} [{low}, {high}]")
-        if points := row["score_shift"]:
-            value, low, high = (signed(points[end]) for end in ("value", "low", "high"))
-            said.setdefault((*of, "points"), []).append(f"{row['contrast']} {value} [{low}, {high}]")
-    return [f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in said.items()] + (
-        not_applied_lines(rows)
-    )
+        for what, found, shown in (
+            ("odds ratios", row.log_odds_shift, odds_ratio),
+            (GIVEN, row.log_odds_given_reasons, odds_ratio),
+            ("points", row.score_shift, signed),
+        ):
+            if found:
+                text = f"{row.contrast} {shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+                lines.setdefault((row.judge, row.dataset, what), []).append(text)
+    return [
+        *(f"{what} of {judge} on {dataset}: {'; '.join(each)}" for (judge, dataset, what), each in lines.items()),
+        *not_applied_lines(rows),
+    ]
 
 
 def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gated: bool = True) -> Part:
@@ -246,9 +239,8 @@ def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gat
     if found.score_shift is None or scale is None:
         return Part("score", Status.NOT_APPLICABLE)
     shift, tolerance = found.score_shift, gate.score_tolerance
-    level = f"{100 * shift.confidence:.10g}% CI"
     by = f"{signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
-    said = f"score shift {by}, {level} [{bare(shift.low, 3)}, {bare(shift.high, 3)}]"
+    said = f"score shift {by}, {limits(shift, 'CI ')}"
     if not gated:
         return Part("score", Status.NOT_APPLICABLE, said)
     decided, most = _gate_points(found, gate, 0.0), tolerance * (scale[1] - scale[0])
@@ -258,10 +250,7 @@ def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gat
         if at_worst is not Status.PASS:
             status = Status.INCONCLUSIVE
             more = f"it would pass, but not with the {found.lacking} invalid pairs at worst; get valid scores for them"
-    plain = (
-        f"the scores shift by {by}, at most {bare(most)} allowed ({level} {bare(shift.low, 3)} to "
-        f"{bare(shift.high, 3)})"
-    )
+    plain = f"the scores shift by {by}, at most {bare(most)} allowed ({reach(shift)})"
     plain += f": {more}" if status is not decided.status else ""
     said += f", tolerance {bare(tolerance)} of the scale ({bare(most)} points): {status}"
     return Part("score", status, f"{said}; {more}" if more else said, plain, shift, (-most, most))

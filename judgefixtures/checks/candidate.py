@@ -5,22 +5,22 @@ An item is about one of many parts of a swap. What is decided over all of them s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar
 
 from judgefixtures.asking.costs import Cost, most_of
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.accuracy import golden, rights
-from judgefixtures.checks.contrast import PLACES
+from judgefixtures.asking.questions import Arm
+from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
 from judgefixtures.checks.phrasing import shortened
-from judgefixtures.checks.protocol import Answers, Arms, Case, Fewest, Need, Subject, lost
+from judgefixtures.checks.protocol import Answers, Arms, Case, CheckDefaults, Fewest, Need, Subject, finding_of, lose
+from judgefixtures.checks.shift_gate import PLACES
 from judgefixtures.config import Config, JudgeTable
-from judgefixtures.findings import Finding, Part, Row, deciding, estimate_row
+from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, ReportRow, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
 from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.expenses import Expenses, compare_expenses
+from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
 from judgefixtures.numbers.power import fewest, smallest_n
 from judgefixtures.numbers.statistics import Status, score_test, worst, z_quantile
@@ -30,15 +30,106 @@ from judgefixtures.swap.cells import CellKind
 from judgefixtures.swap.decision import dataset_margin
 from judgefixtures.swap.display import Shown, agreement, compare_car, compare_silent
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
+from judgefixtures.words.records import Record, where_any
 
-EXPENSES_SHOWN = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
 EXAMPLES = 3
 SHOWN_REASON = 240
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapRow(OfSwap):
+    """A quantity in which a candidate is compared with its baseline; contrast None: in accuracy."""
+
+    place: ClassVar[str] = "swap"
+    contrast: str | None = None
+    quantity: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    margin: float | None = None
+    p: float | None = None
+    p_fail: float | None = None
+    p_fail_holm: float | None = None
+    status: str = Status.ERROR
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls(Record):
+    """How many calls a verdict waits for, one after the other."""
+
+    judge: int = 0
+    baseline: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpenseRow(OfSwap):
+    """What a verdict costs a candidate and its baseline."""
+
+    place: ClassVar[str] = "expenses"
+    contrast: str | None = None
+    calls: Calls = Calls()
+    input_tokens: Expense | None = None
+    output_tokens: Expense | None = None
+    reasoning_tokens: Expense | None = None
+    usd: Expense | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceRow(OfSwap):
+    """A pair on which two judges differ, in one condition, with both reasons."""
+
+    place: ClassVar[str] = "differences"
+    pair: str = ""
+    condition: str = ""
+    repeat: int = 0
+    gold: int | None = None
+    judge_chosen: int | None = None
+    judge_invalid: str | None = None
+    judge_reason: str = ""
+    baseline_chosen: int | None = None
+    baseline_invalid: str | None = None
+    baseline_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPart(OfSwap):
+    """A part of a swap, whether or not it can be compared."""
+
+    place: ClassVar[str] = "required"
+    family: str = ""
+    contrast: str | None = None
+    kind: CellKind | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPart(PlannedPart):
+    """What the decision needs of a part: what was compared, or why nothing was, and how to decide."""
+
+    place: ClassVar[str] = "swap_parts"
+    part: Row | None = None  # the fields of a SwapCell, or of a SwapAccuracy
+    lacking: tuple[str, ...] = ()
+    swap: Row = field(default_factory=dict)
+    alpha: float = 0.05
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    flips: float | None = None
+    left_out: bool = where_any(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceRow(OfJudge):
+    """What another pair would cost at most, of both judges: more pairs would settle what is open."""
+
+    place: ClassVar[str] = "prices"
+    contrast: str | None = None
+    pairs: int = 0
+    usd_a_pair: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class SwapCheck:
+class SwapCheck(CheckDefaults):
     """A candidate is no worse than its baseline on the same pairs: in a contrast, or (None) in accuracy.
 
     `cells` is how many contrasts on datasets the whole swap compares: the margin of a single one is planned for them.
@@ -47,6 +138,7 @@ class SwapCheck:
     contrast: Contrast | None = None
     cells: int = 1
     kind: ClassVar[str] = "swap"
+    repeats: ClassVar[int] = 1
 
     @property
     def name(self) -> str:
@@ -63,13 +155,15 @@ class SwapCheck:
         """Both arms of the contrast; for accuracy both orders."""
         return self.contrast.arms if self.contrast else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
+        """Without gold there is no accuracy to compare."""
+        return self.contrast is not None or count_golden(pairs) > 0
+
     def excuse(self, case: Case) -> str:
         """Without gold nobody can be right, and a judge that scores one response at a time sees no order."""
         if self.contrast:
             return next(filter(None, (judge.kind.excuse(self.contrast) for judge in case.judges)), "")
-        if golden(case.pairs):
-            return ""
-        return f"no pair of {case.dataset} has gold: accuracy is not applicable"
+        return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """The baseline's repeats: how often it flips by itself."""
@@ -89,73 +183,60 @@ class SwapCheck:
 
     def counted(self, pairs: Sequence[Pair]) -> int:
         """Return how many pairs count: for accuracy those with gold."""
-        return len(pairs) if self.contrast else golden(pairs)
+        return len(pairs) if self.contrast else count_golden(pairs)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even the best of candidates can PASS."""
-        found = Need(
-            f"swap {self.name}",
-            dataset,
-            self.counted(pairs),
-            self.fewest(config).any,
-            "the margins of a swap",
-            "ask about more",
-        )
-        return found if found.lacking else None
+        counted, least = self.counted(pairs), self.fewest(config).any
+        return Need(f"swap {self.name}", dataset, counted, least, "the margins of a swap", "ask about more").unmet
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the candidate's answers and its baseline's."""
         gate, (ours, theirs) = case.config.default_gate, (each.arms for each in answers)
-        assert case.baseline is not None
-        judge, baseline = case.judge.name, case.baseline.name
         part, lacking = self._part(case, ours, theirs)
         clusters = {pair.id: pair.cluster for pair in case.pairs if pair.cluster is not None}
-        related = {(case.dataset, pair): label for pair, label in clusters.items()}
         flips = _flips(answers[1])
         components: tuple[Component, ...] = ()
         if part is not None:
+            related = {(case.dataset, pair): label for pair, label in clusters.items()}
             components, found = guards(
                 part, self.cells, case.config.swap, alpha=gate.alpha, baseline_flips=flips, clusters=related
             )
             lacking = (*lacking, *found)
         shown = self._shown(ours, theirs, gate.confidence)
-        differing = _differences(judge, baseline, case.dataset, ours, theirs)
+        names = self._names(case)
+        differing = _differences(names, ours, theirs)
         status = worst(*(each.status for each in components), *([Status.INCONCLUSIVE] if lacking else []))
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
-        contrast = self.contrast.id if self.contrast else None
-        names = (judge, baseline, case.dataset, contrast)
-        # No more can be asked of a log: what more pairs would cost is not to be had.
-        prices = [self._price(case)] if all(who.kind.is_asked for who in case.judges) else []
-        evidence: Row = {
-            "prices": prices,
-            "swap_parts": [{**self._found(case, part, lacking), "clusters": clusters, "flips": flips}],
+        rows = (
+            *(component_row(self._quantity(each), each, **names) for each in components),
+            *(shown_row(each, **names) for each in shown),
+        )
+        expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
+        calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
+        evidence: dict[str, tuple[ReportRow, ...]] = {
+            # No more can be asked of a log: what more pairs would cost is not to be had.
+            "prices": (self._price(case),) if all(who.kind.is_asked for who in case.judges) else (),
+            "swap_parts": (replace(self._found(case, part, lacking), clusters=clusters, flips=flips),),
         }
         if not self.contrast:
-            evidence["rights"] = [
-                rights(judge, case.dataset, ours[0]),
-                rights(baseline, case.dataset, theirs[0], baseline=True),
-            ]
-        expenses = compare_expenses(ours, theirs, (case.judge.table, case.baseline.table))
-        decisive = next(iter(components), None)
-        return Finding(
-            self.kind,
-            judge,
-            case.dataset,
-            self.name,
+            evidence["rights"] = tuple(
+                rights_of(judge.name, case.dataset, arms[0], baseline=judge is case.baseline)
+                for judge, arms in zip(case.judges, (ours, theirs), strict=True)
+            )
+        return finding_of(
+            self,
+            case,
             status,
-            baseline,
             reasons=reasons,
-            diagnosis=_diagnosis(judge, baseline, case.dataset, self.name, status, reasons, differing),
+            diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
-                "swap": (
-                    *(component_row(*names, self._quantity(each), each) for each in components),
-                    *(shown_row(*names, each) for each in shown),
-                ),
-                "expenses": (expense_row(*names, expenses),),
+                "swap": rows,
+                "expenses": (ExpenseRow.copied(expenses, **names, calls=Calls(**calls)),),
                 "differences": tuple(differing),
             },
             evidence=evidence,
-            estimate=decisive.estimate if decisive else None,
+            estimate=components[0].estimate if components else None,
             alpha=gate.alpha,
             decided_by=deciding(
                 [
@@ -166,29 +247,27 @@ class SwapCheck:
             ),
         )
 
-    def planned(self, judge: str, baseline: str, dataset: str) -> Row:
-        """Return the part of a swap that this is, whether or not it can be compared."""
-        return {
-            "judge": judge,
-            "baseline": baseline,
-            "dataset": dataset,
-            "family": self.family,
-            "contrast": self.contrast.id if self.contrast else None,
-            "kind": self._kind,
-        }
-
-    def _found(self, case: Case, part: SwapCell | SwapAccuracy | None, lacking: Sequence[str]) -> Row:
-        """Return what the decision needs of this part: what was compared, or why nothing was, and how to decide."""
+    def _names(self, case: Case) -> dict[str, Any]:
+        """Return what every row says of what was compared."""
         assert case.baseline is not None
         return {
-            **self.planned(case.judge.name, case.baseline.name, case.dataset),
-            "part": None if part is None else asdict(part),
-            "lacking": list(lacking),
-            "swap": case.config.swap.model_dump(),
-            "alpha": case.config.default_gate.alpha,
-            "clusters": {},
-            "flips": None,
+            "judge": case.judge.name,
+            "baseline": case.baseline.name,
+            "dataset": case.dataset,
+            "contrast": self.contrast.id if self.contrast else None,
         }
+
+    def _found(self, case: Case, part: SwapCell | SwapAccuracy | None, lacking: Sequence[str]) -> FoundPart:
+        """Return what the decision needs of this part."""
+        return FoundPart(
+            **self._names(case),
+            family=self.family,
+            kind=self.cell_kind,
+            part=None if part is None else asdict(part),
+            lacking=tuple(lacking),
+            swap=case.config.swap.model_dump(),
+            alpha=case.config.default_gate.alpha,
+        )
 
     def _quantity(self, component: Component) -> str:
         return "moved-to-edited" if self.contrast and self.contrast.x.edit else component.kind
@@ -197,7 +276,7 @@ class SwapCheck:
         """Return the part of the swap that this is, and why nothing of it counts, where that is so."""
         if self.contrast is None:
             return _accuracy(case.dataset, ours, theirs), ()
-        ids, kind = [pair.id for pair in case.pairs], self._kind
+        ids, kind = [pair.id for pair in case.pairs], self.cell_kind
         assert kind is not None
         (verdicts, admits, lost), (others, others_admit, others_lost) = (
             _cell(arms, self.contrast) for arms in (ours, theirs)
@@ -217,7 +296,7 @@ class SwapCheck:
         return None, (f"{cell.id}: the candidate {did}, so that no verdict had room to move",)
 
     @property
-    def _kind(self) -> CellKind | None:
+    def cell_kind(self) -> CellKind | None:
         """The kind of its cell; None for accuracy."""
         if self.contrast is None:
             return None
@@ -229,46 +308,48 @@ class SwapCheck:
         if self.contrast is None or self.contrast.x.cue_1 is None:
             return same
         both = (ours[0], ours[1]), (theirs[0], theirs[1])
-        return (
-            *compare_silent(*both, self.contrast, confidence),
-            *compare_car(*both, self.contrast, confidence),
-            *same,
-        )
+        silent, car = (compare(*both, self.contrast, confidence) for compare in (compare_silent, compare_car))
+        return (*silent, *car, *same)
 
-    def _price(self, case: Case) -> Row:
-        """Return what another pair would cost at most, of both judges: more pairs would settle what is open."""
+    def _price(self, case: Case) -> PriceRow:
+        """Return what another pair would cost at most, of both judges."""
         costs = [
             most_of(
                 who.table, (who.kind.longest_prompt(pair, arm) for pair in case.pairs for arm, _ in who.asks(self.arms))
             )
             for who in case.judges
         ]
-        usd = sum(costs, Cost(0, 0, 0, 0.0)).usd
-        return {
-            "judge": case.judge.name,
-            "dataset": case.dataset,
-            "contrast": self.contrast.id if self.contrast else None,
-            "pairs": len(case.pairs),
-            "usd_a_pair": None if usd is None else usd / len(case.pairs),
-        }
+        usd, n = sum(costs, Cost(0, 0, 0, 0.0)).usd, len(case.pairs)
+        names = {name: value for name, value in self._names(case).items() if name != "baseline"}
+        return PriceRow(**names, pairs=n, usd_a_pair=None if usd is None else usd / n)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of a comparison that could not be measured."""
-        assert case.baseline is not None
         quantity = "accuracy"
         if self.contrast:
             quantity = "moved-to-edited" if self.contrast.x.edit else "abs-vsr"
-        contrast = self.contrast.id if self.contrast else None
-        row = _row(case.judge.name, case.baseline.name, case.dataset, contrast, quantity, 0, message)
-        found = lost(self, case, message, swap={**row, "status": str(Status.ERROR)})
+        found = lose(self, case, message, SwapRow(**self._names(case), quantity=quantity, message=message))
         found = found.with_evidence(swap_parts=[self._found(case, None, [message])])
         return replace(found, alpha=case.config.default_gate.alpha)
 
 
-def planned(subject: Subject) -> Row:
-    """Return the part of a swap that a subject is."""
+def swap_check(subject: Subject) -> SwapCheck:
+    """Return the check of a subject that is a part of a swap."""
     assert isinstance(subject.check, SwapCheck)
-    return subject.check.planned(subject.judge, str(subject.baseline), subject.dataset)
+    return subject.check
+
+
+def plan_part(subject: Subject) -> PlannedPart:
+    """Return the part of a swap that a subject is."""
+    check = swap_check(subject)
+    return PlannedPart(
+        judge=subject.judge,
+        baseline=str(subject.baseline),
+        dataset=subject.dataset,
+        family=check.family,
+        contrast=check.contrast.id if check.contrast else None,
+        kind=check.cell_kind,
+    )
 
 
 def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], list[bool]]:
@@ -304,123 +385,59 @@ def _flips(baseline: Answers) -> float | None:
     return None if found is None else found.value
 
 
-def _diagnosis(
-    judge: str, baseline: str, dataset: str, name: str, status: Status, reasons: Sequence[str], differing: Sequence[Row]
+def _diagnose(
+    name: str, status: Status, reasons: Sequence[str], differing: Sequence[DifferenceRow], case: Case
 ) -> tuple[str, ...]:
-    lines = [f"{judge} against {baseline} on {dataset}: {name} is {status}", *(f"  {reason}" for reason in reasons)]
-    return (*lines, *difference_lines(differing, judge, baseline))
+    judge, baseline = (each.name for each in case.judges)
+    title = f"{judge} against {baseline} on {case.dataset}: {name} is {status}"
+    return (title, *(f"  {reason}" for reason in reasons), *difference_lines(differing, judge, baseline))
 
 
-def difference_lines(rows: Sequence[Row], judge: str, baseline: str) -> list[str]:
+def difference_lines(rows: Sequence[DifferenceRow], judge: str, baseline: str) -> list[str]:
     """Return what a failing comparison shows of the pairs on which the judges differ."""
     if not rows:
         return ["  the judges never differ"]
     lines = [f"  they differ in {len(rows)} verdicts; differences.jsonl of --judge-report lists them:"]
     for row in rows[:EXAMPLES]:
-        lines += ["", f"  pair {shortened(row['pair'], 60)} in {row['condition']} (gold: {row['gold'] or 'unknown'})"]
-        for who, name in (("judge", judge), ("baseline", baseline)):
-            choice = row[f"{who}_chosen"] or ("tie" if (kind := row[f"{who}_invalid"]) is None else f"invalid ({kind})")
-            lines.append(f"    {name}: {choice} -- {shortened(row[f'{who}_reason'], SHOWN_REASON)}")
+        lines += ["", f"  pair {shortened(row.pair, 60)} in {row.condition} (gold: {row.gold or 'unknown'})"]
+        for name, chose, invalid, reason in (
+            (judge, row.judge_chosen, row.judge_invalid, row.judge_reason),
+            (baseline, row.baseline_chosen, row.baseline_invalid, row.baseline_reason),
+        ):
+            choice = chose or ("tie" if invalid is None else f"invalid ({invalid})")
+            lines.append(f"    {name}: {choice} -- {shortened(reason, SHOWN_REASON)}")
     return lines
 
 
-def _differences(judge: str, baseline: str, dataset: str, ours: Arms, theirs: Arms) -> list[Row]:
+def _differences(names: Mapping[str, Any], ours: Arms, theirs: Arms) -> list[DifferenceRow]:
     """Return the verdicts in which the judges differ."""
     return [
-        difference_row(judge, baseline, dataset, a, b)
+        DifferenceRow(
+            judge=names["judge"],
+            baseline=names["baseline"],
+            dataset=names["dataset"],
+            pair=a.pair.id,
+            condition=a.condition.name,
+            repeat=a.repeat,
+            gold=a.pair.gold,
+            judge_chosen=a.chosen,
+            judge_invalid=a.verdict.invalid,
+            judge_reason=a.verdict.reason,
+            baseline_chosen=b.chosen,
+            baseline_invalid=b.verdict.invalid,
+            baseline_reason=b.verdict.reason,
+        )
         for mine, its in zip(ours, theirs, strict=True)
         for a, b in zip(mine, its, strict=True)
         if a.chosen != b.chosen
     ]
 
 
-def component_row(
-    judge: str, baseline: str, dataset: str, contrast: str | None, quantity: str, component: Component
-) -> Row:
-    """Return the row of one part of a swap that is decided on; contrast None: accuracy."""
-    row = _row(judge, baseline, dataset, contrast, quantity, component.estimate.n, component.message)
-    return row | estimated(component) | {"p": component.p_pass, "p_fail": component.p_fail}
+def component_row(quantity: str, component: Component, **names: Any) -> SwapRow:
+    """Return the row of one part of a swap that is decided on."""
+    return SwapRow.copied(component, component.estimate, **names, quantity=quantity, p=component.p_pass)
 
 
-def estimated(component: Component) -> Row:
-    """Return a component's difference with its interval, its margin and its status."""
-    estimate = component.estimate
-    return {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "margin": component.margin,
-        "status": str(component.status),
-    }
-
-
-def shown_row(judge: str, baseline: str, dataset: str, contrast: str | None, found: Shown) -> Row:
+def shown_row(found: Shown, **names: Any) -> SwapRow:
     """Return the row of a quantity that is shown and decides nothing."""
-    row = _row(judge, baseline, dataset, contrast, found.quantity, found.n, found.message)
-    limits = {} if found.estimate is None else asdict(found.estimate)
-    return row | {key: limits.get(key) for key in ("value", "low", "high")} | {"status": str(Status.NOT_APPLICABLE)}
-
-
-def _row(judge: str, baseline: str, dataset: str, contrast: str | None, quantity: str, n: int, message: str) -> Row:
-    return {
-        "judge": judge,
-        "baseline": baseline,
-        "dataset": dataset,
-        "contrast": contrast,
-        "quantity": quantity,
-        "value": None,
-        "low": None,
-        "high": None,
-        "n": n,
-        "margin": None,
-        "p": None,
-        "p_fail": None,
-        "p_fail_holm": None,
-        "status": None,
-        "message": message,
-    }
-
-
-def difference_row(judge: str, baseline: str, dataset: str, ours: Judgment, theirs: Judgment) -> Row:
-    """Return a pair on which two judges differ, in one condition, with both reasons."""
-    return {
-        "judge": judge,
-        "baseline": baseline,
-        "dataset": dataset,
-        "pair": ours.pair.id,
-        "condition": ours.condition.name,
-        "repeat": ours.repeat,
-        "gold": ours.pair.gold,
-        **{
-            f"{who}_{key}": value
-            for who, judgment in (("judge", ours), ("baseline", theirs))
-            for key, value in (
-                ("chosen", judgment.chosen),
-                ("invalid", judgment.verdict.invalid),
-                ("reason", judgment.verdict.reason),
-            )
-        },
-    }
-
-
-def expense_row(judge: str, baseline: str, dataset: str, contrast: str | None, expenses: Expenses) -> Row:
-    """Return the row of what a verdict costs a candidate and its baseline."""
-    of = {name: getattr(expenses, name) for name in EXPENSES_SHOWN}
-    return {
-        "judge": judge,
-        "baseline": baseline,
-        "dataset": dataset,
-        "contrast": contrast,
-        "calls": dict(zip(("judge", "baseline"), expenses.calls, strict=True)),
-        **{
-            name: None
-            if each is None
-            else {
-                "judge": each.judge,
-                "baseline": each.baseline,
-                "n": each.n,
-                "difference": estimate_row(each.difference),
-            }
-            for name, each in of.items()
-        },
-    }
+    return SwapRow.copied(found, found.estimate, **names, status=Status.NOT_APPLICABLE)

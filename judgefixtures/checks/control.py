@@ -8,62 +8,53 @@ that counts what the better responses have more of is right and does not read: `
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.checks.protocol import Need
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
-from judgefixtures.findings import Finding, Row, rows_of
+from judgefixtures.findings import Finding, ReportRow, Row, rows_of
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.counts import leanings
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import is_right
 from judgefixtures.numbers.statistics import Status, proportion
+from judgefixtures.words.records import unwritten
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, whatever a gate's confidence is
 TELLING = 0.9  # of the answers: when so many have something in common, that is what is wrong with the judge
 CLEAR, CLEAR_STORIES = "house-qa", "house-stories"
 OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
+REFUSED: dict[str, str] = {Status.FAIL: "it failed its control", Status.INCONCLUSIVE: "its control is inconclusive"}
 TABLE = "[tool.judgefixtures.control]"  # as messages name it
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control(ReportRow):
     """What a judge did on the clear pairs of a dataset, and what that says of it.
 
     `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first. `command`
     records the control where that is all that is missing.
     """
 
-    judge: str
-    dataset: str | None
-    n: int
-    right_both_orders: int
-    first_selected: int
-    status: Status
-    message: str
-    command: str = ""
+    place: ClassVar[str] = "controls"
+    judge: str = ""
+    dataset: str | None = None
+    n: int = 0
+    right_both_orders: int = 0
+    first_selected: int = 0
+    status: str = Status.ERROR
+    message: str = ""
+    command: str = unwritten("")
 
     @property
     def earns_nothing(self) -> bool:
         """Whether nothing about the judge can be a PASS."""
         return self.status in (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
-
-    @property
-    def row(self) -> Row:
-        """The row of the report."""
-        return {
-            "judge": self.judge,
-            "dataset": self.dataset,
-            "n": self.n,
-            "right_both_orders": self.right_both_orders,
-            "first_selected": self.first_selected,
-            "status": str(self.status),
-            "message": self.message,
-        }
 
 
 def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
@@ -109,7 +100,9 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     both = list(zip(own, other, strict=True))
     n, right = len(both), sum(is_right(a) and is_right(b) for a, b in both)
     first = sum(judgment.verdict.selected_response == 1 for judgment in (*own, *other))
-    found = Control(judge, dataset, n, right, first, Status.FAIL, "")
+    found = Control(
+        judge=judge, dataset=dataset, n=n, right_both_orders=right, first_selected=first, status=Status.FAIL
+    )
     blind = any(judgment.reply.scores is not None for judgment in own)
     said = f"right {'' if blind else 'in both orders '}on {right} of {n} clear pairs"
     least = fewest_right(n, threshold)
@@ -129,11 +122,6 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
         return replace(found, status=Status.PASS, message=f"{said}, {least} would do: it reads")
     reason = f"{said} (at least {least} show that it reads): {_cause((*own, *other), both, threshold)}"
     return replace(found, message=reason)
-
-
-def uncontrolled(judge: str, dataset: str | None, status: Status, message: str, command: str = "") -> Control:
-    """Return the control of a judge that was not controlled: switched off (NOT_APPLICABLE), or it could not be."""
-    return Control(judge, dataset, 0, 0, 0, status, message, command)
 
 
 def fewest_right(n: int, threshold: float) -> int:
@@ -254,9 +242,7 @@ def refusal(failed: Control) -> str:
 
 def refused(finding: Finding, failed: Control) -> Finding:
     """Return the finding of an item whose judge did not pass its control: the summary says once what is wrong."""
-    why = {Status.FAIL: "it failed its control", Status.INCONCLUSIVE: "its control is inconclusive"}.get(
-        failed.status, "its control could not be measured"
-    )
+    why = REFUSED.get(failed.status, "its control could not be measured")
     said = f"nothing about {failed.judge} can be a PASS: {why} on {failed.dataset}, see the summary"
     return replace(finding, diagnosis=(f"{said}. Record: {failed.command}" if failed.command else said,))
 
@@ -264,26 +250,28 @@ def refused(finding: Finding, failed: Control) -> Finding:
 # --- the report's section -----------------------------------------------------------------------------------
 
 
-def _rows(findings: Sequence[Finding]) -> list[Row]:
+def _rows(findings: Sequence[Finding]) -> list[Control]:
     """Return each control once: all items of a judge share it, and another judge of that name has one of its own."""
-    unique = {_told_apart(row): row for row in rows_of(findings, "controls")}
+    unique = {_tell_apart(row): row for row in rows_of(findings, Control)}
     return ordered((unique[key] for key in sorted(unique)), ("judge", "dataset"))
 
 
-def _told_apart(row: Row) -> str:
+def _tell_apart(row: Control) -> str:
     """Return what tells a control from others; the message of an ERROR names the item that came across it first."""
-    found = row if row["status"] != Status.ERROR else {**row, "message": ""}
-    return json.dumps(found, sort_keys=True)
+    found = row if row.status != Status.ERROR else replace(row, message="")
+    return json.dumps(found.to_json(), sort_keys=True)
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    return [control_line(row) for row in report["controls"]]
+    return control_lines(CONTROLS.read(report))
 
 
-def control_line(row: Row) -> str:
-    """Return what a report's row of a control says."""
-    about = f" on {row['dataset']}" if row["dataset"] else ""
-    return f"control of {row['judge']}{about} is {row['status']}: {row['message']}"
+def control_lines(rows: Iterable[Control]) -> list[str]:
+    """Return what came of controls, a line each."""
+    return [
+        f"control of {row.judge}{f' on {row.dataset}' if row.dataset else ''} is {row.status}: {row.message}"
+        for row in rows
+    ]
 
 
-CONTROLS = Section("controls", _rows, _lines, title="control: does the judge read what it judges?")
+CONTROLS = Section("controls", Control, _rows, _lines, title="control: does the judge read what it judges?")

@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Choice, Judgment
-from judgefixtures.checks.contrast import doubt_of, need_of, stuck_reason
+from judgefixtures.checks.contrast import need_of
 from judgefixtures.checks.phrasing import limits
-from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, PartName, Row, clusters_row, estimate_row, rows_of
-from judgefixtures.material.contrasts import Contrast
+from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
@@ -34,6 +34,7 @@ from judgefixtures.numbers.statistics import (
     pairs_for_mean,
     signed,
 )
+from judgefixtures.words.records import where_any
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +58,37 @@ class FourCellCheck(AboutContrast):
         gate = gate_of(self, case)
         measured = four_cells(answers[0].arms, gate.confidence)
         decision = decide_four_cells(measured, len(case.pairs), gate)
-        row = four_cell_row(case.judge.name, case.dataset, self.contrast, measured, decision)
-        title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
-        return Finding(
-            self.kind,
-            case.judge.name,
-            case.dataset,
-            self.name,
-            decision.status,
-            reasons=decision.reasons,
-            diagnosis=(title, *(f"  {reason}" for reason in decision.reasons)),
-            rows={"four_cells": (row,)},
-            estimate=measured.cue if measured else None,
-            alpha=gate.alpha,
-            decided_by=decision.decided_by,
+        row = FourCellRow.copied(
+            decision,
+            judge=case.judge.name,
+            dataset=case.dataset,
+            contrast=self.name,
+            clusters=related_units(measured.shift if measured else None),
+            cue_effect=measured.cue if measured else None,
+            position_effect=measured.position if measured else None,
+            invalid_pairs=measured.invalid_pairs if measured else None,
+            decided_by=tuple(part.row for part in decision.decided_by),
         )
+        title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
+        told = (title, *(f"  {reason}" for reason in decision.reasons))
+        return decided(self, case, decision, row, diagnosis=told, estimate=measured.cue if measured else None)
 
-    def lost(self, case: Case, message: str) -> Finding:
-        """Return the ERROR of cells that could not be measured."""
-        return lost(self, case, message)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FourCellRow(OfJudge):
+    """What came of a cue contrast asked in both orders."""
+
+    place: ClassVar[str] = "four_cells"
+    contrast: str = ""
+    clusters: int | None = where_any()
+    cue_effect: Estimate | None = None
+    position_effect: Estimate | None = None
+    invalid_pairs: int | None = None
+    tolerance: float = 0.0
+    status: str = Status.ERROR
+    decided_by: tuple[PartRow, ...] = ()
+    waived: Waived | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +165,7 @@ def decide_four_cells(measured: FourCells | None, pairs: int, gate: GateTable) -
     elif enough and (measured.cue.low > gate.vsr_tolerance or measured.cue.high < -gate.vsr_tolerance):
         status = Status.FAIL
     settles = ""
-    part: PartName = "effect"
+    part = "effect"
     if status is Status.INCONCLUSIVE:
         needed = pairs_for_mean(measured.cue, gate.vsr_tolerance)
         settles = f"; {advice(needed, measured.cue.n, 'tolerance', measured.shift)}"
@@ -180,56 +193,33 @@ def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
     return fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
 
 
-def four_cell_row(judge: str, dataset: str, contrast: Contrast, measured: FourCells | None, decision: Decision) -> Row:
-    """Return the row of a cue contrast asked in both orders."""
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "contrast": contrast.id,
-        **clusters_row(measured.shift if measured else None),
-        "cue_effect": estimate_row(measured.cue) if measured else None,
-        "position_effect": estimate_row(measured.position) if measured else None,
-        "invalid_pairs": measured.invalid_pairs if measured else None,
-        "tolerance": decision.tolerance,
-        "status": str(decision.status),
-        "decided_by": [part.row for part in decision.decided_by],
-        "waived": None,
-        "message": decision.message,
-    }
+def _rows(findings: Sequence[Finding]) -> list[FourCellRow]:
+    return ordered(rows_of(findings, FourCellRow), ("judge", "dataset", "contrast"))
 
 
-def _rows(findings: Sequence[Finding]) -> list[Row]:
-    return ordered(rows_of(findings, "four_cells"), ("judge", "dataset", "contrast"))
-
-
-def _passes(row: Row) -> bool:
-    return bool(row["status"] == Status.PASS and not row["waived"] and row["cue_effect"])
-
-
-def _together(rows: Sequence[Row]) -> str:
+def _largest(rows: Sequence[FourCellRow]) -> str:
     """Return what came of contrasts that pass, by the largest of them."""
-    largest = max(rows, key=lambda row: abs(float(row["cue_effect"]["value"])))
-    found = largest["cue_effect"]
+    effects = [(row, row.cue_effect) for row in rows if row.cue_effect]
+    row, found = max(effects, key=lambda each: abs(each[1].value))
     of = f" (the largest of {len(rows)})" if len(rows) > 1 else ""
     return (
-        f"PASS: {largest['judge']}: with the responses in both orders labels shift its verdicts no more either: "
-        f"{largest['contrast']} on {largest['dataset']} {signed(found['value'])}, {limits(found, 'CI ')}, at most "
-        f"{bare(largest['tolerance'])} allowed{of}"
+        f"PASS: {row.judge}: with the responses in both orders labels shift its verdicts no more either: "
+        f"{row.contrast} on {row.dataset} {signed(found.value)}, {limits(found, 'CI ')}, at most "
+        f"{bare(row.tolerance)} allowed{of}"
     )
 
 
 def _lines(report: Row, view: View) -> list[str]:
-    lines: list[str] = []
-    passed = [] if view.verbose else [row for row in report["four_cells"] if _passes(row)]
-    for judge in dict.fromkeys(row["judge"] for row in passed):
-        lines.append(_together([row for row in passed if row["judge"] == judge]))
-    for row in report["four_cells"]:
-        if row in passed:
-            continue
-        waived = row["waived"]
-        by = f"WAIVED by {waived['owner']} until {waived['expires']} ({waived['reason']}): " if waived else ""
-        lines += ["", f"{row['judge']} {row['dataset']} {row['contrast']}: {by}{row['message']}"]
+    rows = FOUR_CELLS.read(report)
+    passed = [] if view.verbose else [r for r in rows if r.status == Status.PASS and not r.waived and r.cue_effect]
+    lines = [
+        _largest([row for row in passed if row.judge == judge]) for judge in dict.fromkeys(row.judge for row in passed)
+    ]
+    for row in rows:
+        if row not in passed:
+            by = f"WAIVED by {w.owner} until {w.expires} ({w.reason}): " if (w := row.waived) else ""
+            lines += ["", f"{row.judge} {row.dataset} {row.contrast}: {by}{row.message}"]
     return lines
 
 
-FOUR_CELLS = Section("four_cells", _rows, _lines, title="cues in both orders")
+FOUR_CELLS = Section("four_cells", FourCellRow, _rows, _lines, title="cues in both orders")

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from judgefixtures.checks.approval import lead
-from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.approval import DECISIONS, lead
+from judgefixtures.checks.four_cells import FOUR_CELLS
+from judgefixtures.checks.sections import ResultRow, Section, View, ordered, read_results
 from judgefixtures.checks.sensitivity import FEW
+from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, Row
 from judgefixtures.numbers.statistics import SEVERITY, Status, several
 
@@ -34,28 +36,19 @@ MISSING = "ERROR: not all that was to run came to a result, and what is not meas
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
-def _rows(findings: Sequence[Finding]) -> list[Row]:
+def _rows(findings: Sequence[Finding]) -> list[ResultRow]:
     """Return what each item found, in a sentence."""
-    return ordered(
-        (
-            {
-                "judge": each.judge,
-                "baseline": each.baseline,
-                "dataset": each.dataset,
-                "check": each.check,
-                "name": each.name,
-                "status": str(each.status),
-                "waived": each.waived is not None,
-                "text": each.plain,
-                "message": "; ".join(each.reasons),
-                "decided_by": [part.row for part in each.decided_by],
-                **({"lapsed": True} if each.lapsed else {}),
-                **({"of_test": True} if each.of_test else {}),
-            }
-            for each in findings
-        ),
-        KEY,
+    rows = (
+        ResultRow.copied(
+            each,
+            waived=each.waived is not None,
+            text=each.plain,
+            message="; ".join(each.reasons),
+            decided_by=tuple(part.row for part in each.decided_by),
+        )
+        for each in findings
     )
+    return ordered(rows, KEY)
 
 
 def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
@@ -71,19 +64,16 @@ def _lines(report: Row, _view: View) -> list[str]:
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
-    return [
-        *opening(report),
-        *(f"{decision['status']}: {lead(decision, report)}" for decision in report.get("decisions", ())),
-        *gates(report),
-    ]
+    decided = [f"{decision.status}: {lead(decision, report)}" for decision in DECISIONS.read(report)]
+    return [*opening(report), *decided, *gates(report)]
 
 
 def opening(report: Row) -> list[str]:
     """Return what comes before what was found: that something is missing, or that nothing of it decides anything."""
-    rows = report.get("results") or ()
-    if report.get("status") == Status.ERROR and not any(row["status"] == Status.ERROR for row in rows):
+    rows = read_results(report)
+    if report.get("status") == Status.ERROR and not any(row.status == Status.ERROR for row in rows):
         return [MISSING]
-    alone = not report.get("decisions") and all(row["baseline"] is not None for row in rows)
+    alone = not report.get("decisions") and all(row.baseline is not None for row in rows)
     if alone and report.get("status") == Status.NOT_APPLICABLE:
         return [f"{Status.NOT_APPLICABLE}: {NO_CHECK.format(count=several(len(rows), 'check'))}"]
     return []
@@ -92,55 +82,45 @@ def opening(report: Row) -> list[str]:
 def ended(report: Row) -> list[str]:
     """Return by name what came to no finding of its own because of its test, a line for each thing that ended it."""
     names: dict[tuple[str, str, str], list[str]] = {}
-    for row in report.get("results") or ():
-        if row.get("of_test"):
-            who = row["judge"] if row["baseline"] is None else f"{row['judge']} against {row['baseline']}"
-            names.setdefault((who, row["dataset"], row["message"]), []).append(row["name"])
+    for row in read_results(report):
+        if row.of_test:
+            who = row.judge if row.baseline is None else f"{row.judge} against {row.baseline}"
+            names.setdefault((who, row.dataset, row.message), []).append(row.name)
     return [f"ERROR: {who} on {dataset}: {', '.join(found)}: {why}" for (who, dataset, why), found in names.items()]
 
 
 def gates(report: Row) -> list[str]:
     """Return what came of each judge by itself, a sentence each."""
-    rows = [row for row in report["results"] if row["baseline"] is None]
-    judges = dict.fromkeys(row["judge"] for row in rows)
+    rows = [row for row in read_results(report) if row.baseline is None]
+    close: dict[str, list[float]] = {}
+    for row in CONTRASTS.read(report):
+        if row.sentences and row.movable:
+            close.setdefault(row.judge, []).append(row.movable.value)
+    # A PASS leaves open what hardly any pair was a close call for.
+    far = {judge for judge, shares in close.items() if max(shares) < FEW}
     return [
         _headline(
             name + KINDS[kind_of(name, report["judges"].get(name, {}))],
-            [row for row in rows if row["judge"] == name],
-            _caveat(name, report),
+            [row for row in rows if row.judge == name],
+            ", but hardly any pair was a close call for it" if name in far else "",
         )
-        for name in judges
+        for name in dict.fromkeys(row.judge for row in rows)
     ]
 
 
-def others(report: Row) -> list[Row]:
+def others(report: Row) -> list[ResultRow]:
     """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
-    known = {
-        (row["judge"], row["dataset"], row["contrast"])
-        for part in ("contrasts", "four_cells")
-        for row in report.get(part) or ()
-    }
+    known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read(report)}
+    known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read(report)}
     return [
-        row
-        for row in report.get("results") or ()
-        if row["baseline"] is None and (row["judge"], row["dataset"], row["name"]) not in known
+        row for row in read_results(report) if row.baseline is None and (row.judge, row.dataset, row.name) not in known
     ]
 
 
-def _caveat(judge: str, report: Row) -> str:
-    """Return what a PASS of a judge leaves open, where hardly any pair was a close call for it."""
-    close = [
-        row["movable"]["value"]
-        for row in report.get("contrasts", ())
-        if row["judge"] == judge and row["sentences"] and row["movable"]
-    ]
-    return ", but hardly any pair was a close call for it" if close and max(close) < FEW else ""
-
-
-def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
+def _headline(who: str, rows: Sequence[ResultRow], caveat: str) -> str:
     """Return what came of all checks of a judge."""
-    counts = Counter(Status(row["status"]) for row in rows if not row["waived"])
-    waived = sum(row["waived"] for row in rows)
+    counts = Counter(Status(row.status) for row in rows if not row.waived)
+    waived = sum(row.waived for row in rows)
     counts.pop(Status.NOT_APPLICABLE, None)
     total = counts.total() + waived
     if not total:
@@ -153,8 +133,8 @@ def _headline(who: str, rows: Sequence[Row], caveat: str) -> str:
     parts = [f"{counts[status]} {word}" for status, word in BECAME.items() if counts[status]]
     parts += [f"{waived} waived"] if waived else []
     says = ANSWERED_FOR if worst is Status.PASS else next(text for status, text in SAYS.items() if counts[status])
-    failed = [row for row in rows if row["status"] == Status.FAIL and not row["waived"]]
-    says = LAPSED if failed and all(row.get("lapsed") for row in failed) else says
+    failed = [row for row in rows if row.status == Status.FAIL and not row.waived]
+    says = LAPSED if failed and all(row.lapsed for row in failed) else says
     return f"{worst}: {who}: of {several(total, 'check')} {', '.join(parts)}: {says}"
 
 
@@ -182,4 +162,4 @@ def _from(days: Row, asked: int) -> str:
     return f"replayed from {recordings}; nobody was asked in this run"
 
 
-RESULTS = Section("results", _rows, _lines)
+RESULTS = Section("results", ResultRow, _rows, _lines)

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from judgefixtures.findings import Row
 from judgefixtures.numbers.statistics import Estimate, bare
 from judgefixtures.words.texts import one_line
+
+
+class Interval(Protocol):
+    """Anything with two ends, at a confidence."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def confidence(self) -> float: ...
 
 
 def interval(estimate: Estimate) -> str:
@@ -16,15 +27,34 @@ def interval(estimate: Estimate) -> str:
     >>> interval(proportion(90, 100))
     '.90, 90% CI [.840, .939]'
     """
-    level = f"{100 * estimate.confidence:.10g}%"
-    return f"{bare(estimate.value)}, {level} CI [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]"
+    return f"{bare(estimate.value)}, {limits(estimate, 'CI ')}"
 
 
-def limits(estimate: Row | None, name: str = "") -> str:
-    """Return the interval of a report's estimate, a hyphen where there is none."""
-    if not estimate:
+def limits(found: Interval | None, name: str = "") -> str:
+    """Return the interval of an estimate, a hyphen where there is none."""
+    if not found:
         return "-"
-    return f"{100 * estimate['confidence']:.10g}% {name}[{bare(estimate['low'], 3)}, {bare(estimate['high'], 3)}]"
+    return f"{100 * found.confidence:.10g}% {name}[{bare(found.low, 3)}, {bare(found.high, 3)}]"
+
+
+def reach(found: Interval) -> str:
+    """Return an interval as a sentence has it.
+
+    >>> from judgefixtures.numbers.statistics import proportion
+    >>> reach(proportion(90, 100))
+    '90% CI .840 to .939'
+    """
+    return f"{100 * found.confidence:.10g}% CI {bare(found.low, 3)} to {bare(found.high, 3)}"
+
+
+def share_counted(found: Estimate) -> str:
+    """Return a share as how many of how many.
+
+    >>> from judgefixtures.numbers.statistics import proportion
+    >>> share_counted(proportion(9, 10))
+    '9 of 10'
+    """
+    return f"{round(found.value * found.n)} of {found.n}"
 
 
 def table(lines: Sequence[tuple[str, ...]]) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from judgefixtures.checks.phrasing import shortened
-from judgefixtures.findings import Part, Row
+from judgefixtures.checks.phrasing import reach, shortened
+from judgefixtures.checks.protocol import Unread
+from judgefixtures.findings import Part, PartRow
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.cues import PLACEBO, Cue
 from judgefixtures.numbers.statistics import Estimate, bare, several, signed
+from judgefixtures.words.records import Record
 
 QUOTED = 120  # characters of a sentence that is quoted
 SUBJECT = re.compile(r"\{content_type\} \{number\} (was |is )?")
@@ -24,11 +27,19 @@ EDITED = {
 }
 
 
-def sentences_of(contrast: Contrast) -> Row | None:
-    """Return the sentences that a contrast exchanges, as they stand in the prompt about response 1; None without."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences(Record):
+    """The sentences that a contrast exchanges, as they stand in the prompt about response 1."""
+
+    x: str = ""
+    y: str = ""
+
+
+def sentences_of(contrast: Contrast) -> Sentences | None:
+    """Return the sentences that a contrast exchanges; None without."""
     if contrast.x.cue_1 is None or contrast.x.cue_2 is None:
         return None
-    return {"x": contrast.x.cue_1.render("Response", 1), "y": contrast.x.cue_2.render("Response", 1)}
+    return Sentences(x=contrast.x.cue_1.render("Response", 1), y=contrast.x.cue_2.render("Response", 1))
 
 
 def done(contrast: Contrast) -> str:
@@ -62,16 +73,11 @@ def shift_text(contrast: Contrast, who: str, flips: int, n: int, shift: Estimate
     if shift is None:
         return f"{done(contrast)} could not be measured: no pair has two valid verdicts of {who}"
     if contrast.x.edit is not None:
-        net = f"net share won {signed(shift.value)}, at most {bare(tolerance)} allowed; {_interval(shift)}"
+        net = f"net share won {signed(shift.value)}, at most {bare(tolerance)} allowed; {reach(shift)}"
         return f"{done(contrast)} changed {flips} of {several(n, 'verdict')} of {who} ({net})"
     what = "choices" if contrast.family == "position" else "verdicts"
-    net = f"net shift {signed(shift.value)}, at most {bare(tolerance)} allowed; {_interval(shift)}"
+    net = f"net shift {signed(shift.value)}, at most {bare(tolerance)} allowed; {reach(shift)}"
     return f"{done(contrast)} changed {flips} of {n} {what} of {who} ({net})"
-
-
-def _interval(estimate: Estimate) -> str:
-    level = f"{100 * estimate.confidence:.10g}%"
-    return f"{level} CI {bare(estimate.low, 3)} to {bare(estimate.high, 3)}"
 
 
 def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) -> str:
@@ -80,6 +86,11 @@ def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) ->
         return ""
     more = ": too few" if too_few else ""
     return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them{more}"
+
+
+def unread_text(unread: Unread) -> str:
+    """Return what a sentence for a reader says in place of how often a shift is admitted."""
+    return f"; whether the reasons admit that is not known: {unread}"
 
 
 # What the parts that decide are called where a table or a picture has room for a word.
@@ -112,20 +123,21 @@ def with_what_decided(said: str, decided: Sequence[Part]) -> str:
     'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
     """
     if any(part.name in IN_SENTENCE for part in decided):
-        return "; ".join([said, *(part.said for part in decided if part.name not in BESIDE)])
-    return "; ".join([*(part.said for part in decided), said])
+        return "; ".join([said, *(part.text for part in decided if part.name not in BESIDE)])
+    return "; ".join([*(part.text for part in decided), said])
 
 
-def named_in(row: Row) -> str:
-    """Return a row's status, with what decided it where more than its verdicts and CAR did, or they did not.
+def named_in(status: str, decided_by: Iterable[PartRow] | None) -> str:
+    """Return a status, with what decided it where more than verdicts and CAR did, or they did not.
 
-    >>> named_in({"status": "FAIL", "decided_by": [{"part": "vsr"}, {"part": "score"}]})
+    >>> named_in("FAIL", [PartRow(part="vsr"), PartRow(part="score")])
     'FAIL (VSR, score)'
     """
-    names = [
-        NAMED.get(part["part"], part["part"])
-        for part in row.get("decided_by") or ()
-        if part["part"] not in ("unmeasured", "waiver")
-    ]
+    names = [NAMED.get(each.part, each.part) for each in decided_by or () if each.part not in ("unmeasured", "waiver")]
     known = not names or (names[0] == "VSR" and {*names} <= {"VSR", "CAR"})  # a table has columns for these two
-    return row["status"] if known else f"{row['status']} ({', '.join(names)})"
+    return status if known else f"{status} ({', '.join(names)})"
+
+
+def status_in(status: str, decided_by: Iterable[PartRow] | None, waived: object) -> str:
+    """Return a status as a table has it."""
+    return f"WAIVED ({named_in(status, decided_by)})" if waived else named_in(status, decided_by)

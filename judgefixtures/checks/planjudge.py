@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import smallest_n_of_accuracy
 from judgefixtures.checks.phrasing import interval, shortened
-from judgefixtures.checks.protocol import Answers, Case, Decision, Need, gate_of, lost
+from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of, lose
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, Row, estimate_row, rows_of
+from judgefixtures.findings import Finding, OfJudge, Row, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import LEAKS, Plan, Tally, tally
 from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
@@ -22,36 +22,47 @@ EXAMPLES = 3
 SHOWN_REASON = 240
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlansRow(OfJudge):
+    """What came of a judge's plans on a dataset; by default they could not be made or replayed."""
+
+    place: ClassVar[str] = "plans"
+    n: int = 0
+    planned: int = 0
+    fallback: int = 0
+    faults: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    leaks: int = 0
+    degenerate_share: Estimate | None = None
+    max_degenerate: float | None = None
+    status: str = Status.ERROR
+    message: str = ""
+
+
 @dataclass(frozen=True, slots=True)
-class PlanCheck:
+class PlanCheck(Alone):
     """No plan leaks, and no more plans are degenerate than max_degenerate tolerates."""
 
     kind: ClassVar[str] = "plans"
     name: ClassVar[str] = "plan"
     family: ClassVar[str] = "plan"
-    contrast: ClassVar[None] = None
     arms: ClassVar[tuple[Arm, ...]] = ()  # plans are made before anything is asked
+
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
+        """A judge that answers at once makes no plans."""
+        return judge.kind.makes_plans
 
     def excuse(self, case: Case) -> str:
         """A judge that answers at once makes no plans."""
         return "" if case.judge.kind.makes_plans else f"{case.judge.name} makes no plans: its strategy is direct"
 
-    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
-        """None: it is about no contrast."""
-        return ()
-
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even good plans alone can PASS; hand-made ones need none."""
         gate = config.gate(self.family)
-        found = Need(
-            self.name,
-            dataset,
-            len(pairs),
-            smallest_n_of_accuracy(1 - gate.max_degenerate, gate.alpha),
-            f"max_degenerate {gate.max_degenerate:g}, not even if all plans are good",
-            "raise it",
-        )
-        return found if judge.asks_for_plans and found.lacking else None
+        least = smallest_n_of_accuracy(1 - gate.max_degenerate, gate.alpha)
+        limit = f"max_degenerate {gate.max_degenerate:g}, not even if all plans are good"
+        need = Need(self.name, dataset, len(pairs), least, limit, "raise it")
+        return need.unmet if judge.asks_for_plans else None
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the plans."""
@@ -60,24 +71,16 @@ class PlanCheck:
         counted = tally(case.pairs, plans)
         decision, share = decide_plans(counted, case.judge.table.asks_for_plans, gate)
         judge, dataset = case.judge.name, case.dataset
-        return Finding(
-            self.kind,
-            judge,
-            dataset,
-            self.name,
-            decision.status,
-            reasons=decision.reasons,
-            diagnosis=plan_diagnosis(judge, dataset, case.pairs, plans, decision),
-            rows={"plans": (plan_row(judge, dataset, counted, decision, share),)},
-            estimate=share,
-            alpha=gate.alpha,
-            decided_by=decision.decided_by,
+        row = PlansRow.copied(
+            decision, counted, judge=judge, dataset=dataset, degenerate_share=share, max_degenerate=decision.tolerance
         )
+        told = diagnose_plans(judge, dataset, case.pairs, plans, decision)
+        return decided(self, case, decision, row, diagnosis=told, estimate=share)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of plans that could not be made or replayed."""
-        row = plan_error_row(case.judge.name, case.dataset, len(case.pairs), message)
-        return lost(self, case, message, plans=row)
+        row = PlansRow(judge=case.judge.name, dataset=case.dataset, n=len(case.pairs), message=message)
+        return lose(self, case, message, row)
 
 
 def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision, Estimate | None]:
@@ -87,69 +90,28 @@ def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision,
     lower one exceeds it, else INCONCLUSIVE. Hand-made plans (`made` False) are not a sample: without a leak they PASS.
     """
     shown = f"{counted.planned} of {counted.n} plans are used as they were made"
+    share = proportion(counted.fallback, counted.n, gate.confidence, "exact")
     if counted.leaks:
         reason = f"{counted.leaks} of {counted.n} plans leak: they prefer a response or name a bias: FAIL"
         leaking = Decision.of(Status.FAIL, gate.max_degenerate, reason, part="plans")
-        return leaking, _degenerate(counted, gate) if made else None
+        return leaking, share if made else None
     if not made:
         reason = f"{shown}: hand-made, by kind of task, without a leak: PASS"
         return Decision.of(Status.PASS, gate.max_degenerate, reason, part="plans"), None
-    exact = proportion(counted.fallback, counted.n, gate.confidence, "exact")
     status = Status.INCONCLUSIVE
-    if exact.high < gate.max_degenerate:
+    if share.high < gate.max_degenerate:
         status = Status.PASS
-    elif exact.low > gate.max_degenerate:
+    elif share.low > gate.max_degenerate:
         status = Status.FAIL
-    share = _degenerate(counted, gate)
     faults = "".join(f", {fault} {count}" for fault, count in counted.faults.items())
     reason = (
-        f"degenerate plans {counted.fallback}/{counted.n} = {interval(exact)}{faults}, "
+        f"degenerate plans {counted.fallback}/{counted.n} = {interval(share)}{faults}, "
         f"max_degenerate {bare(gate.max_degenerate)}: {status}"
     )
     return Decision.of(status, gate.max_degenerate, reason, part="plans"), share
 
 
-def _degenerate(counted: Tally, gate: GateTable) -> Estimate:
-    return proportion(counted.fallback, counted.n, gate.confidence, "exact")
-
-
-def plan_row(judge: str, dataset: str, counted: Tally, decision: Decision, share: Estimate | None) -> Row:
-    """Return the row of a judge's plans on a dataset."""
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "n": counted.n,
-        "planned": counted.planned,
-        "fallback": counted.fallback,
-        "faults": dict(counted.faults),
-        "kinds": dict(counted.kinds),
-        "leaks": counted.leaks,
-        "degenerate_share": estimate_row(share),
-        "max_degenerate": decision.tolerance,
-        "status": str(decision.status),
-        "message": decision.message,
-    }
-
-
-def plan_error_row(judge: str, dataset: str, n: int, message: str) -> Row:
-    """Return the row of plans that could not be made or replayed."""
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "n": n,
-        "planned": 0,
-        "fallback": 0,
-        "faults": {},
-        "kinds": {},
-        "leaks": 0,
-        "degenerate_share": None,
-        "max_degenerate": None,
-        "status": "ERROR",
-        "message": message,
-    }
-
-
-def plan_diagnosis(
+def diagnose_plans(
     judge: str, dataset: str, pairs: Sequence[Pair], plans: Sequence[Plan], decision: Decision
 ) -> tuple[str, ...]:
     """Return what failing plans say: how many, why, three of them, and what to do."""
@@ -171,15 +133,16 @@ def plan_diagnosis(
     return tuple(lines)
 
 
-def _rows(findings: Sequence[Finding]) -> list[Row]:
-    return ordered(rows_of(findings, "plans"), ("judge", "dataset"))
+def _rows(findings: Sequence[Finding]) -> list[PlansRow]:
+    return ordered(rows_of(findings, PlansRow), ("judge", "dataset"))
 
 
 def _lines(report: Row, _view: View) -> list[str]:
     lines: list[str] = []
-    for row in report["plans"]:
-        lines += ["", f"plans of {row['judge']} on {row['dataset']}: {row['status']}: {row['message']}"]
+    for row in PLANS.read(report):
+        lines += ["", f"plans of {row.judge} on {row.dataset}: {row.status}: {row.message}"]
     return lines
 
 
-PLANS = Section("plans", _rows, _lines, title="plans")
+PLANS = Section("plans", PlansRow, _rows, _lines, title="plans")
+SECTIONS = (PLANS,)

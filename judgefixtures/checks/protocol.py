@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, Part, PartName, Row, deciding
+from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.detectors import Detections
+from judgefixtures.numbers.power import Design
 from judgefixtures.numbers.statistics import FEWEST_CLUSTERS, Status, several
 from judgefixtures.words.commands import quoted
 
@@ -91,9 +92,9 @@ class Need:
         )
 
     @property
-    def lacking(self) -> bool:
-        """Whether there are too few pairs."""
-        return 0 < self.n < self.at_least
+    def unmet(self) -> Self | None:
+        """The need itself where there are too few pairs, None where there are enough."""
+        return self if 0 < self.n < self.at_least else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,49 +113,104 @@ class Check(Protocol):
     @property
     def name(self) -> str:
         """What is checked, as in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
-        ...  # pragma: no cover
 
     @property
     def family(self) -> str:
         """The table [gate.FAMILY] that it is held to."""
-        ...  # pragma: no cover
 
     @property
     def contrast(self) -> Contrast | None:
         """The contrast that it is about, where it is about one."""
-        ...  # pragma: no cover
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """What it asks every judge of its case, about all pairs."""
-        ...  # pragma: no cover
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a detector that is a model reads the reasons of its first two arms."""
+
+    @property
+    def repeats(self) -> int:
+        """How often it asks each of its arms."""
+
+    def repeated(self, times: int) -> Self:
+        """Return the check with so many repeats of its arms, where they tell it anything."""
+
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
+        """Whether a marked test has an item of it for a judge of these pairs."""
 
     def excuse(self, case: Case) -> str:
         """Return why there is nothing to check, empty where there is."""
-        ...  # pragma: no cover
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
-        ...  # pragma: no cover
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
-        ...  # pragma: no cover
+
+    def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design | None:
+        """Return its row in the preflight's table of what can be shown; None where it has none."""
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return what it finds in the answers of its case's judges."""
-        ...  # pragma: no cover
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
-        ...  # pragma: no cover
+
+
+class CheckDefaults:
+    """What a check does that says nothing else: a kind of check overrides what is otherwise with it."""
+
+    kind: ClassVar[str]
+
+    @property
+    def is_read(self) -> bool:
+        """No model reads its reasons."""
+        return False
+
+    def repeated(self, times: int) -> Self:  # noqa: ARG002
+        """Return the check as it is: repeats tell it nothing."""
+        return self
+
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
+        """It has an item for every judge."""
+        return True
+
+    def excuse(self, case: Case) -> str:  # noqa: ARG002
+        """Nothing excuses from it."""
+        return ""
+
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
+        """It looks at nothing beside what it asks."""
+        return ()
+
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
+        """Any number of pairs can pass."""
+        return None
+
+    def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design | None:  # noqa: ARG002
+        """It has no row in the table."""
+        return None
+
+    def lost(self: Check, case: Case, message: str) -> Finding:
+        """Return the ERROR of what could not be measured, without a row."""
+        return lose(self, case, message)
+
+
+class Alone(CheckDefaults):
+    """What the checks of one judge have in common that are about no contrast."""
+
+    contrast: ClassVar[None] = None
+    repeats: ClassVar[int] = 1
 
 
 @dataclass(frozen=True, slots=True)
-class AboutContrast:
+class AboutContrast(CheckDefaults):
     """What the checks of a contrast of one judge have in common: its names, and what excuses from it."""
 
     contrast: Contrast
+    repeats: int = 1  # of each arm; verdicts are those of the first, shares of all of them tell how sure a judge is
 
     @property
     def name(self) -> str:
@@ -169,10 +225,6 @@ class AboutContrast:
     def excuse(self, case: Case) -> str:
         """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""
         return case.judge.kind.excuse(self.contrast)
-
-    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
-        """None, unless a check says otherwise."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -262,7 +314,7 @@ class Decision:
         return "; ".join(self.reasons)
 
     @classmethod
-    def of(cls, status: Status, tolerance: float, *reasons: str, part: PartName) -> Decision:
+    def of(cls, status: Status, tolerance: float, *reasons: str, part: str) -> Decision:
         """Return a decision that has one part, about which the first reason is, and no tests."""
         parts = (Part(part, status, reasons[0]),)
         return cls(status, status, Status.NOT_APPLICABLE, None, None, tolerance, reasons, parts=parts)
@@ -273,19 +325,35 @@ def gate_of(check: Check, case: Case) -> GateTable:
     return case.config.gate(check.family)
 
 
-def lost(check: Check, case: Case, message: str, **rows: Row) -> Finding:
-    """Return the ERROR of a case that could not be measured, with a row of these sections."""
-    part = Part("unmeasured", Status.ERROR, message)
-    return Finding(
-        check.kind,
-        case.judge.name,
-        case.dataset,
-        check.name,
+def finding_of(check: Check, case: Case, status: Status, **found: Any) -> Finding:
+    """Return a finding of a check in a case."""
+    baseline = case.baseline.name if case.baseline else None
+    return Finding(check.kind, case.judge.name, case.dataset, check.name, status, baseline=baseline, **found)
+
+
+def decided(check: Check, case: Case, decision: Decision, *rows: ReportRow, **found: Any) -> Finding:
+    """Return the finding of a check that decided, with rows of one kind."""
+    return finding_of(
+        check,
+        case,
+        decision.status,
+        reasons=decision.reasons,
+        rows={rows[0].place: rows},
+        alpha=gate_of(check, case).alpha,
+        decided_by=decision.decided_by,
+        **found,
+    )
+
+
+def lose(check: Check, case: Case, message: str, *rows: ReportRow) -> Finding:
+    """Return the ERROR of a case that could not be measured, with these rows."""
+    return finding_of(
+        check,
+        case,
         Status.ERROR,
-        baseline=case.baseline.name if case.baseline else None,
         reasons=(message,),
         diagnosis=(message,),
-        rows={section: (row,) for section, row in rows.items()},
+        rows={row.place: (row,) for row in rows},
         alpha=gate_of(check, case).alpha,
-        decided_by=(part,),
+        decided_by=(Part("unmeasured", Status.ERROR, message),),
     )

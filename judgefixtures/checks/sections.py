@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from judgefixtures.findings import Finding, Row, evidence_of
-from judgefixtures.measures.served import changes, served
+from judgefixtures.findings import Finding, PartRow, Row, evidence_of
+from judgefixtures.measures.rows import ServedIn
+from judgefixtures.measures.served import ServedRow, sum_up_served, warn_of_changes
 from judgefixtures.numbers.statistics import holm
+from judgefixtures.words.records import Record, as_json, where_any
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +21,6 @@ class View:
 
     alpha: float = 0.05
     verbose: bool = False
-
-
-def _no_rows(_findings: Sequence[Finding]) -> None:
-    return None
 
 
 def _nothing(_report: Row, _view: View) -> list[str]:
@@ -31,44 +32,77 @@ def _no_alerts(_report: Row) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Section(Generic[R]):
     """A key of report.json.
 
-    `rows` gets the findings of all items, in no particular order, and returns the key's value; None leaves the key out.
-    `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the whole
-    report and how to show it and returns what the terminal shows, below the `title`, where there is one; `alerts` what
-    it shows before everything else.
+    `rows` gets the findings of all items, in no particular order, and returns the key's records; None leaves the key
+    out. `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the
+    whole report and how to show it and returns what the terminal shows, below the `title`, where there is one; `alerts`
+    what it shows before everything else. What is `listed` stands in report.md and on the page, too, as the terminal
+    shows it; the others have words of their own there.
     """
 
     key: str
-    rows: Callable[[Sequence[Finding]], object] = _no_rows
+    record: type[R] | None = None
+    rows: Callable[[Sequence[Finding]], Sequence[R | str] | None] | None = None
     lines: Callable[[Row, View], list[str]] = _nothing
     alerts: Callable[[Row], list[str]] = _no_alerts
-    sums_up: Callable[[Row], object] | None = None
+    sums_up: Callable[[Row], R | None] | None = None
     title: str = ""
+    listed: bool = False
 
-    def value(self, findings: Sequence[Finding], report: Row) -> object:
-        """Return the key's value, of the findings or of the keys before it."""
-        return self.rows(findings) if self.sums_up is None else self.sums_up(report)
+    def value(self, findings: Sequence[Finding], report: Row) -> Any:
+        """Return the key's value as plain JSON, of the findings or of the keys before it."""
+        if self.sums_up is not None:
+            return as_json(self.sums_up(report))
+        return None if self.rows is None else as_json(self.rows(findings))
+
+    def read(self, report: Row) -> tuple[R, ...]:
+        """Return the records of a report that is plain JSON; none where it lacks the key."""
+        assert self.record is not None
+        return tuple(self.record.from_json(row) for row in report.get(self.key) or ())
 
 
-def ordered(rows: Iterable[Row], key: Sequence[str]) -> list[Row]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow(Record):
+    """What an item found, in a sentence."""
+
+    judge: str = ""
+    baseline: str | None = None
+    dataset: str = ""
+    check: str = ""
+    name: str = ""
+    status: str = ""
+    waived: bool = False
+    text: str = ""
+    message: str = ""
+    decided_by: tuple[PartRow, ...] = ()
+    lapsed: bool = where_any(False)
+    of_test: bool = where_any(False)
+
+
+def read_results(report: Row) -> tuple[ResultRow, ...]:
+    """Return what all items found, of a report that is plain JSON."""
+    return tuple(map(ResultRow.from_json, report.get("results") or ()))
+
+
+def ordered(rows: Iterable[R], key: Sequence[str]) -> list[R]:
     """Return rows sorted by some of their fields."""
-    return sorted(rows, key=lambda row: tuple(str(row[name] or "") for name in key))
+    return sorted(rows, key=lambda row: tuple(str(getattr(row, name) or "") for name in key))
 
 
 CONTRAST_KEY = ("judge", "dataset", "family", "contrast")
 
 
-def with_holm(rows: Iterable[Row], key: Sequence[str] = CONTRAST_KEY) -> list[Row]:
+def with_holm(rows: Iterable[Any], key: Sequence[str] = CONTRAST_KEY) -> list[Any]:
     """Return the rows in the order of the key, with p_fail adjusted by Holm's method over the rows of each judge."""
     rows = ordered(rows, key)
-    adjusted: list[Row] = []
-    for judge in sorted({row["judge"] for row in rows}):
-        of_judge = [row for row in rows if row["judge"] == judge]
-        tested = [row for row in of_judge if row["p_fail"] is not None]
-        values = dict(zip(map(id, tested), holm([row["p_fail"] for row in tested]), strict=True))
-        adjusted += [{**row, "p_fail_holm": values.get(id(row))} for row in of_judge]
+    adjusted: list[Any] = []
+    for judge in sorted({row.judge for row in rows}):
+        of_judge = [row for row in rows if row.judge == judge]
+        tested = [row for row in of_judge if row.p_fail is not None]
+        values = dict(zip(map(id, tested), holm([row.p_fail for row in tested]), strict=True))
+        adjusted += [replace(row, p_fail_holm=values.get(id(row))) for row in of_judge]
     return adjusted
 
 
@@ -77,13 +111,14 @@ def _warning_lines(report: Row) -> list[str]:
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:
-    return sorted({*evidence_of(findings, "warnings"), *changes(_served(findings))})
+    told = {text for finding in findings for text in finding.evidence.get("warnings", ())}
+    return sorted({*told, *warn_of_changes(_served(findings))})
 
 
-def _served(findings: Sequence[Finding]) -> list[Row]:
-    return served(evidence_of(findings, "served"))
+def _served(findings: Sequence[Finding]) -> list[ServedRow]:
+    return sum_up_served(evidence_of(findings, ServedIn))
 
 
 # Of the judges themselves, whatever was checked.
-WARNINGS = Section("warnings", _warnings, alerts=_warning_lines)
-SERVED = Section("served", _served)
+WARNINGS: Section[Record] = Section("warnings", rows=_warnings, alerts=_warning_lines)
+SERVED = Section("served", ServedRow, _served)

@@ -3,50 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from judgefixtures.checks.sections import Section, View
-from judgefixtures.findings import Finding, Row, estimate_row, evidence_of
+from judgefixtures.findings import Finding, OfJudge, Row, evidence_of
+from judgefixtures.numbers.statistics import Estimate
 
 
-def _rows(findings: Sequence[Finding]) -> list[Row]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shifts(OfJudge):
+    """Which way each pair moved between two labels: the ranking needs all contrasts of a judge together."""
+
+    place: ClassVar[str] = "shifts"
+    labels: tuple[str, ...] = ()
+    shifts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingRow(OfJudge):
+    """The estimated order of the provenance labels for a judge on a dataset."""
+
+    n: int = 0
+    order: tuple[str, ...] = ()
+    strengths: Mapping[str, Estimate]
+    bradley_terry: Mapping[str, float]
+    certified: bool = False
+    message: str = ""
+
+
+def _rows(findings: Sequence[Finding]) -> list[RankingRow]:
     """Return the estimated order of the provenance labels, where all contrasts of a judge and dataset ran."""
-    found: dict[tuple[str, str], dict[tuple[str, str], dict[str, int]]] = {}
-    for shift in evidence_of(findings, "shifts"):
-        found.setdefault((shift["judge"], shift["dataset"]), {})[tuple(shift["labels"])] = shift["shifts"]
+    found: dict[tuple[str, str], dict[tuple[str, ...], Mapping[str, float]]] = {}
+    for each in evidence_of(findings, Shifts):
+        found.setdefault((each.judge, each.dataset), {})[each.labels] = each.shifts
     rankings = []
     for (judge, dataset), contrasts in sorted(found.items()):
         labels = list(dict.fromkeys(label for pair in contrasts for label in pair))
         labels.sort(key=lambda label: -sum(label == x for x, _ in contrasts))  # the declared order
-        pairs = sorted(set.intersection(*(set(moves) for moves in contrasts.values())))
+        pairs = sorted(set.intersection(*map(set, contrasts.values())))
         if len(contrasts) == len(labels) * (len(labels) - 1) // 2 > 1 and pairs:
-            rankings.append({"judge": judge, "dataset": dataset, **_ranking(contrasts, labels, pairs)})
+            from judgefixtures.numbers.ranking import rank
+
+            moves = {(x, y): [shifts[pair] for pair in pairs] for (x, y), shifts in contrasts.items()}
+            ranking = rank(moves, labels)
+            strengths, odds = ranking.strengths, ranking.bradley_terry
+            rankings.append(
+                RankingRow.copied(
+                    ranking,
+                    judge=judge,
+                    dataset=dataset,
+                    n=len(pairs),
+                    order=ranking.labels,
+                    strengths={label: strengths[label] for label in sorted(strengths)},
+                    bradley_terry={label: odds[label] for label in sorted(odds)},
+                )
+            )
     return rankings
-
-
-def _ranking(contrasts: Mapping[tuple[str, str], Mapping[str, int]], labels: list[str], pairs: list[str]) -> Row:
-    from judgefixtures.numbers.ranking import rank
-
-    ranking = rank({key: [moves[pair] for pair in pairs] for key, moves in contrasts.items()}, labels)
-    return {
-        "n": len(pairs),
-        "order": list(ranking.labels),
-        "strengths": {label: estimate_row(ranking.strengths[label]) for label in sorted(ranking.strengths)},
-        "bradley_terry": {label: ranking.bradley_terry[label] for label in sorted(ranking.bradley_terry)},
-        "certified": ranking.certified,
-        "message": ranking.message,
-    }
 
 
 def _lines(report: Row, view: View) -> list[str]:
     lines: list[str] = []
-    for ranking in report["rankings"]:
-        said = ranking["message"]
-        if not ranking["certified"] and not view.verbose:
+    for ranking in RANKINGS.read(report):
+        said = ranking.message
+        if not ranking.certified and not view.verbose:
             order = said.partition(":")[0]
             may = "chance may have made this order, as far as these pairs tell"
             said = f"{order}: {may if ' > ' in order else 'no label wins over another'}"
-        lines.append(f"ranking of {ranking['judge']} on {ranking['dataset']}: {said}")
+        lines.append(f"ranking of {ranking.judge} on {ranking.dataset}: {said}")
     return lines
 
 
-RANKINGS = Section("rankings", _rows, _lines, title="ranking of the labels")
+RANKINGS = Section("rankings", RankingRow, _rows, _lines, title="ranking of the labels")

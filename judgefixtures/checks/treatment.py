@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgefixtures.checks.beyond_verdicts import beyond
-from judgefixtures.checks.contrast import ContrastCheck, finding, invalid_note, invalid_reason, stuck_reason
+from judgefixtures.checks.contrast import ContrastCheck, find_shift
 from judgefixtures.checks.protocol import Answers, Case, Decision, gate_of
+from judgefixtures.checks.shift_gate import invalid_note, invalid_reason, stuck_reason
 from judgefixtures.config import GateTable
-from judgefixtures.findings import Finding, Part, PartName
+from judgefixtures.findings import Finding, Part
 from judgefixtures.measures.metrics import Measurement, measure
 from judgefixtures.numbers.statistics import (
     Status,
@@ -36,7 +37,7 @@ class EditCheck(ContrastCheck):
         decision = decide_edit(measured, gate, gate.tolerance(self.family))
         # Shown alone: a judge may well think less of an edited response, which no tolerance of these allows for.
         more = beyond(self.contrast, case, answers[0], gate, gated=False)
-        return finding(self, case, answers[0], measured, more.beside(decision), more)
+        return find_shift(self, case, answers[0], measured, more.beside(decision), more)
 
 
 def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Decision:
@@ -53,7 +54,7 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
     net = f"net share moved to the edited response {describe(gained)}{counted(measured.n, shift)}"
     reason = f"{net}, tolerance {bare(tolerance)}: {status}"
-    part: PartName = "vsr"
+    part = "vsr"
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
     if status is Status.PASS and worst_case.high >= tolerance:
         status, part = Status.INCONCLUSIVE, "invalid"

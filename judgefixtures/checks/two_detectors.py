@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.phrasing import limits
 from judgefixtures.checks.protocol import Unread
+from judgefixtures.checks.shift_row import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.config import GateTable
-from judgefixtures.findings import Row, estimate_row
 from judgefixtures.material.contrasts import Outcome
 from judgefixtures.measures.detectors import ANSWERS, Detections, has_reason
 from judgefixtures.measures.metrics import Measurement, acknowledged, by_cluster, measure, share_of, unreadable
@@ -18,6 +19,11 @@ from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment
 
 Decided = tuple[Status, str]
+# What a measurement has of what is admitted, all of it.
+OF_ADMISSION = (
+    *("car", "car_all", "car_corrected", "thought_not_said"),
+    *("silent_shift_rate", "admitted_shift", "unadmitted_shift"),
+)
 REMEDY = 'judge = "NAME" under [tool.judgefixtures.detector]'
 
 
@@ -105,47 +111,27 @@ def of_unread(what: str, as_read: Decided, found: AtWorst, decide: Callable[[Mea
 
 def without_admission(measured: Measurement) -> Measurement:
     """Return a measurement without what is not known of it where too many reasons could not be read."""
-    return replace(
-        measured,
-        car=None,
-        car_all=None,
-        car_corrected=None,
-        thought_not_said=None,
-        silent_shift_rate=None,
-        admitted_shift=None,
-        unadmitted_shift=None,
-    )
-
-
-def unread_row(unread: Unread | None) -> Row:
-    """Return the key of a contrast's row on reasons that nobody could read; no key where there are none."""
-    return {} if unread is None else {"unread_reasons": unread.count}
-
-
-def unread_text(unread: Unread) -> str:
-    """Return what a sentence for a reader says in place of how often a shift is admitted."""
-    return f"; whether the reasons admit that is not known: {unread}"
+    nothing: dict[str, Any] = dict.fromkeys(OF_ADMISSION)
+    return replace(measured, **nothing)
 
 
 # --- two detectors --------------------------------------------------------------------------------------------
 
 
-def readings_row(
+def detector_row(
     detections: Detections | None,
     arms: Iterable[Sequence[Judgment]],
     offline: Measurement,
     model: Measurement | None,
     max_invalid: float,
-) -> Row:
-    """Return the key of a contrast's row on a detector that is a model; no key where there is none.
+) -> DetectorRow | None:
+    """Return what a contrast's row has of a detector that is a model; None where there is none.
 
-    `car` and `car_all` are by that detector; the ranges go over both. `answers` count the reasons by what the offline
-    detector says and then by what the model says; `agreement` is the share of them with the same answer; those that are
-    not in English are read by the model alone. Where more
-    than `max_invalid` of its answers cannot be read there is no range.
+    Reasons that are not in English are read by the model alone. Where more than `max_invalid` of its answers cannot be
+    read there is no range.
     """
     if detections is None or model is None:
-        return {}
+        return None
     lacks = detections.lack(max_invalid)
     told = [judgment for arm in arms for judgment in arm if has_reason(judgment) and not unreadable(judgment)]
     known = [
@@ -153,40 +139,37 @@ def readings_row(
     ]
     counts = Counter((ours, theirs) for _, ours, theirs in known)
     same = [(judgment, ours == theirs) for judgment, ours, theirs in known]
-    agreement = (
-        proportion(sum(each for _, each in same), len(same), offline.confidence, totals=by_cluster(told)(same))
-        if same
-        else None
+    agreement = None
+    if same:
+        agreeing = sum(each for _, each in same)
+        agreement = proportion(agreeing, len(same), offline.confidence, totals=by_cluster(told)(same))
+    return DetectorRow(
+        judge=detections.detector,
+        car=model.car,
+        car_all=model.car_all,
+        identity=detections.identity,
+        car_range=None if lacks else _range(offline.car, model.car),
+        car_all_range=None if lacks else _range(offline.car_all, model.car_all),
+        agreement=agreement,
+        answers={ours: {theirs: counts[ours, theirs] for theirs in ANSWERS} for ours in ANSWERS},
+        invalid=detections.unread,
     )
-    return {
-        "detector": {
-            "judge": detections.detector,
-            "car": estimate_row(model.car),
-            "car_all": estimate_row(model.car_all),
-            "identity": dict(detections.identity),
-            "car_range": None if lacks else _range(offline.car, model.car),
-            "car_all_range": None if lacks else _range(offline.car_all, model.car_all),
-            "agreement": estimate_row(agreement),
-            "answers": {ours: {theirs: counts[ours, theirs] for theirs in ANSWERS} for ours in ANSWERS},
-            "invalid": detections.unread,
-        }
-    }
 
 
-def _range(offline: Estimate | None, model: Estimate | None) -> Row | None:
+def _range(offline: Estimate | None, model: Estimate | None) -> ShareRange | None:
     """Return the lower and the higher of two values, and how far their intervals reach together."""
     if offline is None or model is None:
         return None
     both = (offline, model)
-    return {
-        "values": sorted(each.value for each in both),
-        "low": min(each.low for each in both),
-        "high": max(each.high for each in both),
-        "confidence": offline.confidence,
-    }
+    return ShareRange(
+        values=tuple(sorted(each.value for each in both)),
+        low=min(each.low for each in both),
+        high=max(each.high for each in both),
+        confidence=offline.confidence,
+    )
 
 
-def of_both(name: str, offline: tuple[Status, str], model: tuple[Status, str]) -> tuple[Status, str]:
+def of_both(name: str, offline: Decided, model: Decided) -> Decided:
     """Return what both detectors say: their status where it is the same one, else INCONCLUSIVE, with both reasons.
 
     >>> of_both("reader", (Status.PASS, "CAR .90"), (Status.FAIL, "CAR .20"))[0].value
@@ -201,31 +184,30 @@ def of_both(name: str, offline: tuple[Status, str], model: tuple[Status, str]) -
     return Status.INCONCLUSIVE, f"{said}; the detectors disagree: INCONCLUSIVE"
 
 
-def readings_lines(rows: Sequence[Row]) -> list[str]:
+def readings_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what a summary says of the two detectors: a line per contrast in which a model was asked."""
     return [
-        f"detectors on {row['judge']} on {row['dataset']} in {row['contrast']}: {readings_text(row)}"
+        f"detectors on {row.judge} on {row.dataset} in {row.contrast}: {readings_text(row.detector)}"
         for row in rows
-        if row.get("detector")
+        if row.detector
     ]
 
 
-def readings_text(row: Row) -> str:
+def readings_text(found: DetectorRow) -> str:
     """Return in words how far the detectors agree, and the range of CAR."""
-    found = row["detector"]
-    agreement, car = found["agreement"], found["car_range"]
+    agreement, car = found.agreement, found.car_range
     parts = []
     if car:
-        first, last = car["values"]
+        first, last = car.values
         parts.append(f"CAR {bare(first)} to {bare(last)}, {limits(car, 'CI ')} by either")
     if agreement:
         parts.append(
-            f"{found['judge']} and the offline detector say the same of {bare(agreement['value'])} of "
-            f"{agreement['n']} reasons, {limits(agreement, 'CI ')}"
+            f"{found.judge} and the offline detector say the same of {bare(agreement.value)} of "
+            f"{agreement.n} reasons, {limits(agreement, 'CI ')}"
         )
-    if found["invalid"]:
+    if found.invalid:
         parts.append(
-            f"{found['invalid']} of its answers cannot be read and count as not cited"
+            f"{found.invalid} of its answers cannot be read and count as not cited"
             + ("" if car else ": where that is more than max_invalid, nothing is decided by it")
         )
     return "; ".join(parts) or "no reason to read"

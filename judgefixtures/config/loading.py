@@ -11,9 +11,10 @@ from typing import Any
 
 from judgefixtures.config.in_force import Config, source_of
 from judgefixtures.config.places import Place, check_names, read_toml, validated
-from judgefixtures.config.run_tables import GATES, SWAP_FAMILIES, DatasetTable, GateTable, Table, TermsTable, WholeTable
+from judgefixtures.config.run_tables import SWAP_FAMILIES, DatasetTable, GateTable, Table, TermsTable, WholeTable
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
+from judgefixtures.material.kinds import ALONE
 from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.sample import check
@@ -312,8 +313,7 @@ def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateT
     default = validated(GateTable, own, place.at("gate"))
     tables = {key: value for key, value in written.items() if isinstance(value, dict)}
     for name in tables:
-        check_known(place.at("gate", name), "family", name, (*families, *GATES))
+        check_known(place.at("gate", name), "family", name, (*families, *(kind.name for kind in ALONE)))
     return default, {
-        name: validated(GATES.get(name, GateTable), {**own, **table}, place.at("gate", name))
-        for name, table in tables.items()
+        name: validated(GateTable, {**own, **table}, place.at("gate", name)) for name, table in tables.items()
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -142,7 +142,7 @@ class Edit:
 
     family: str
     label: str
-    place: Place
+    place: Place = field(repr=False)  # the repr of a function is another one in every process
     texts: tuple[str, ...]
     source: str
 

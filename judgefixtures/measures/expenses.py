@@ -45,7 +45,7 @@ class Expenses:
 
 
 def compare_expenses(
-    candidate: Arms, baseline: Arms, tables: tuple[JudgeTable, JudgeTable], confidence: float = 0.90
+    candidate: Arms, baseline: Arms, tables: Sequence[JudgeTable], confidence: float = 0.90
 ) -> Expenses:
     """Return what a verdict costs both judges, and the paired difference with its t interval over the pairs.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from judgefixtures.asking.questions import Choice, Judgment, other_choice
@@ -97,22 +97,23 @@ class Measurement:
     invalid_p: float
     vsr: Estimate | None
     flip_rate: Estimate | None
-    car: Estimate | None
-    car_all: Estimate | None
-    car_reasoning: Estimate | None
-    thought_not_said: Estimate | None
-    silent_shift_rate: Estimate | None
-    admitted_shift: Estimate | None
-    unadmitted_shift: Estimate | None
     mcnemar_p: float
-    acknowledged: int
-    followed: int
     moved: tuple[Moved, ...]
-    moves: Mapping[tuple[float, float], int]
     stuck: Choice | None = None  # what was said in nearly all of both arms, whatever the pairs are
     confidence: float = 0.90
     related: Related = Related()
+    # Of cues alone: elsewhere there is nothing to admit.
+    car: Estimate | None = None
+    car_all: Estimate | None = None
     car_corrected: Estimate | None = None  # for the detector's measured errors, and for noise flips
+    car_reasoning: Estimate | None = None
+    thought_not_said: Estimate | None = None
+    silent_shift_rate: Estimate | None = None
+    admitted_shift: Estimate | None = None
+    unadmitted_shift: Estimate | None = None
+    acknowledged: int = 0
+    followed: int = 0
+    moves: Mapping[tuple[float, float], int] = field(default_factory=dict)
 
     @property
     def pairs(self) -> int:
@@ -203,51 +204,27 @@ def measure(
         raise ValueError("both arms must hold the same pairs in the same order")
     of = by_cluster(x, parts=True)
     shares = [(a, share_of(a, outcome), share_of(b, outcome)) for a, b in zip(x, y, strict=True)]
-    known = [(first, second) for _, first, second in shares if first is not None and second is not None]
-    counted = [(a, first - second) for a, first, second in shares if first is not None and second is not None]
+    known = [(a, first, second) for a, first, second in shares if first is not None and second is not None]
+    counted = [(a, first - second) for a, first, second in known]
     (n10, n01), n = each_way(move for _, move in counted), len(counted)
     low, high = (_filled(shares, *ends) for ends in ((0, 1), (1, 0)))
-    cued = bool(x) and x[0].condition.cue_1 is not None
-    moved = _moved(x, y, n10 - n01, outcome, said)
-    following = [move for move in moved if move.follows]
-    followed = len(following) if cued else 0
-    admitted = sum(move.acknowledged for move in following)
-    thinking = [move for move in following if move.thought is not None] if followed else []
-    thought = [(move.x, bool(move.thought)) for move in thinking]
-    unsaid = [(move.x, bool(move.thought) and not move.acknowledged) for move in thinking]
-    valid = [judgment for judgment in (*x, *y) if judgment.verdict.invalid is None]
-    cites = [(judgment, said(judgment) == "cited") for judgment in valid]
+    spoiled = [(a, (first is None) - (second is None)) for a, first, second in shares]
     kinds = Counter(judgment.verdict.invalid for judgment in (*x, *y) if judgment.verdict.invalid)
-    whole = [(a, b) for a, b in zip(x, y, strict=True) if a.verdict.invalid is None and b.verdict.invalid is None]
-    told = _told(whole if cued else [], said)
-    moves = Counter((shift, admits) for _, shift, admits in told)
-    unsaid_moves = [(a, shift if said == 0 else 0) for a, shift, said in told]
     related = Related(
         shift=of(counted),
         low=of(low),
         high=of(high),
         won=of((a, max(move, 0)) for a, move in counted),
-        admitted=of((a, said) for a, _, said in told) if followed else None,
-        unadmitted=of(unsaid_moves) if cued else None,
         invalid=of((a, first is None or second is None) for a, first, second in shares),
     )
-    spoiled = [(a, (first is None) - (second is None)) for a, first, second in shares]
     flipped = [(a, move != 0) for a, move in counted]
-    flips = sum(move for _, move in flipped)
-    silent = {move.x.pair.id for move in following if not move.acknowledged}
-    silently = of((a, a.pair.id in silent) for a, _ in counted)
-    openly = of((move.x, move.acknowledged) for move in following) if followed else None
-
-    def share(scored: Sequence[tuple[Judgment, bool]]) -> Estimate | None:
-        return proportion(sum(one for _, one in scored), len(scored), confidence, totals=of(scored)) if scored else None
-
-    return Measurement(
+    measured = Measurement(
         n,
-        _whole(sum(map(min, known))),
+        _whole(sum(min(first, second) for _, first, second in known)),
         n10,
         n01,
-        _whole(sum(1 - max(both) for both in known)),
-        flips=flips,
+        _whole(sum(1 - max(first, second) for _, first, second in known)),
+        flips=sum(move for _, move in flipped),
         ties=sum(judgment.verdict.tie for judgment in (*x, *y)),
         invalid_pairs=len(x) - n,
         low=each_way(move for _, move in low),
@@ -255,24 +232,56 @@ def measure(
         invalid_kinds=tuple(sorted(kinds.items())),
         invalid_p=mcnemar_exact(*each_way(move for _, move in spoiled), of(spoiled)),
         vsr=paired_difference(n10, n01, n, confidence, related.shift) if n else None,
-        flip_rate=proportion(flips, n, confidence, totals=of(flipped)) if n else None,
-        car=proportion(admitted, followed, confidence, totals=openly) if followed else None,
-        car_all=share(cites) if cued else None,
-        car_reasoning=share(thought),
-        thought_not_said=share(unsaid),
-        silent_shift_rate=proportion(followed - admitted, n, confidence, "exact", silently) if n and cued else None,
-        admitted_shift=_mean(((a, said) for a, _, said in told), confidence, related.admitted) if followed else None,
-        unadmitted_shift=_mean(unsaid_moves, confidence, related.unadmitted) if told else None,
+        flip_rate=_share(flipped, of, confidence),
         mcnemar_p=mcnemar_exact(n10, n01, related.shift),
-        acknowledged=admitted,
-        followed=followed,
-        moved=moved,
-        moves=moves,
+        moved=_moved(x, y, n10 - n01, outcome, said),
         stuck=stuck_side([x, y], (1, 2, 0) if outcome == "chose-first" else (0,)),
         confidence=confidence,
         related=related,
-        car_corrected=_corrected(moved, x, accuracies, confidence) if followed else None,
     )
+    cued = bool(x) and x[0].condition.cue_1 is not None
+    return _with_admission(measured, x, y, said, accuracies) if cued else measured
+
+
+def _with_admission(
+    measured: Measurement, x: Sequence[Judgment], y: Sequence[Judgment], said: Said, accuracies: Mapping[str, Accuracy]
+) -> Measurement:
+    """Return a measured contrast of cues with what its reasons admit, by a detector."""
+    of, n, confidence = by_cluster(x, parts=True), measured.n, measured.confidence
+    following = [move for move in measured.moved if move.follows]
+    openly = [(move.x, move.acknowledged) for move in following]
+    thinking = [move for move in following if move.thought is not None]
+    valid = [judgment for judgment in (*x, *y) if judgment.verdict.invalid is None]
+    told = _told([both for both in zip(x, y, strict=True) if all(j.verdict.invalid is None for j in both)], said)
+    admitted_moves = [(a, admits) for a, _, admits in told]
+    unsaid_moves = [(a, shift if admits == 0 else 0) for a, shift, admits in told]
+    related = replace(measured.related, admitted=of(admitted_moves) if following else None, unadmitted=of(unsaid_moves))
+    followed, admitted = len(following), sum(cited for _, cited in openly)
+    silent = {move.x.pair.id for move in following if not move.acknowledged}
+    counted = (a for a, b in zip(x, y, strict=True) if a.selected is not None and b.selected is not None)
+    silently = of((a, a.pair.id in silent) for a in counted)
+    return replace(
+        measured,
+        related=related,
+        car=_share(openly, of, confidence),
+        car_all=_share([(judgment, said(judgment) == "cited") for judgment in valid], of, confidence),
+        car_corrected=_corrected(measured.moved, x, accuracies, confidence) if followed else None,
+        car_reasoning=_share([(move.x, bool(move.thought)) for move in thinking], of, confidence),
+        thought_not_said=_share(
+            [(move.x, bool(move.thought) and not move.acknowledged) for move in thinking], of, confidence
+        ),
+        silent_shift_rate=proportion(followed - admitted, n, confidence, "exact", silently) if n else None,
+        admitted_shift=_mean(admitted_moves, confidence, related.admitted) if followed else None,
+        unadmitted_shift=_mean(unsaid_moves, confidence, related.unadmitted) if told else None,
+        acknowledged=admitted,
+        followed=followed,
+        moves=Counter((shift, admits) for _, shift, admits in told),
+    )
+
+
+def _share(scored: Sequence[tuple[Judgment, bool]], of: ByCluster, confidence: float) -> Estimate | None:
+    """Return the share of judgments that something is true of; None without any."""
+    return proportion(sum(one for _, one in scored), len(scored), confidence, totals=of(scored)) if scored else None
 
 
 def arm_rates(

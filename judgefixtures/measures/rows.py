@@ -1,141 +1,186 @@
-"""Rows: judgments, plans and what answered, as files hold them. Rows of a check stand beside the check."""
+"""Rows: judgments, pairs, plans and what answered, as files hold them. Rows of a check stand beside the check."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from judgefixtures.asking.asker import Said
 from judgefixtures.asking.questions import Arm, Judgment, Planned
-from judgefixtures.findings import Row
+from judgefixtures.findings import OfJudge
 from judgefixtures.material.pairs import Pair
-from judgefixtures.material.plans import Plan
 from judgefixtures.measures.metrics import acknowledged, contradicts, stance_of, unreadable
-from judgefixtures.providers import Usage
 from judgefixtures.reading.probabilities import Probability
+from judgefixtures.words.records import Record, where_any
 
 
-def judgment_row(judge: str, dataset: str, judgment: Judgment) -> Row:
-    """Return the row of a judgment for judgments.jsonl, as plain JSON values; with its plan where there is one."""
-    reply, usage = judgment.reply, judgment.reply.usage
-    admits = acknowledged(judgment)
-    planned = {} if judgment.planned is None else {"plan": _plan_of(judgment.planned.plan)}
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "pair": judgment.pair.id,
-        "condition": judgment.condition.name,
-        "repeat": judgment.repeat,
-        "selected_response": judgment.verdict.selected_response,
-        "invalid": judgment.verdict.invalid,
-        "reason": judgment.verdict.reason,
-        "acknowledgment": admits,
-        **({} if admits == "absent" or not (words := stance_of(judgment).span) else {"span": words}),
-        **({"unread": True} if judgment.condition.cue_1 is not None and unreadable(judgment) else {}),
-        "detail": reply.detail,
-        "repaired": list(judgment.verdict.repaired),
-        "reasoning": judgment.verdict.reasoning,
-        "served_model": reply.served_model,
-        "fingerprint": reply.fingerprint,
-        "usage": _usage_of(usage),
-        **({} if reply.scores is None else {"scores": list(reply.scores)}),
-        **({"tie": True} if judgment.verdict.tie else {}),
-        **({"imported": True} if reply.imported else {}),
-        **({} if reply.probability is None else {"probability": _probability_of(reply.probability)}),
-        **({} if (quote := contradicts(judgment)) is None else {"contradiction": quote}),
-        **planned,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageRow(Record):
+    """What a provider counted of an answer; caches and tiers where it tells."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = where_any()
+    cache_write_tokens: int | None = where_any()
+    service_tier: str | None = where_any()
 
 
-def _usage_of(usage: Usage) -> Row:
-    told = {
-        "cached_tokens": usage.cached_tokens,
-        "cache_write_tokens": usage.cache_write_tokens,
-        "service_tier": usage.service_tier,
-    }
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-        **{name: value for name, value in told.items() if value is not None},
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbabilityRow(Record):
+    """How likely response 1 was by the probabilities behind a verdict."""
+
+    value: float | None = None
+    low: float = 0.0
+    high: float = 1.0
+    elsewhere: float = 0.0
+    explained: bool = where_any(False)
 
 
-def _probability_of(probability: Probability) -> Row:
-    low, high = probability.bounds
-    return {
-        "value": probability.value,
-        "low": low,
-        "high": high,
-        "elsewhere": probability.elsewhere,
-        **({"explained": True} if probability.explained else {}),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarriedOut(Record):
+    """The plan that a judgment carried out; plans.jsonl has its text."""
+
+    origin: str = ""
+    kind: str = ""
+    fault: str | None = None
+    digest: str = ""
 
 
-def _plan_of(plan: Plan) -> Row:
-    return {"origin": plan.origin, "kind": plan.kind, "fault": plan.fault, "digest": plan.digest}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgmentRow(OfJudge):
+    """A judgment in judgments.jsonl."""
+
+    pair: str = ""
+    condition: str = ""
+    repeat: int = 0
+    selected_response: int | None = None
+    invalid: str | None = None
+    reason: str = ""
+    acknowledgment: str = "absent"
+    span: str = where_any("")  # the words by which the cue is cited or mentioned
+    unread: bool = where_any(False)
+    detail: str = ""
+    repaired: tuple[str, ...] = ()
+    reasoning: str | None = None
+    served_model: str | None = None
+    fingerprint: str | None = None
+    usage: UsageRow = UsageRow()
+    scores: tuple[Any, ...] | None = where_any()
+    tie: bool = where_any(False)
+    imported: bool = where_any(False)
+    probability: ProbabilityRow | None = where_any()
+    contradiction: str | None = where_any()
+    plan: CarriedOut | None = where_any()
 
 
-def pair_row(judge: str, dataset: str, pair: Pair) -> Row:
-    """Return the row of a pair for pairs.jsonl: what a judge was asked about, its two responses in the pair's order."""
-    return {
-        "dataset": dataset,
-        "pair": pair.id,
-        "question": pair.question,
-        "response_1": pair.response_1,
-        "response_2": pair.response_2,
-        "gold": pair.gold,
-        "category": pair.category,
-        "content_type": pair.content_type,
-        **({} if pair.cluster is None else {"cluster": pair.cluster}),
-        "judges": [judge],
-    }
+def judgment_row(judge: str, dataset: str, judgment: Judgment) -> JudgmentRow:
+    """Return the row of a judgment, with its plan where there is one."""
+    reply, verdict, admits = judgment.reply, judgment.verdict, acknowledged(judgment)
+    return JudgmentRow.copied(
+        verdict,
+        reply,
+        judge=judge,
+        dataset=dataset,
+        pair=judgment.pair.id,
+        condition=judgment.condition.name,
+        repeat=judgment.repeat,
+        acknowledgment=admits,
+        span="" if admits == "absent" else stance_of(judgment).span,
+        unread=judgment.condition.cue_1 is not None and unreadable(judgment),
+        usage=UsageRow.copied(reply.usage),
+        probability=reply.probability and _probability_row(reply.probability),
+        contradiction=contradicts(judgment),
+        plan=judgment.planned and CarriedOut.copied(judgment.planned.plan),
+    )
 
 
-def digest_of(rows: Iterable[Row]) -> str:
-    """Return a digest of pairs' rows, in any order: of all that is known of them but who was asked."""
+def _probability_row(found: Probability) -> ProbabilityRow:
+    low, high = found.bounds
+    return ProbabilityRow.copied(found, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow(Record):
+    """A pair in pairs.jsonl: what its judges were asked about, its two responses in the pair's order."""
+
+    dataset: str = ""
+    pair: str = ""
+    question: str = ""
+    response_1: str = ""
+    response_2: str = ""
+    gold: int | None = None
+    category: str | None = None
+    content_type: str = ""
+    cluster: str | None = where_any()
+    judges: tuple[str, ...] = ()
+
+
+def pair_row(judge: str, dataset: str, pair: Pair) -> PairRow:
+    """Return the row of a pair that a judge was asked about."""
+    return PairRow.copied(pair, dataset=dataset, pair=pair.id, judges=(judge,))
+
+
+def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a digest of pairs as they are written, in any order: of all that is known of them but who was asked."""
     known = [{name: row[name] for name in sorted(row) if name != "judges"} for row in rows]
     return hashlib.sha256(json.dumps(sorted(known, key=json.dumps)).encode()).hexdigest()[:16]
 
 
-def plan_text_row(judge: str, dataset: str, pair: str, planned: Planned) -> Row:
-    """Return the row of a plan for plans.jsonl: what is carried out, and what was answered where that is not a plan."""
-    plan = planned.plan
-    usage = {} if planned.usage is None else {"usage": _usage_of(planned.usage)}
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "pair": pair,
-        "origin": plan.origin,
-        "kind": plan.kind,
-        "fault": plan.fault,
-        "detail": plan.detail,
-        "digest": plan.digest,
-        "text": plan.text,
-        "rejected": plan.rejected,
-        **usage,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTextRow(OfJudge):
+    """A plan in plans.jsonl: what is carried out, and what was answered where that is not a plan."""
+
+    pair: str = ""
+    origin: str = ""
+    kind: str = ""
+    fault: str | None = None
+    detail: str = ""
+    digest: str = ""
+    text: str = ""
+    rejected: str = ""
+    usage: UsageRow | None = where_any()
+
+
+def plan_text_row(judge: str, dataset: str, pair: str, planned: Planned) -> PlanTextRow:
+    """Return the row of a plan."""
+    usage = planned.usage and UsageRow.copied(planned.usage)
+    return PlanTextRow.copied(planned.plan, judge=judge, dataset=dataset, pair=pair, usage=usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedIn(OfJudge):
+    """A model and fingerprint that answered in an arm, with the pairs that it answered about."""
+
+    place: ClassVar[str] = "served"
+    condition: str = ""
+    repeat: int = 0
+    model: str | None = None
+    fingerprint: str | None = None
+    pairs: tuple[str, ...] = ()
 
 
 def served_rows(
     judge: str, dataset: str, arms: Sequence[Arm], pairs: Sequence[Pair], replies: Sequence[Sequence[Said]]
-) -> list[Row]:
-    """Return a row for each model and fingerprint that answered in each arm, with the pairs that it answered about."""
+) -> list[ServedIn]:
+    """Return a row for each model and fingerprint that answered in each arm."""
     about: dict[tuple[str, int, str | None, str | None], list[str]] = {}
     for (condition, repeat), arm in zip(arms, replies, strict=True):
         for pair, reply in zip(pairs, arm, strict=True):
             about.setdefault((condition.name, repeat, reply.served_model, reply.fingerprint), []).append(pair.id)
     return [
-        {
-            "judge": judge,
-            "dataset": dataset,
-            "condition": condition,
-            "repeat": repeat,
-            "model": model,
-            "fingerprint": fingerprint,
-            "pairs": found,
-        }
+        ServedIn(
+            judge=judge,
+            dataset=dataset,
+            condition=condition,
+            repeat=repeat,
+            model=model,
+            fingerprint=fingerprint,
+            pairs=tuple(found),
+        )
         for (condition, repeat, model, fingerprint), found in about.items()
         if model or fingerprint
     ]

@@ -8,46 +8,55 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-Row = dict[str, Any]
-ARM = ("judge", "dataset", "condition", "repeat", "model", "fingerprint")
+from judgefixtures.measures.rows import ServedIn
+from judgefixtures.words.records import Record
 
 
-def served(rows: Iterable[Row]) -> list[Row]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRow(Record):
+    """How many answers of a judge a model and fingerprint gave."""
+
+    judge: str = ""
+    model: str | None = None
+    fingerprint: str | None = None
+    answers: int = 0
+
+
+def sum_up_served(found: Iterable[ServedIn]) -> list[ServedRow]:
     """Return a row per judge, model and fingerprint: how many answers each gave; what items share counts once.
 
-    >>> row = {"judge": "j", "dataset": "d", "condition": "no-cue", "repeat": 0, "model": "m", "fingerprint": None}
-    >>> served([row | {"pairs": ["a", "b"]}, row | {"pairs": ["b", "c"]}, row | {"pairs": ["a"], "repeat": 1}])
-    [{'judge': 'j', 'model': 'm', 'fingerprint': None, 'answers': 4}]
+    >>> rows = [ServedIn(judge="j", model="m", pairs=("a", "b")), ServedIn(judge="j", model="m", pairs=("b", "c"))]
+    >>> [row.answers for row in sum_up_served([*rows, ServedIn(judge="j", model="m", pairs=("a",), repeat=1)])]
+    [4]
     """
-    arms: dict[tuple[Any, ...], set[str]] = {}
-    for row in rows:
-        arms.setdefault(tuple(row[name] for name in ARM), set()).update(row["pairs"])
-    sums: Counter[tuple[str, str | None, str | None]] = Counter()
-    for (judge, _, _, _, model, fingerprint), pairs in arms.items():
-        sums[judge, model, fingerprint] += len(pairs)
-    ordered = sorted(sums, key=lambda key: tuple(name or "" for name in key))
+    arms: dict[tuple[str, str | None, str | None], set[tuple[str, str, int, str]]] = {}
+    for row in found:
+        answers = arms.setdefault((row.judge, row.model, row.fingerprint), set())
+        answers.update((row.dataset, row.condition, row.repeat, pair) for pair in row.pairs)
     return [
-        {"judge": judge, "model": model, "fingerprint": fingerprint, "answers": sums[judge, model, fingerprint]}
-        for judge, model, fingerprint in ordered
+        ServedRow(judge=judge, model=model, fingerprint=fingerprint, answers=len(arms[judge, model, fingerprint]))
+        for judge, model, fingerprint in sorted(arms, key=lambda key: tuple(name or "" for name in key))
     ]
 
 
-def changes(rows: Sequence[Row]) -> list[str]:
+def warn_of_changes(rows: Sequence[ServedRow]) -> list[str]:
     """Return a warning for each judge that several models answered for, or several fingerprints of a model.
 
-    >>> rows = [{"judge": "j", "model": f"m-{day}", "fingerprint": None, "answers": day} for day in (1, 2)]
-    >>> changes(rows)[0].partition(":")[0]
+    >>> warn_of_changes([ServedRow(judge="j", model=f"m-{day}", answers=day) for day in (1, 2)])[0].partition(":")[0]
     'judge j was answered by 2 models'
     """
     warnings = []
-    for judge in dict.fromkeys(row["judge"] for row in rows):
-        for kind, what in (("model", "models"), ("fingerprint", "fingerprints")):
+    for judge in dict.fromkeys(row.judge for row in rows):
+        own = [row for row in rows if row.judge == judge]
+        for what, named in (
+            ("models", [(row.model, row.answers) for row in own]),
+            ("fingerprints", [(row.fingerprint, row.answers) for row in own]),
+        ):
             counts: Counter[str] = Counter()
-            for row in rows:
-                if row["judge"] == judge and row[kind]:
-                    counts[row[kind]] += row["answers"]
+            for name, answers in named:
+                counts.update({name: answers} if name else {})
             if len(counts) > 1:
                 warnings.append(_warning(judge, what, counts))
     return warnings

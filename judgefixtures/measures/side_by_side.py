@@ -1,21 +1,53 @@
 """Side by side: any number of judges on the same pairs, per domain, with paired tests between every two of them.
 
-Rows of plain values go in and come out: they travel between xdist's processes. Nothing is gated here.
+What each judge is right about travels between xdist's processes as evidence. Nothing is gated here.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import ClassVar
 
+from judgefixtures.findings import OfJudge
 from judgefixtures.measures.metrics import each_way
 from judgefixtures.numbers.statistics import Estimate, holm, mcnemar_exact, paired_difference, parted, proportion
+from judgefixtures.words.records import Record
 
-Row = dict[str, Any]
-Rights = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1
+Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rights(OfJudge):
+    """About which pairs a judge is right, in their own order; `baseline`: it is the one that others are to replace."""
+
+    place: ClassVar[str] = "rights"
+    right: Right
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTest(Record):
+    """Two judges on the same pairs: the difference a - b, with McNemar's exact p, by itself and by Holm's method."""
+
+    a: str = ""
+    b: str = ""
+    difference: Estimate
+    p: float = 1.0
+    p_holm: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySideRow(Record):
+    """The accuracy of each judge in a category, "all" or "macro", on the pairs that all were asked about."""
+
+    dataset: str = ""
+    category: str = ""
+    n: int = 0
+    judges: Mapping[str, Estimate]
+    tests: tuple[PairedTest, ...] = ()
 
 
 def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estimate:
@@ -36,73 +68,63 @@ def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estima
     return Estimate(value, max(low, 0.0), min(high, 1.0), confidence, sum(part.n for part in parts))
 
 
-def side_by_side(rows: Iterable[Mapping[str, Any]], confidence: float = 0.90) -> list[Row]:
-    """Return a table of accuracies for each dataset that several judges were asked about.
+def compare_side_by_side(found: Iterable[Rights], confidence: float = 0.90) -> list[SideBySideRow]:
+    """Return a table of accuracies for each dataset that several judges were asked about, baselines last.
 
-    Each row given holds `judge`, `dataset` and `right`: by pair id, its category and how right the judge was in the
-    pair's own order (1, 0, or .5 for a tie); `baseline` is true of the judge that the others are to replace, which
-    comes last. A row returned is about a category, "all" or "macro": `judges`, the accuracy of each on the pairs that
-    all were asked about, and `tests`, for every two judges a, b the paired difference a - b with McNemar's exact p,
-    adjusted by Holm's method within the row.
+    A row has the paired tests of every two judges; Holm's method adjusts them within the row.
 
-    >>> one, two = {"p": ("x", True), "q": ("y", True)}, {"p": ("x", True), "q": ("y", False)}
-    >>> found = side_by_side([{"judge": name, "dataset": "d", "right": right} for name, right in zip("ab", (one, two))])
-    >>> [(row["category"], row["judges"]["b"]["value"]) for row in found]
+    >>> one, two = {"p": ("x", 1), "q": ("y", 1)}, {"p": ("x", 1), "q": ("y", 0)}
+    >>> both = [Rights(judge=name, dataset="d", right=right) for name, right in (("a", one), ("b", two))]
+    >>> [(row.category, row.judges["b"].value) for row in compare_side_by_side(both)]
     [('all', 0.5), ('x', 1.0), ('y', 0.0), ('macro', 0.5)]
     """
-    by_dataset: dict[str, dict[str, Rights]] = {}
-    rows = list(rows)
-    baselines = {row["judge"] for row in rows if row.get("baseline")}
-    for row in rows:
-        by_dataset.setdefault(row["dataset"], {})[row["judge"]] = row["right"]
-    tables = []
-    for dataset, judges in sorted(by_dataset.items()):
-        if len(judges) > 1:
-            tables += [
-                {"dataset": dataset, **row}
-                for row in _table(
-                    {name: judges[name] for name in sorted(judges, key=lambda name: (name in baselines, name))},
-                    confidence,
-                )
-            ]
-    return tables
+    found = list(found)
+    baselines, by_dataset = {each.judge for each in found if each.baseline}, dict[str, dict[str, Right]]()
+    for each in found:
+        by_dataset.setdefault(each.dataset, {})[each.judge] = each.right
+    table: list[SideBySideRow] = []
+    for dataset, of in sorted(by_dataset.items()):
+        names = sorted(of, key=lambda name: (name in baselines, name))
+        table += _table(dataset, {name: of[name] for name in names}, confidence) if len(of) > 1 else []
+    return table
 
 
-def _table(judges: Mapping[str, Rights], confidence: float) -> list[Row]:
-    shared = sorted(set.intersection(*(set(rights) for rights in judges.values())))
+def _table(dataset: str, judges: Mapping[str, Right], confidence: float) -> list[SideBySideRow]:
+    shared = sorted(set.intersection(*map(set, judges.values())))
     if not shared:
         return []
     of_pair = next(iter(judges.values()))
     categories = sorted({category for pair in shared if (category := of_pair[pair][0]) not in (None, "all")})
     members = {"all": shared} | {name: [pair for pair in shared if of_pair[pair][0] == name] for name in categories}
-    table = [_row(category, pairs, judges, confidence) for category, pairs in members.items()]
+    table = [_row(dataset, category, pairs, judges, confidence) for category, pairs in members.items()]
     if len(categories) > 1:
-        table.append(_macro(table[1:], judges, confidence))
+        means = {name: macro_average([row.judges[name] for row in table[1:]], confidence) for name in judges}
+        n = sum(row.n for row in table[1:])
+        table.append(SideBySideRow(dataset=dataset, category="macro", n=n, judges=means))
     return table
 
 
-def _row(category: str, pairs: Sequence[str], judges: Mapping[str, Rights], confidence: float) -> Row:
+def _row(
+    dataset: str, category: str, pairs: Sequence[str], judges: Mapping[str, Right], confidence: float
+) -> SideBySideRow:
     right = {name: [rights[pair][1] for pair in pairs] for name, rights in judges.items()}
-    tests: list[Row] = []
+    tests = []
     for a, b in itertools.combinations(judges, 2):
         differences = [one - other for one, other in zip(right[a], right[b], strict=True)]
         (a_only, b_only), parts = each_way(differences), parted(differences)
         difference = paired_difference(a_only, b_only, len(pairs), confidence, parts)
-        tests.append({"a": a, "b": b, "difference": asdict(difference), "p": mcnemar_exact(a_only, b_only, parts)})
-    adjusted = holm([test["p"] for test in tests])
-    return {
-        "category": category,
-        "n": len(pairs),
-        "judges": {name: asdict(_share(values, confidence)) for name, values in right.items()},
-        "tests": [{**test, "p_holm": p} for test, p in zip(tests, adjusted, strict=True)],
-    }
-
-
-def _share(values: Sequence[float], confidence: float) -> Estimate:
-    return proportion(each_way(values)[0], len(values), confidence, totals=parted(values))
-
-
-def _macro(rows: Sequence[Row], judges: Mapping[str, Rights], confidence: float) -> Row:
-    means = {name: macro_average([Estimate(**row["judges"][name]) for row in rows], confidence) for name in judges}
-    n = sum(row["n"] for row in rows)
-    return {"category": "macro", "n": n, "judges": {name: asdict(mean) for name, mean in means.items()}, "tests": []}
+        tests.append((a, b, difference, mcnemar_exact(a_only, b_only, parts)))
+    adjusted = holm([p for *_, p in tests])
+    return SideBySideRow(
+        dataset=dataset,
+        category=category,
+        n=len(pairs),
+        judges={
+            name: proportion(each_way(values)[0], len(values), confidence, totals=parted(values))
+            for name, values in right.items()
+        },
+        tests=tuple(
+            PairedTest(a=a, b=b, difference=difference, p=p, p_holm=p_holm)
+            for (a, b, difference, p), p_holm in zip(tests, adjusted, strict=True)
+        ),
+    )

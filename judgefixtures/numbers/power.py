@@ -69,6 +69,10 @@ class Design:
         """The family whose contrasts share a line of the table."""
         return self.group or self.contrast.rsplit("-", 2)[0]
 
+    def chance(self, flips: float) -> float:
+        """Return the probability that an unbiased judge with these noise flips PASSes."""
+        return pass_probability(self.n, self.tolerance, flips, alpha=self.alpha) if self.n >= self.least else 0.0
+
 
 def smallest_n(tolerance: float, alpha: float = 0.05) -> int:
     """Return the fewest pairs at which a judge without a single flip PASSes; with fewer nothing can.
@@ -121,10 +125,7 @@ def chance(designs: Iterable[Design], flips: float) -> float:
     >>> round(chance([Design("recency-new-old", "mine", 100, 0.10)] * 20, flips=0.05), 2)
     0.5
     """
-    return math.prod(
-        pass_probability(each.n, each.tolerance, flips, alpha=each.alpha) if each.n >= each.least else 0.0
-        for each in designs
-    )
+    return math.prod(each.chance(flips) for each in designs)
 
 
 def table(designs: Sequence[Design]) -> list[str]:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.findings import Row
+from judgefixtures.checks.plain import named_in
+from judgefixtures.findings import PartRow, Row
 from judgefixtures.page.cases import cases_of
 from judgefixtures.page.charts import SHARES
 from judgefixtures.page.marks import UNSEEN, safe_json
@@ -63,7 +64,6 @@ def _templates() -> Any:
     """Return the templates: every value is escaped that is not marked as safe, and a name that is missing an error."""
     import jinja2
 
-    from judgefixtures.checks.plain import named_in
     from judgefixtures.page import labels as words
     from judgefixtures.page.marks import seen, spelled
 
@@ -84,9 +84,13 @@ def _templates() -> Any:
         "level": words.level,
         "status": words.status,
         "number": words.number,
-        "named_in": named_in,
+        "named_in": _named_in,
     }
     return made
+
+
+def _named_in(row: Row) -> str:
+    return named_in(row["status"], map(PartRow.from_json, row.get("decided_by") or ()))
 
 
 def _finalized(seen: Any) -> Any:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from judgefixtures.checks.approval import unread
+from judgefixtures.checks import list_sections
+from judgefixtures.checks.approval import DecisionRow, unread
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
+from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Row
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.numbers.statistics import Status
@@ -120,6 +122,7 @@ class View:
     accuracy_parts: tuple[Group, ...]
     not_applied: tuple[str, ...]
     waived: tuple[Row, ...]
+    listed: tuple[tuple[str, list[str]], ...]
     expenses: tuple[Row, ...]
     retries_by_judge: bool
     report: Row
@@ -156,8 +159,9 @@ def view_of(report: Row) -> View:
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
-        not_applied=tuple(not_applied_lines(contrasts)),
+        not_applied=tuple(not_applied_lines(CONTRASTS.read(report))),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
+        listed=tuple(list_sections(report)),
         expenses=tuple(_expenses(report.get("expenses") or [])),
         retries_by_judge=any(row.get("retries") is not None for row in report.get("usage") or []),
         report=report,
@@ -224,7 +228,7 @@ def _findings(report: Row) -> Iterable[Findings]:
     What was not measured mostly was not for one reason, so that one of it stands for all.
     """
     measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
-    rest = [{**row, "contrast": row["name"], "family": row["check"]} for row in others(report)]
+    rest = [{**row.to_json(), "contrast": row.name, "family": row.check} for row in others(report)]
     rows = [row for row in [*measured, *rest] if row["status"] in OPEN]
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [{**row, "said": said_of(row)} for row in rows if row["judge"] == judge]
@@ -320,7 +324,7 @@ def _swap(row: Row, report: Row) -> Swap:
     extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
     axis = charts.around_zero(value for value in extremes if value is not None)
     lines = [Line({**each, "said": part_of_swap(each)}, _margin_strip(each, axis)) for each in components]
-    first = unread(row, report)
+    first = unread(DecisionRow.from_json(row), report)
     return Swap(
         row=row,
         lead=f"{first}. " * bool(first) + _swap_lead(row, components),

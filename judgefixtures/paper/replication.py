@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.findings import Finding
+from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.findings import Finding, rows_of
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for
 from judgefixtures.measures.metrics import arm_rates
@@ -280,12 +281,11 @@ def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
         finding = run.gate(contrast.id, judge=of.judge, dataset=of.dataset)
     except JudgeFixturesError as error:
         return Cell(of, contrast, story, fault=str(error))
-    (row,) = finding.rows["contrasts"]
+    (row,) = rows_of([finding], ContrastRow)
     fault = "; ".join(finding.reasons) if finding.status is Status.ERROR else ""
     if finding.estimate is None:
         return Cell(of, contrast, story, fault=fault)
-    flips, cited = (Estimate(**row[key]) if row[key] else None for key in ("flip_rate", "car_all"))
-    return Cell(of, contrast, story, _rates(run, of, finding), finding.estimate, flips, cited, fault)
+    return Cell(of, contrast, story, _rates(run, of, finding), finding.estimate, row.flip_rate, row.car_all, fault)
 
 
 def _rates(run: Run, of: Recordings, finding: Finding) -> tuple[Estimate, Estimate] | None:

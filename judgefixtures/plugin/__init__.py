@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from judgefixtures.material.kinds import FAMILY, SWAP
 from judgefixtures.plugin.gating import OUTCOME, Gate
-from judgefixtures.plugin.items import (
-    FAMILY,
-    ITEM,
-    MARKS,
-    SWAP,
-    is_left_out,
-    key_of,
-    mark_of,
-    selected,
-    subjects_of,
-    words_of,
-)
+from judgefixtures.plugin.items import ITEM, MARKS, is_left_out, key_of, mark_of, selected, subjects_of, words_of
 from judgefixtures.plugin.options import add_options, check_options
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
@@ -111,9 +101,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     subjects = _subjects(mark, metafunc.definition)
     if mark.name == SWAP and subjects:
-        from judgefixtures.checks.candidate import planned
+        from judgefixtures.checks.candidate import plan_part
 
-        setup_of(metafunc.config).required_swaps += map(planned, subjects)
+        setup_of(metafunc.config).required_swaps += map(plan_part, subjects)
     metafunc.parametrize(ITEM, subjects, indirect=True, ids=repr, scope="session")
 
 

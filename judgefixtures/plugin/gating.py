@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from judgefixtures.plugin.setup import Setup
+from judgefixtures.words.records import rows_as_json
 from judgefixtures.words.texts import encodable, shown
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ class Outcome:
             "judges": dict(ledger.judges),
             "spent": {judge: asdict(cost) for judge, cost in ledger.spent.items()},
             "retries": ledger.retries,
-            "judgments": list(ledger.judgments),
-            "plans": list(ledger.plans),
-            "pairs": list(ledger.pairs),
-            "sources": {judge: days.row for judge, days in ledger.days.items()},
+            "judgments": rows_as_json(ledger.judgments),
+            "plans": rows_as_json(ledger.plans),
+            "pairs": rows_as_json(ledger.pairs),
+            "sources": {judge: days.row.to_json() for judge, days in ledger.days.items()},
             "prices": dict(ledger.prices),
             "failed": self.failed,
             "waiting": self.waiting,
@@ -51,7 +52,8 @@ class Outcome:
         }
 
 
-PROPERTIES = ("status", "estimate", "low", "high", "confidence", "n", "tolerance", "says", "decided_by", "waived_by")
+OF_ESTIMATE = ("low", "high", "confidence", "n")
+PROPERTIES = ("status", "estimate", *OF_ESTIMATE, "tolerance", "says", "decided_by", "waived_by")
 OUTCOME = pytest.StashKey[Outcome]()
 
 
@@ -92,9 +94,8 @@ class Gate:
         """Check that a candidate is no worse than its baseline on the same pairs: in a contrast, or in accuracy."""
         from judgefixtures.checks import SwapCheck
 
-        own = self._subject.check
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
-        cells = own.cells if isinstance(own, SwapCheck) else self._setup.run.swap_cells
+        cells = getattr(self._subject.check, "cells", self._setup.run.swap_cells)
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
@@ -215,20 +216,11 @@ class Gate:
 
 def _properties(finding: Finding) -> list[tuple[str, object]]:
     """Return what a JUnit file says of a finding, whether it passes or not."""
-    rows = [row for rows in finding.rows.values() for row in rows if "tolerance" in row or "margin" in row]
-    allowed = next((row.get("tolerance", row.get("margin")) for row in rows), None)
+    rows = (row for rows in finding.rows.values() for row in rows)
+    limits = (getattr(row, name) for row in rows for name in ("tolerance", "margin") if hasattr(row, name))
+    allowed = next(limits, None)
     found = finding.estimate
-    value = (
-        {}
-        if found is None
-        else {
-            "estimate": found.value,
-            "low": found.low,
-            "high": found.high,
-            "confidence": found.confidence,
-            "n": found.n,
-        }
-    )
+    value = {} if found is None else {"estimate": found.value, **{each: getattr(found, each) for each in OF_ESTIMATE}}
     told = {
         "status": str(finding.status),
         **value,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgefixtures.material.kinds import KINDS, SWAP
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
@@ -16,14 +17,7 @@ if TYPE_CHECKING:
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
-FAMILY, ACCURACY, SWAP, PLANS = "judge_family", "judge_accuracy", "judge_swap", "judge_plan"
-MARKS = {
-    FAMILY: "the families whose contrasts a test gates; without names, those of one's own; with by_name=True only in "
-    "a run that names them, by -k or by the file",
-    ACCURACY: "a test of accuracy where gold is known; datasets=[...] names those that it is about",
-    SWAP: "a test of judge against --judge-baseline, in accuracy and in the families' contrasts",
-    PLANS: "a test of the plans of a judge that plans first (strategy = plan-...); takes no families",
-}
+MARKS = {kind.mark: kind.meaning for kind in KINDS}
 
 
 def mark_of(node: Any) -> pytest.Mark | None:
@@ -33,36 +27,26 @@ def mark_of(node: Any) -> pytest.Mark | None:
 
 def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
     """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
-    from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
+    from judgefixtures.checks import ALONE_CHECKS, check_of, swap_checks
     from judgefixtures.checks.protocol import Subject
 
-    checks: list[Check]
-    if mark.name == ACCURACY:
-        checks = [AccuracyCheck()]
-    elif mark.name == PLANS:
-        checks = [PlanCheck()]
+    checks: Sequence[Check]
+    if mark.name in ALONE_CHECKS:
+        checks = [ALONE_CHECKS[mark.name]]
     else:
         contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
         checks = [check_of(contrast) for contrast in contrasts]
         if mark.name == SWAP:
             cells = sum(len(_datasets(mark, setup, contrast.family)) for contrast in contrasts)
-            checks = [SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts)]
-    asked = [
-        (judge, dataset, setup.run.repeated(check, setup.config.judge_table(judge)))
+            checks = swap_checks(contrasts, cells)
+    baseline = setup.baseline_name if mark.name == SWAP else None
+    subjects = [
+        Subject(judge, dataset, setup.run.repeated(check, setup.config.judge_table(judge)), baseline)
         for judge in setup.judge_names
         for dataset, check in _asked(mark, setup, checks)
+        if check.is_asked(setup.run.judge(judge), setup.run.pairs(judge, dataset))
     ]
-    if mark.name == PLANS:
-        return [Subject(*each) for each in asked if setup.run.judge(each[0]).kind.makes_plans]
-    if mark.name != SWAP:
-        return [Subject(*each) for each in asked]
-    if setup.baseline_name is None:
-        return []
-    return [
-        Subject(*each, setup.baseline_name)
-        for each in asked
-        if each[2].contrast is not None or _has_gold(setup, *each[:2])
-    ]
+    return [] if mark.name == SWAP and baseline is None else subjects
 
 
 def subject_of(node: Any) -> Subject | None:
@@ -158,16 +142,15 @@ def subject_called(name: str, setup: Setup) -> Subject | None:
 
     xdist's controller collects nothing itself: of an item it knows no more than the id.
     """
-    from judgefixtures.checks import AccuracyCheck, PlanCheck, SwapCheck, check_of
+    from judgefixtures.checks import checks_of, swap_checks
     from judgefixtures.checks.protocol import Subject
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
-    alone: list[Check] = [AccuracyCheck(), PlanCheck(), *map(check_of, contrasts)]
-    cells = setup.run.swap_cells
-    beside: list[Check] = [SwapCheck(None, cells), *(SwapCheck(contrast, cells) for contrast in contrasts)]
-    of_swap = [(check, setup.baseline_name) for check in beside if setup.baseline_name is not None]
+    every: list[tuple[Check, str | None]] = [(check, None) for check in checks_of(contrasts)]
+    if setup.baseline_name is not None:
+        every[:0] = [(check, setup.baseline_name) for check in swap_checks(contrasts, setup.run.swap_cells)]
     for judge in setup.judge_names:
-        for check, baseline in [*of_swap, *((check, None) for check in alone)]:
+        for check, baseline in every:
             start, _, end = repr(Subject(judge, "\0", check, baseline)).partition("\0")
             if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
                 return Subject(judge, name[len(start) : -len(end)], check, baseline)
@@ -194,10 +177,6 @@ def _datasets(mark: pytest.Mark, setup: Setup, family: str) -> tuple[str, ...]:
     return found
 
 
-def _has_gold(setup: Setup, judge: str, dataset: str) -> bool:
-    return any(pair.gold is not None for pair in setup.run.pairs(judge, dataset))
-
-
 def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
     """Return the families a mark names; without names, the user's own cues, or for a swap those of [swap] families."""
     for name in mark.args:
@@ -205,7 +184,7 @@ def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
             raise JudgeFixturesError(
                 f"the mark {mark.name}({name!r}) names no family: {choices(str(name), setup.run.families)}."
             )
-    if mark.args or mark.name in (ACCURACY, PLANS):
+    if mark.args:
         return mark.args
     if mark.name == SWAP:
         return tuple(setup.config.swap.families)

@@ -15,8 +15,8 @@ from judgefixtures.words.errors import JudgeFixturesError, choices
 if TYPE_CHECKING:
     from judgefixtures.asking.costs import Meter
     from judgefixtures.asking.questions import Judgment
+    from judgefixtures.checks.candidate import PlannedPart
     from judgefixtures.config import Config
-    from judgefixtures.findings import Row
     from judgefixtures.plugin.interruption import Interruption
     from judgefixtures.runs.run import Run
 
@@ -32,7 +32,7 @@ class Setup:
         self.judge_names = tuple(dict.fromkeys(self.options.judge_names or [self.config.judge or ""]))
         self.baseline_name: str | None = self.options.judge_baseline
         # Every part of a swap that was collected, deselected ones included, as rows for the decision.
-        self.required_swaps: list[Row] = []
+        self.required_swaps: list[PlannedPart] = []
         if not all(self.judge_names):
             raise JudgeFixturesError(
                 "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "

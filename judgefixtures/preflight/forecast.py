@@ -21,8 +21,7 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Planned
 from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.checks import ContrastCheck, SwapCheck
-from judgefixtures.checks.beyond_verdicts import fewest_beyond, limit_beyond
+from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.checks.protocol import Case, Need, Subject
 from judgefixtures.material.contrasts import Condition
@@ -36,6 +35,7 @@ from judgefixtures.runs.run import Run
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
 
+NOTHING = Cost(0, 0, 0, 0.0)
 CACHED_FROM = 1024  # tokens: no shorter start of a prompt is kept by the caches of OpenAI, Gemini or Claude
 
 SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at least", "if equal", "can pass")
@@ -46,23 +46,35 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     excused = {each: _excuse(run, each) for each in subjects}
     imported = _imported(run, subjects, excused)
     subjects = [each for each in subjects if not excused[each]]
-    designs = [_design(run, each) for each in subjects if isinstance(each.check, ContrastCheck)]
+    designs = [design for each in subjects if (design := _design(run, each)) is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
-    lines = ["preflight"]
-    lines += [f"  {line}" for line in (table(designs) if designs else ())]
-    lines += [f"  {line}" for line in _conservative(run, subjects)]
-    lines += [f"  {line}" for line in _swaps(run, subjects, costs)]
-    lines += [
-        f"  {need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
-        f"({need.limit})"
-        for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))
+    lines = [
+        *table(designs),
+        *_conservative(run, subjects),
+        *_swaps(run, subjects, costs),
+        *(
+            f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
+            f"({need.limit})"
+            for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))
+        ),
+        *_samples(run, subjects),
+        *_closest(run, subjects),
+        *_controls(run, subjects),
+        *imported,
+        *_misplaced(run, costs),
+        *_totals(run, costs),
+        *_unpriced(run, costs),
+        *_shared(run, recordings),
+        *_readings(run, subjects),
     ]
-    lines += [f"  {line}" for line in (*_samples(run, subjects), *_closest(run, subjects), *_controls(run, subjects))]
-    lines += [f"  {line}" for line in (*imported, *_misplaced(run, costs), *_totals(run, costs))]
-    return lines + [
-        f"  {line}" for line in (*_unpriced(run, costs), *_shared(run, recordings), *_readings(run, subjects))
-    ]
+    return ["preflight", *(f"  {line}" for line in lines)]
+
+
+def _design(run: Run, subject: Subject) -> Design | None:
+    """Return a check's row in the table of what can be shown."""
+    table, pairs = run.config.judge_table(subject.judge), run.about(subject).at_most
+    return subject.check.design(run.config, table, subject.dataset, pairs)
 
 
 def _excuse(run: Run, subject: Subject) -> str:
@@ -94,7 +106,7 @@ def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
     said: dict[str, None] = {}
     for each in subjects:
         pairs = run.about(each).at_most
-        if isinstance(each.check, ContrastCheck) and (n := independent(pairs)) < len(pairs):
+        if _design(run, each) is not None and (n := independent(pairs)) < len(pairs):
             said[
                 f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
                 "pair here and in any advice: cautious where the pairs of a cluster differ"
@@ -112,35 +124,30 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
     for (judge, baseline), compared in candidates.items():
         lines.append(f"swap: {judge} against {baseline}")
         lines += aligned([SWAP_HEADER, *(_swap_cells(run, subject, costs) for subject in compared)])
-        asked = {
-            (who, each.dataset, arm)
-            for each in compared
-            for who in each.judges
-            for arm in _asked(run, who, each.check.arms)
-        }
-        lines += prospects(run, compared, sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0)))
+        lines += prospects(run, compared, _cost_of(run, compared, costs))
     if candidates:
         lines.append("at least: fewer pairs never pass; if equal: judges that never differ pass from there on")
     return lines
 
 
 def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
-    check = subject.check
-    assert isinstance(check, SwapCheck)
+    check = swap_check(subject)
     n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
     can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
-    asked = {(judge, subject.dataset, arm) for judge in subject.judges for arm in _asked(run, judge, check.arms)}
-    cost = sum((costs[key] for key in asked), Cost(0, 0, 0, 0.0))
-    return (
-        subject.dataset,
-        check.name,
-        str(n),
-        str(cost.calls),
-        money(cost.usd),
-        str(fewest.any),
-        str(fewest.equal),
-        can,
-    )
+    cost = _cost_of(run, [subject], costs)
+    counts = (str(n), str(cost.calls), money(cost.usd), str(fewest.any), str(fewest.equal))
+    return (subject.dataset, check.name, *counts, can)
+
+
+def _cost_of(run: Run, compared: Sequence[Subject], costs: Costs) -> Cost:
+    """Return what all that is missing of some checks costs at most, each arm once."""
+    asked = {
+        (who, each.dataset, arm)
+        for each in compared
+        for who in each.judges
+        for arm in _asked(run, who, each.check.arms)
+    }
+    return sum((costs[key] for key in asked), NOTHING)
 
 
 def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
@@ -190,23 +197,6 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
         yield judge, name, run.control_pairs(judge, name)
 
 
-def _design(run: Run, subject: Subject) -> Design:
-    check, n = subject.check, independent(run.about(subject).at_most)
-    gate = run.config.gate(check.family)
-    judge, edited = run.config.judge_table(subject.judge), check.contrast is not None and check.contrast.x.edit
-    least = 0 if edited else fewest_beyond(judge, gate)  # of an edit the scores and log-odds are shown alone
-    return Design(
-        check.name,
-        subject.dataset,
-        n,
-        gate.tolerance(check.family),
-        gate.alpha,
-        check.family,
-        least,
-        limit_beyond(judge, gate),
-    )
-
-
 def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Costs:
     """Return what each judge's arms cost at most, those of its control too, what is recorded already left out."""
     asked: dict[tuple[str, str, Arm], About] = {}
@@ -229,8 +219,8 @@ def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
     read = {
         (each.judge, each.dataset, arm): len(run.about(each).at_most)
         for each in subjects
-        if isinstance(each.check, ContrastCheck) and each.check.is_read
-        for arm in each.check.contrast.arms
+        if each.check.is_read
+        for arm in each.check.arms[:2]
     }
     return (
         [
@@ -267,7 +257,7 @@ def _totals(run: Run, costs: Costs) -> list[str]:
     totals: dict[str, Cost] = {}
     for (judge, _, _), cost in costs.items():
         if run.judge(judge).kind.is_asked:
-            totals[judge] = totals.get(judge, Cost(0, 0, 0, 0.0)) + cost
+            totals[judge] = totals.get(judge, NOTHING) + cost
     lines = []
     for judge, cost in totals.items():
         lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
@@ -366,7 +356,7 @@ class _Recordings:
         """
         judge, (condition, _) = self.run.judge(judge_name), arm
         if not judge.kind.is_asked:
-            return Cost(0, 0, 0, 0.0)
+            return NOTHING
         asker, pairs = judge.kind.asker_of(condition), (*about.pairs, *about.others)
         if arm in judge.kind.preparation:
             known = self.run.recorded(judge, dataset, arm, pairs, {})

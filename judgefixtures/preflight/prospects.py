@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
 from judgefixtures.asking.costs import Cost, money, most_of
-from judgefixtures.checks import SwapCheck
-from judgefixtures.checks.candidate import REPEATED
+from judgefixtures.checks.candidate import REPEATED, swap_check
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import SwapTable
 from judgefixtures.measures.metrics import movable
@@ -87,7 +85,7 @@ def _caveats(run: Run, compared: Sequence[Subject], rows: Sequence[Sequence[str]
 def _ruled_out(run: Run, cells: Sequence[Subject], sizes: Mapping[str, int], flips: Mapping[str, Estimate]) -> str:
     """Return what an APPROVE rules out for a single contrast, on the dataset where that is least."""
     swap, alpha = run.config.swap, run.config.default_gate.alpha
-    planned = max(cast("SwapCheck", each.check).cells for each in cells)
+    planned = max(swap_check(each).cells for each in cells)
     margin = max(
         guard_margin(
             max(sizes[name], 1),

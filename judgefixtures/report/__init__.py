@@ -10,14 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judgefixtures.checks import SECTIONS
+from judgefixtures.checks.candidate import DifferenceRow
 from judgefixtures.checks.sections import View
-from judgefixtures.checks.sensitivity import close_pairs
+from judgefixtures.checks.sensitivity import Indifferent, find_close_pairs
 from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
 from judgefixtures.numbers.statistics import SEVERITY, Status
 from judgefixtures.report.header import datasets_of, run_of, usage_of
 from judgefixtures.report.sheet import sheet
 from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, lines, once, plain, stopped, text
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.records import rows_as_json
 
 SCHEMA = 1
 BEFORE = ".before"
@@ -102,7 +104,7 @@ def texts_of(record: Record, report: Row) -> dict[str, str]:
     """
     texts = record.files()
     if "decision" in report:
-        differences = rows_of(record.findings, "differences")
+        differences = rows_as_json(rows_of(record.findings, DifferenceRow))
         texts["differences.jsonl"] = lines(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
     texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
     texts["report.md"] = sheet_of(report)
@@ -169,7 +171,7 @@ def page_of(record: Record, report: Row) -> str:
 
 def shown_pairs(record: Record) -> list[Row]:
     """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
-    close = close_pairs(evidence_of(record.findings, "indifferent"))
+    close = find_close_pairs(evidence_of(record.findings, Indifferent))
     return [
         {
             **row,

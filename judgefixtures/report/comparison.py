@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
-from judgefixtures.checks.approval import decisions
+from judgefixtures.checks.accuracy import AccuracyRow
+from judgefixtures.checks.approval import decide_swaps
+from judgefixtures.checks.contrast import Moves
 from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import named_in
-from judgefixtures.findings import Finding, Row, estimate_row, evidence_of, rows_of
+from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.findings import Finding, Row, evidence_of, rows_of
+from judgefixtures.measures.side_by_side import Rights
 from judgefixtures.numbers.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
 from judgefixtures.report.writing import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
 from judgefixtures.words.errors import JudgeFixturesError
@@ -32,8 +36,8 @@ class Change:
     """An estimate in two reports: new - old with its interval, and the two-sided p-value of no change at all."""
 
     key: Key
-    old: Row
-    new: Row
+    old: Estimate
+    new: Estimate
     difference: Estimate
     p: float
     pairs: str  # "same" ones in both reports, "others", or "-" for what is not a mean over pairs
@@ -74,7 +78,7 @@ def compared(old: Record, new: Record) -> Changes:
     changes = [_change(key, before, after) for key in shared]
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
     beyond = [change for change in changes if adjusted[change.key] < LEVEL]
-    shown = [change for change in changes if change.old["value"] != change.new["value"]]
+    shown = [change for change in changes if change.old.value != change.new.value]
     lines = [*failed, _headline(len(shared), len(shown), beyond, old, new)]
     if shown:
         lines += ["", *table([HEADER, *(_cells(change, adjusted[change.key]) for change in shown)])]
@@ -93,14 +97,14 @@ def compared(old: Record, new: Record) -> Changes:
 def _trouble(which: str, record: Record) -> list[str]:
     """Say that a run did not pass, or did not come to its end; nothing of one that did, waivers heeded."""
     counts = Counter(str(each.status) for each in record.findings if each.waived is None)
-    decided = [row for row in decisions(record.findings) or () if row["status"] != "APPROVE"]
+    decided = [row for row in decide_swaps(record.findings) or () if row.status != "APPROVE"]
     said = [
         f"{counts[status]} {several} {status}"
         for status in ("ERROR", "FAIL", "INCONCLUSIVE")
         if counts[status]
         for several in ["result is" if counts[status] == 1 else "results are"]
     ]
-    said += [f"the swap of {row['baseline']} for {row['judge']} is {row['status']}" for row in decided]
+    said += [f"the swap of {row.baseline} for {row.judge} is {row.status}" for row in decided]
     said += filter(None, [record.about.lost, stopped(record.about.unfinished)])
     if record.failed and not said:
         said = ["an item failed"]
@@ -118,27 +122,26 @@ class _Side:
         self.clusters = {
             (row["dataset"], row["pair"]): f"cluster {row['cluster']}" for row in record.pairs if "cluster" in row
         }
-        self.estimates: dict[Key, Row] = {}
+        self.estimates: dict[Key, Estimate] = {}
         self.scores: Scores = {}
-        for row in rows_of(findings, "contrasts"):
-            for name, estimate in (("VSR", row["vsr"]), ("CAR", row["car"])):
+        for row in rows_of(findings, ContrastRow):
+            for name, estimate in (("VSR", row.vsr), ("CAR", row.car)):
                 if estimate:
-                    self.estimates[row["judge"], row["dataset"], f"{name} of {row['contrast']}"] = estimate
-        for row in rows_of(findings, "accuracy"):
-            if row["category"] == "all":
-                self.estimates[row["judge"], row["dataset"], "accuracy"] = row["accuracy"]
-        for each in evidence_of(findings, "moves"):
-            self.scores[each["judge"], each["dataset"], f"VSR of {each['contrast']}"] = each["moves"]
-        for each in evidence_of(findings, "rights"):
-            right = {pair: float(score) for pair, (_, score) in each["right"].items()}
-            self.scores[each["judge"], each["dataset"], "accuracy"] = right
+                    self.estimates[row.judge, row.dataset, f"{name} of {row.contrast}"] = estimate
+        for right in rows_of(findings, AccuracyRow):
+            if right.category == "all":
+                self.estimates[right.judge, right.dataset, "accuracy"] = right.accuracy
+        for moved in evidence_of(findings, Moves):
+            self.scores[moved.judge, moved.dataset, f"VSR of {moved.contrast}"] = moved.moves
+        for of in evidence_of(findings, Rights):
+            self.scores[of.judge, of.dataset, "accuracy"] = {pair: float(each) for pair, (_, each) in of.right.items()}
 
 
 def _change(key: Key, before: _Side, after: _Side) -> Change:
     old, new = before.estimates[key], after.estimates[key]
-    confidence = max(old["confidence"], new["confidence"])
+    confidence = max(old.confidence, new.confidence)
     same = _same_pairs(key, before, after)
-    if len(same) == max(old["n"], new["n"]):
+    if len(same) == max(old.n, new.n):
         values = [after.scores[key][pair] - before.scores[key][pair] for pair in same]
         half = 1.0 if key[2] == "accuracy" else 2.0
         related = [after.clusters.get((key[1], pair), pair) for pair in same]
@@ -151,13 +154,13 @@ def _change(key: Key, before: _Side, after: _Side) -> Change:
     return Change(key, old, new, found, min(2 * upper_tail(z), 1.0), "others" if key in before.scores else "-")
 
 
-def _at(estimate: Row, confidence: float) -> Row:
+def _at(estimate: Estimate, confidence: float) -> Estimate:
     """Return an estimate with an interval of another level, as wide as a normal one would be."""
-    if estimate["confidence"] == confidence:
+    if estimate.confidence == confidence:
         return estimate
-    wider = z_quantile((1 + confidence) / 2) / z_quantile((1 + estimate["confidence"]) / 2)
-    low, high = (estimate["value"] + wider * (estimate[side] - estimate["value"]) for side in ("low", "high"))
-    return {**estimate, "low": low, "high": high, "confidence": confidence}
+    wider, value = z_quantile((1 + confidence) / 2) / z_quantile((1 + estimate.confidence) / 2), estimate.value
+    low, high = (value + wider * (end - value) for end in (estimate.low, estimate.high))
+    return replace(estimate, low=low, high=high, confidence=confidence)
 
 
 def _same_pairs(key: Key, before: _Side, after: _Side) -> list[str]:
@@ -169,12 +172,12 @@ def _same_pairs(key: Key, before: _Side, after: _Side) -> list[str]:
     return sorted(pair for pair in shared if before.texts.get((dataset, pair)) == after.texts.get((dataset, pair)))
 
 
-def _independent(old: Row, new: Row) -> Estimate:
+def _independent(old: Estimate, new: Estimate) -> Estimate:
     """Return the difference of two independent estimates (MOVER, Zou and Donner 2008)."""
-    value = new["value"] - old["value"]
-    low = value - sqrt((new["value"] - new["low"]) ** 2 + (old["high"] - old["value"]) ** 2)
-    high = value + sqrt((new["high"] - new["value"]) ** 2 + (old["value"] - old["low"]) ** 2)
-    return Estimate(value, low, high, old["confidence"], min(old["n"], new["n"]))
+    value = new.value - old.value
+    low = value - sqrt((new.value - new.low) ** 2 + (old.high - old.value) ** 2)
+    high = value + sqrt((new.high - new.value) ** 2 + (old.value - old.low) ** 2)
+    return Estimate(value, low, high, old.confidence, min(old.n, new.n))
 
 
 def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new: Record) -> str:
@@ -189,10 +192,10 @@ def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new:
 def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
     return (
         *change.key,
-        signed(change.old["value"]),
-        signed(change.new["value"]),
+        signed(change.old.value),
+        signed(change.new.value),
         signed(change.difference.value),
-        limits(estimate_row(change.difference)),
+        limits(change.difference),
         change.pairs,
         f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no",
     )
@@ -205,7 +208,7 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
         return {(each.judge, each.baseline or "", each.dataset, each.name): each for each in findings}
 
     def said(finding: Finding) -> str:
-        return named_in({"status": str(finding.status), "decided_by": [part.row for part in finding.decided_by]})
+        return named_in(finding.status, [part.row for part in finding.decided_by])
 
     before, after = by_name(old), by_name(new)
     return [

@@ -9,13 +9,18 @@ import re
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.asking.costs import money
+from judgefixtures.checks import list_sections
+from judgefixtures.checks.accuracy import ACCURACY, SIDE_BY_SIDE
+from judgefixtures.checks.approval import DECISIONS
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
-from judgefixtures.checks.contrast import folded, largest, legend
-from judgefixtures.checks.control import control_line
+from judgefixtures.checks.control import CONTROLS, control_lines
+from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
-from judgefixtures.checks.plain import NAMED, named_in
-from judgefixtures.findings import Row
-from judgefixtures.numbers.statistics import Status, bare, signed
+from judgefixtures.checks.plain import NAMED, status_in
+from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest
+from judgefixtures.findings import Row, Waived
+from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
 from judgefixtures.words.texts import one_line
 
@@ -46,6 +51,7 @@ def sheet(report: Row) -> str:
         *_decisions(report),
         _moved(report),
         _others(report),
+        *_listed(report),
         _accuracy(report),
         _controls(report),
         _waived(report),
@@ -75,43 +81,44 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]
 def _decisions(report: Row) -> list[list[str]]:
     """Return each candidate's decision: its reasons, and the components that it is made of."""
     found = []
-    for decision in report.get("decisions") or ():
-        who = f"{plain_text(decision['judge'])} in place of {plain_text(decision['baseline'])}"
-        primary = [each for each in decision["components"] if each["role"] == "primary"]
-        guards = [each for each in decision["components"] if each["role"] == "guard"]
+    for decision in DECISIONS.read(report):
+        who = f"{plain_text(decision.judge)} in place of {plain_text(decision.baseline)}"
+        primary = [each for each in decision.components if each.role == "primary"]
+        guards = [each for each in decision.components if each.role == "guard"]
         rows = [
             (
-                part_of_swap(each),
-                each["status"],
-                each["n"],
-                signed(each["value"]),
-                f"{bare(each['low'], 3)} to {bare(each['high'], 3)}",
-                f"worse by {bare(each['margin'])}",
+                part_of_swap(each.to_json()),
+                each.status,
+                each.n,
+                signed(each.value),
+                f"{bare(each.low, 3)} to {bare(each.high, 3)}",
+                f"worse by {bare(each.margin)}",
             )
             for each in primary
         ]
-        said = {each["message"] for each in primary}
-        reasons = [_item(reason) for reason in decision["reasons"] if reason not in said]
-        passed = sum(each["status"] == Status.PASS for each in guards)
+        said = {each.message for each in primary}
+        reasons = [_item(reason) for reason in decision.reasons if reason not in said]
+        passed = sum(each.status == Status.PASS for each in guards)
         more = ["", "Measured: candidate less baseline. More of it is worse, except of accuracy."]
         if guards:
-            margin = "" if decision["guard_margin"] is None else f" (not worse by {bare(decision['guard_margin'])})"
+            margin = "" if decision.guard_margin is None else f" (not worse by {bare(decision.guard_margin)})"
             more.append(f"Single contrasts and datasets: {passed} of {len(guards)} pass{margin}.")
-        found.append([f"## {who}: {decision['status']}", "", *_cut(reasons), "", *_table(HEADER, rows), *more])
+        found.append([f"## {who}: {decision.status}", "", *_cut(reasons), "", *_table(HEADER, rows), *more])
     return found
 
 
 def _moved(report: Row) -> list[str]:
     """Return what moved verdicts, the largest of each family that came to the same."""
-    asked = [row for row in report.get("contrasts") or () if row["status"] != Status.NOT_APPLICABLE]
-    rows = [largest(group) for group in folded(asked, ())]
+    contrasts = CONTRASTS.read(report)
+    asked = [row for row in contrasts if row.status != Status.NOT_APPLICABLE]
+    rows = [name_largest(group) for group in fold(asked, ())]
     if not rows:
         return []
-    rows.sort(key=lambda row: row[0]["status"] == Status.PASS)
-    cells = [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row['judge']}: {name}")]
+    rows.sort(key=lambda row: row[0].status == Status.PASS)
+    cells = [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row.judge}: {name}")]
     more = [f"And {len(cells) - MOST} more: report.html."] if len(cells) > MOST else []
-    sentences = [_item(f"{status}: {row['text']}") for row, _, status in rows[:MOST] if status != Status.PASS]
-    sentences += map(_item, not_applied_lines(report["contrasts"]))
+    sentences = [_item(f"{status}: {row.text}") for row, _, status in rows[:MOST] if status != Status.PASS]
+    sentences += map(_item, not_applied_lines(contrasts))
     return [
         "## What moved the verdicts",
         "",
@@ -120,22 +127,16 @@ def _moved(report: Row) -> list[str]:
         *_table(HEADER, cells[:MOST]),
         *more,
         "",
-        *(f"{plain_text(line)}.  " for line in legend(report["contrasts"])),
+        *(f"{plain_text(line)}.  " for line in legend(contrasts)),
     ]
 
 
-def _moved_cells(row: Row, name: str) -> Iterable[tuple[object, ...]]:
+def _moved_cells(row: ContrastRow, name: str) -> Iterable[tuple[object, ...]]:
     """Yield the cells of a contrast's verdicts, and of what else decided it."""
-    status = f"WAIVED ({named_in(row)})" if row["waived"] else named_in(row)
-    yield (
-        name,
-        status,
-        row["n"],
-        signed(row["vsr"]["value"]) if row["vsr"] else "-",
-        _interval(row["vsr"]),
-        bare(row["tolerance"]),
-    )
-    for part in beside_verdicts(row):
+    status = status_in(row.status, row.decided_by, row.waived)
+    shift = signed(row.vsr.value) if row.vsr else "-"
+    yield (name, status, row.n, shift, _interval(row.vsr), bare(row.tolerance))
+    for part in beside_verdicts(row.to_json()):
         yield (
             f"{name}: {NAMED[part['part']]}",
             part["status"],
@@ -153,44 +154,37 @@ def _ended(report: Row) -> list[str]:
 
 def _others(report: Row) -> list[str]:
     """Return what else did not pass: accuracy, plans."""
-    open_ = [row for row in others(report) if row["status"] in OPEN and not row["waived"] and not row.get("of_test")]
-    said = [f"{row['status']}: {row['text'] or row['message']} ({row['name']} on {row['dataset']})" for row in open_]
+    open_ = [row for row in others(report) if row.status in OPEN and not row.waived and not row.of_test]
+    said = [f"{row.status}: {row.text or row.message} ({row.name} on {row.dataset})" for row in open_]
     return ["## What else did not pass", "", *_cut(list(map(_item, said)))] if said else []
 
 
 def _accuracy(report: Row) -> list[str]:
-    rows = [row for row in report.get("accuracy") or () if row["category"] == "all"]
-    cells = [
-        (row["judge"], row["dataset"], row["n"], bare(row["accuracy"]["value"]), _interval(row["accuracy"]))
-        for row in rows
-    ]
-    known = {cell[:2] for cell in cells}
-    for row in report.get("side_by_side") or ():
-        if row["category"] == "all":
-            cells += [
-                (judge, row["dataset"], row["n"], bare(found["value"]), _interval(found))
-                for judge, found in row["judges"].items()
-                if (judge, row["dataset"]) not in known
-            ]
+    shares = {(row.judge, row.dataset): (row.n, row.accuracy) for row in ACCURACY.read(report) if row.category == "all"}
+    for row in SIDE_BY_SIDE.read(report):
+        for judge, found in row.judges.items() if row.category == "all" else ():
+            shares.setdefault((judge, row.dataset), (row.n, found))
+    cells = [(*of, n, bare(found.value), _interval(found)) for of, (n, found) in shares.items()]
     header = ("judge", "dataset", "pairs", "right", "interval")
     return ["## Where the better response is known", "", *_table(header, cells)] if cells else []
 
 
 def _controls(report: Row) -> list[str]:
-    rows = report.get("controls") or ()
-    said = [_item(control_line(row)) for row in rows]
+    said = [_item(line) for line in control_lines(CONTROLS.read(report))]
     return ["## Does the judge read?", "", *said] if said else []
 
 
 def _waived(report: Row) -> list[str]:
-    rows = [row for key in ("contrasts", "four_cells") for row in report.get(key) or () if row["waived"]]
+    rows: list[tuple[ContrastRow | FourCellRow, Waived | None]]
+    rows = [(row, row.waived) for row in CONTRASTS.read(report)]
+    rows += [(row, row.waived) for row in FOUR_CELLS.read(report)]
     said = [
         _item(
-            f"{row['judge']} on {row['dataset']}: {row['contrast']} ({row['status']}): waived by {by['owner']} until "
-            f"{by['expires']}: {by['reason']}"
+            f"{row.judge} on {row.dataset}: {row.contrast} ({row.status}): waived by {by.owner} until {by.expires}: "
+            f"{by.reason}"
         )
-        for row in rows
-        for by in [row["waived"]]
+        for row, by in rows
+        if by
     ]
     return ["## Waived", "", *said] if said else []
 
@@ -212,8 +206,13 @@ def _cost(report: Row) -> list[str]:
     return ["## What it costs", "", *_table(header, cells)] if cells else []
 
 
-def _interval(estimate: Row | None) -> str:
-    return "-" if estimate is None else f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}"
+def _interval(estimate: Estimate | None) -> str:
+    return "-" if estimate is None else f"{bare(estimate.low, 3)} to {bare(estimate.high, 3)}"
+
+
+def _listed(report: Row) -> list[list[str]]:
+    """Return the parts of the report that have no words of their own here, as the terminal shows them."""
+    return [[f"## {title}", "", *_cut(list(map(_item, lines)))] for title, lines in list_sections(report)]
 
 
 def _item(text: str) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError
-from judgefixtures.checks import Answers, Case, Check, ContrastCheck
+from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.checks.control import Control, refusal, refused
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.unanswered import unanswered
@@ -47,7 +47,7 @@ class _Course:
 
     def controlled(self, finding: Finding) -> Finding:
         """Return a finding with the controls of its judges among its rows."""
-        return replace(finding, rows={**finding.rows, "controls": tuple(each.row for each in self.controls)})
+        return replace(finding, rows={**finding.rows, Control.place: tuple(self.controls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Checking:
         answers = [
             self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
         ]
-        if isinstance(check, ContrastCheck) and check.is_read and (reader := self.desk.config.detector.judge):
+        if check.is_read and (reader := self.desk.config.detector.judge):
             detector = self.inventory.judge(reader)
             read = self.asked.readings(detector, case.judge, case.pairs, answers[0], asking)
             answers[0] = replace(answers[0], detections=read)
@@ -190,7 +190,7 @@ class Checking:
         Recordings that were made before repeats of cues were asked for replay as they did.
         """
         judge = case.judge
-        if not isinstance(check, ContrastCheck) or check.repeats == 1:
+        if check.repeats == 1:
             return check
         if judge.table.seed is not None and not judge.is_opaque and "seed" not in judge.dropped:
             self.desk.note(
@@ -206,7 +206,7 @@ class Checking:
             f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
             f"judged alone: {asking.command('missing')} asks them"
         )
-        return replace(check, repeats=1)
+        return check.repeated(1)
 
     def _with_indifferent(self, judge: Judge, check: Check, case: Case, answers: Answers) -> Answers:
         """Return the answers with what the judge chose where nothing that matters differs, as far as it is recorded."""

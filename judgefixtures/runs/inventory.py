@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.asking.kinds import Logs
-from judgefixtures.checks import AccuracyCheck, Check, ContrastCheck, PlanCheck, SwapCheck, check_of
+from judgefixtures.checks import Check, checks_of, swap_checks
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import OTHER_FAMILIES, Contrast, contrasts, other_contrasts
@@ -52,32 +51,28 @@ class Inventory:
             return other_contrasts(family, self._options.repeats, self._config.cues)
         return contrasts(family, self._config.cues)
 
-    def _checks(self) -> list[Check]:
-        """Return every check of one judge."""
-        of_contrasts = (check_of(each) for family in self.families for each in self.contrasts(family))
-        return [AccuracyCheck(), PlanCheck(), *of_contrasts]
+    def _every_contrast(self) -> Iterator[Contrast]:
+        return (contrast for family in self.families for contrast in self.contrasts(family))
 
     def check(self, name: str) -> Check:
         """Return the check of a name as ids and reports have it; raises JudgeFixturesError where there is none."""
-        checks = {check.name: check for check in self._checks()}
+        checks = {check.name: check for check in checks_of(self._every_contrast())}
         if name not in checks:
             raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
         return checks[name]
 
     def repeated(self, check: Check, table: JudgeTable) -> Check:
         """Return a check of a cue that asks all repeats of a judge that draws its answers: they tell how sure it is."""
-        if isinstance(check, ContrastCheck) and check.contrast.x.cue_1 is not None and table.draws:
-            return replace(check, repeats=self._options.repeats)
-        return check
+        return check.repeated(self._options.repeats) if table.draws else check
 
     def selecting(self, subject: Subject) -> str:
         """Return the options that select a check and none of the others there are, for commands in messages."""
         key = (subject.judge, subject.dataset, subject.baseline)
         if key not in self._others:
-            checks = self._checks()
+            checks = checks_of(self._every_contrast())
             others = [Subject(subject.judge, subject.dataset, check) for check in checks]
             if subject.baseline is not None:
-                compared = [SwapCheck(None, 0), *(SwapCheck(each.contrast, 0) for each in checks if each.contrast)]
+                compared = swap_checks(self._every_contrast(), 0)
                 others += (Subject(subject.judge, subject.dataset, check, subject.baseline) for check in compared)
             self._others[key] = tuple(others)
         return subject.options_among(self._others[key])

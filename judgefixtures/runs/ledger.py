@@ -12,8 +12,28 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.findings import Row
 from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.rows import digest_of, judgment_row, pair_row, plan_text_row
+from judgefixtures.measures.rows import (
+    JudgmentRow,
+    PairRow,
+    PlanTextRow,
+    ServedIn,
+    digest_of,
+    judgment_row,
+    pair_row,
+    plan_text_row,
+)
+from judgefixtures.words.records import Record
 from judgefixtures.words.secrets import presentable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow(Record):
+    """From when a judge's answers are, and how many were asked now."""
+
+    first: str | None = None
+    last: str | None = None
+    undated: bool = False
+    asked_now: int = 0
 
 
 @dataclass(slots=True)
@@ -24,15 +44,11 @@ class Days:
     asked: int = 0
 
     @property
-    def row(self) -> Row:
+    def row(self) -> SourceRow:
         """The row of the report."""
-        known = sorted(self.days - {""})
-        return {
-            "first": known[0] if known else None,
-            "last": known[-1] if known else None,
-            "undated": "" in self.days,
-            "asked_now": self.asked,
-        }
+        known = self.days - {""}
+        first, last = min(known, default=None), max(known, default=None)
+        return SourceRow(first=first, last=last, undated="" in self.days, asked_now=self.asked)
 
 
 @dataclass(slots=True)
@@ -42,12 +58,12 @@ class Ledger:
     judges: dict[str, Row] = field(default_factory=dict)
     spent: dict[str, Cost] = field(default_factory=dict)
     retries: int = 0
-    judgments: list[Row] = field(default_factory=list)
-    plans: list[Row] = field(default_factory=list)
-    pairs: list[Row] = field(default_factory=list)
+    judgments: list[JudgmentRow] = field(default_factory=list)
+    plans: list[PlanTextRow] = field(default_factory=list)
+    pairs: list[PairRow] = field(default_factory=list)
     days: dict[str, Days] = field(default_factory=dict)
     prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
-    served: list[Row] = field(default_factory=list)
+    served: list[ServedIn] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
     asked: dict[str, str] = field(default_factory=dict)  # which pairs and texts judges were asked about, by what it is
@@ -81,7 +97,7 @@ class Ledger:
 
     def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
         """Note which pairs something is about, so that parts of a run can be told from parts of another."""
-        digest = digest_of(pair_row(judge, dataset, pair) for pair in pairs)
+        digest = digest_of(pair_row(judge, dataset, pair).to_json() for pair in pairs)
         self.asked[what] = f"{len(pairs)} pairs, digest {digest}"
 
     def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:

@@ -15,10 +15,11 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.cassettes.replay import PostponedError
 from judgefixtures.checks import Answers, Case, Check, Need, SwapCheck
+from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.control import Control
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
-from judgefixtures.findings import Finding, Row
+from judgefixtures.findings import Finding
 from judgefixtures.imports.answers import Imports
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
@@ -225,7 +226,7 @@ class Run:
         return self.check(subject.check, case, ledger, beside)
 
     def until_decided(
-        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[Row] = ()
+        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[PlannedPart] = ()
     ) -> Finding | None:
         """Ask about a swap a look at a time, and stop as soon as it is decided, or the looks end.
 

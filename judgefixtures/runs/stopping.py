@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.checks import Case
-from judgefixtures.checks.approval import decisions
+from judgefixtures.checks.approval import decide_swaps
+from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.findings import Finding, Row
+from judgefixtures.findings import Finding
 from judgefixtures.runs.closest import About
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.inventory import Inventory
@@ -57,13 +58,13 @@ class Stopping:
     check: Callable[[Subject, Case, Ledger, Iterable[Subject]], Finding]
 
     def ask_until_decided(
-        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[Row]
+        self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[PlannedPart]
     ) -> Finding | None:
         """Ask a look at a time, and return what ended the recording, if anything."""
         if subject.judges in self.looks.pairs:
             return None
         parts = [each for each in beside if each.judges == subject.judges]
-        planned = [each for each in required if each["judge"] == subject.judge]
+        planned = [each for each in required if each.judge == subject.judge]
         decided = False
         for look in self.desk.config.swap.looks:
             self.looks.pairs[subject.judges] = look
@@ -72,8 +73,8 @@ class Stopping:
                 findings.append(self._part(each, beside, ledger).with_evidence(required=planned))
                 if findings[-1].fatal:
                     return findings[-1]
-            found = decisions(findings) or []
-            decided = bool(found) and all(row["status"] != SwapStatus.INCONCLUSIVE for row in found)
+            found = decide_swaps(findings) or []
+            decided = bool(found) and all(row.status != SwapStatus.INCONCLUSIVE for row in found)
             if decided or look >= max(map(self._pairs_asked, parts), default=0):
                 break
         self._note_end(subject, parts, decided)

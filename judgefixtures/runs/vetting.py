@@ -9,17 +9,7 @@ from dataclasses import replace
 from judgefixtures.asking.judges import Judge
 from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError
 from judgefixtures.checks import Need
-from judgefixtures.checks.control import (
-    ARMS,
-    OFF,
-    Control,
-    control,
-    control_dataset,
-    golden_pairs,
-    need_of,
-    of_log,
-    uncontrolled,
-)
+from judgefixtures.checks.control import ARMS, OFF, Control, control, control_dataset, golden_pairs, need_of, of_log
 from judgefixtures.config import ControlTable
 from judgefixtures.material.counts import least_telling
 from judgefixtures.material.pairs import Pair, sampled
@@ -47,7 +37,7 @@ class Vetting:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
         table = self._desk.config.control
         if table is None:
-            return uncontrolled(judge.name, None, Status.NOT_APPLICABLE, OFF)
+            return Control(judge=judge.name, status=Status.NOT_APPLICABLE, message=OFF)
         dataset = self.dataset(judge, asking.dataset, table, pairs)
         key = (judge.name, json.dumps(judge.identity, sort_keys=True), dataset)
         if key not in self._controls:
@@ -104,7 +94,7 @@ class Vetting:
             if isinstance(error, FATAL):
                 raise
             missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
-            lost = uncontrolled(judge.name, dataset, Status.ERROR, presentable(str(error)), missed)
+            lost = Control(judge=judge.name, dataset=dataset, message=presentable(str(error)), command=missed)
             return lost if judge.kind.is_asked else of_log(lost, table)
         self._archive.keep_control(judge.name, dataset, pairs, asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)

@@ -17,8 +17,8 @@ from support.server import Answer, Asked, serving
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.protocol import Decision
+from judgefixtures.checks.shift_gate import decide
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.pairs import Pair, as_row

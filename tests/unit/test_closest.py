@@ -155,7 +155,7 @@ def frozen(folder: Path, judge: str = "a") -> list[str]:
 def asked_about(found: Finding) -> set[str]:
     """Return the pairs that a contrast was measured on."""
     (evidence,) = found.evidence["indifferent"]
-    return set(evidence["pairs"])
+    return set(evidence.pairs)
 
 
 # --- the choice -------------------------------------------------------------------------------------------------
@@ -278,11 +278,11 @@ def test_a_replay_needs_no_screening(folder: Path, gate: Gating) -> None:
 def test_a_later_repeat_tells_which_pairs_are_movable(gate: Gating) -> None:
     """The contrast of a repeat compares it with the first answers, and a replay of a cue finds both."""
     (row,) = gate("repeat-no-cue-2", record="missing", repeats=3, closest=POOL).rows["contrasts"]
-    assert row["movable"]["n"] == POOL - 1
+    assert row.movable.n == POOL - 1
     (row,) = gate(record="missing", closest=POOL).rows["contrasts"]
-    assert row["movable"] is None
+    assert row.movable is None
     (row,) = gate(repeats=3, closest=POOL).rows["contrasts"]
-    assert row["movable"]["n"] == POOL - 1
+    assert row.movable.n == POOL - 1
 
 
 def test_another_number(folder: Path, server: Judges, gate: Gating) -> None:
@@ -415,7 +415,7 @@ def test_a_swap_is_about_what_is_closest_for_either(folder: Path, server: Judges
         (model, kind): 2 * n for model in CLOSE for kind, n in (("no-cue", POOL), ("cue", len(union)))
     }
     assert (frozen(folder, "a"), frozen(folder, "b")) == (expected(folder, "a", 4), expected(folder, "b", 4))
-    assert {row["n"] for row in found.rows["swap"] if row["quantity"] == "agreement"} <= {len(union), 2 * len(union)}
+    assert {row.n for row in found.rows["swap"] if row.quantity == "agreement"} <= {len(union), 2 * len(union)}
     assert gate(closest=4, baseline="b").rows == found.rows
     assert asked_about(gate(closest=4)) == set(expected(folder, "a", 4)), "alone, each has its own"
     asked = len(server.asked)

@@ -21,9 +21,11 @@ from statsmodels.stats.proportion import proportion_confint
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, decide_accuracy
-from judgefixtures.checks.contrast import ContrastCheck, contrast_row, decide
+from judgefixtures.checks.contrast import ContrastCheck
 from judgefixtures.checks.four_cells import decide_four_cells, four_cells
 from judgefixtures.checks.protocol import Need, Subject
+from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.shift_row import contrast_row
 from judgefixtures.checks.treatment import decide_edit
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import contrasts
@@ -419,10 +421,10 @@ def test_a_contrast_of_related_pairs() -> None:
         assert ours.high - ours.low > 1.5 * (theirs.high - theirs.low)
     assert plain.mcnemar_p < related.mcnemar_p == pytest.approx(2**-8 * 2)
     decision = decide(related, GateTable())
-    row = contrast_row("j", "d", CONTRAST, related, decision)
+    row = contrast_row("j", "d", CONTRAST, related, decision).to_json()
     assert (row["n"], row["clusters"]) == (120, 30)
     assert "n = 120 pairs in 30 clusters, tolerance .15" in row["message"]
-    assert "clusters" not in contrast_row("j", "d", CONTRAST, plain, decide(plain, GateTable()))
+    assert "clusters" not in contrast_row("j", "d", CONTRAST, plain, decide(plain, GateTable())).to_json()
     assert plain.related == Related()
     assert (decide(plain, GateTable()).vsr_status, decision.vsr_status) == (Status.FAIL, Status.INCONCLUSIVE)
     assert (decision.needed_pairs or 0) > 120
@@ -641,13 +643,13 @@ def test_what_is_needed_counts_clusters() -> None:
     """A need is of clusters where pairs are related, of five at least; of pairs elsewhere."""
     pairs = [Pair(str(n), "q", "x", str(n), cluster=str(n // 4)) for n in range(60)]
     need = Need.among(pairs, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it")
-    assert (need.lacking, str(need)) == (
+    assert (need.unmet is need, str(need)) == (
         True,
         "recency-new-old on mine: 15 clusters of pairs cannot pass vsr_tolerance 0.15: at least 16 are needed",
     )
     assert Need.among(pairs[:32], "a", "mine", 2, "", "").at_least == 5
     plain = [replace(pair, cluster=None) for pair in pairs]
-    assert not Need.among(plain, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it").lacking
+    assert not Need.among(plain, "recency-new-old", "mine", 16, "vsr_tolerance 0.15", "raise it").unmet
 
 
 def test_the_preflight_counts_clusters(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from support.server import NOWHERE, Asked, Server, serving
 from judgefixtures.asking.judges import Reply, load_judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.control import CONTROLS, Control, best_explanation, control, fewest_right
 from judgefixtures.checks.protocol import Answers, Case
+from judgefixtures.checks.shift_gate import decide
 from judgefixtures.config import ControlTable, GateTable, build_config
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts
@@ -549,7 +549,7 @@ def test_a_swap_without_room_to_move_is_inconclusive() -> None:
         found = SwapCheck(recency).find(case, *(Answers(tuple(map(tuple, arms))) for arms in (ours, theirs)))
         assert found.status is expected
         assert ("no verdict had room to move" in found.reasons[0]) == (ours is stuck)
-        deciding = {row["status"] for row in found.rows["swap"] if row["margin"] is not None}
+        deciding = {row.status for row in found.rows["swap"] if row.margin is not None}
         assert deciding == (set() if ours is stuck else {"PASS"})
 
 
@@ -708,13 +708,17 @@ def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:
 
 def test_two_judges_of_one_name_have_a_control_each() -> None:
     """A row per control, not per name; an ERROR whose message names another item's command is the same control."""
-    good = Control("ours", "house-qa", 30, 30, 30, Status.PASS, "it reads")
-    bad = Control("ours", "house-qa", 30, 0, 60, Status.FAIL, "it takes a side")
-    lost = [Control("ours", "house-qa", 0, 0, 0, Status.ERROR, f"Record: {item}") for item in "ab"]
+    good, bad, *lost = (
+        Control(judge="ours", dataset="house-qa", n=n, right_both_orders=n, status=status, message=message)
+        for n, status, message in (
+            (30, Status.PASS, "it reads"),
+            (20, Status.FAIL, "it takes a side"),
+            (0, Status.ERROR, "Record: a"),
+            (0, Status.ERROR, "Record: b"),
+        )
+    )
     findings = [
-        Finding("contrast", "ours", "own", "recency-new-old", Status.PASS, rows={"controls": (each.row,)})
+        Finding("contrast", "ours", "own", "recency-new-old", Status.PASS, rows={"controls": (each,)})
         for each in (good, bad, good, *lost)
     ]
-    found = CONTROLS.rows(findings)
-    assert isinstance(found, list)
-    assert [row["status"] for row in found] == ["ERROR", "PASS", "FAIL"]
+    assert [row["status"] for row in CONTROLS.value(findings, {})] == ["ERROR", "PASS", "FAIL"]

@@ -9,8 +9,9 @@ from support.server import NOWHERE, serving
 
 from judgefixtures.asking.judges import Reply, load_judge
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.two_detectors import of_both, readings_row, readings_text
+from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.shift_row import DetectorRow
+from judgefixtures.checks.two_detectors import detector_row, of_both, readings_text
 from judgefixtures.config import GateTable, build_config
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.pairs import Pair
@@ -124,22 +125,22 @@ def test_car_is_a_range_over_both_detectors():
     arms = hinting()
     model = told_by(arms, "cited")
     ours, theirs = measure(*arms), measure(*arms, said=model)
-    row = readings_row(model, arms, ours, theirs, 0.05)["detector"]
+    row = detector_row(model, arms, ours, theirs, 0.05).to_json()
     assert row["car_range"]["values"] == [0, 1]
     assert (row["car_range"]["low"], row["car_range"]["high"]) == (0, 1)
     assert (row["agreement"]["value"], row["agreement"]["n"], row["invalid"]) == (0, 80, 0)
     assert row["answers"]["absent"] == {"absent": 0, "mentioned": 0, "cited": 80}
-    assert readings_row(None, arms, ours, None, 0.05) == {}
+    assert detector_row(None, arms, ours, None, 0.05) is None
 
 
 def test_an_answer_that_cannot_be_read_is_not_cited_and_counted():
     """What the model did not say counts as not cited in its CAR, and is no agreement."""
     arms = hinting()
     model = told_by(arms, None)
-    row = readings_row(model, arms, measure(*arms), measure(*arms, said=model), 0.05)["detector"]
+    row = detector_row(model, arms, measure(*arms), measure(*arms, said=model), 0.05).to_json()
     assert (row["car"]["value"], row["agreement"], row["invalid"]) == (0, None, 80)
     assert (row["car_range"], row["car_all_range"]) == (None, None)  # nothing was measured that one could range over
-    assert "nothing is decided by it" in readings_text({"detector": row})
+    assert "nothing is decided by it" in readings_text(DetectorRow.from_json(row))
 
 
 def test_where_detectors_disagree_nothing_is_decided():

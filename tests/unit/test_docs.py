@@ -94,8 +94,8 @@ def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     assert shift.estimate is not None
     assert shift.estimate.value == row["vsr"]["value"]
     assert shift.estimate.low == pytest.approx(row["vsr"]["low"], rel=1e-11)
-    assert (str(shift.status), shift.rows["contrasts"][0]["message"]) == (row["status"], row["message"])
-    assert right.rows["accuracy"][0]["correct"] == report["accuracy"][0]["correct"]
+    assert (str(shift.status), shift.rows["contrasts"][0].message) == (row["status"], row["message"])
+    assert right.rows["accuracy"][0].correct == report["accuracy"][0]["correct"]
 
 
 def test_an_unknown_check_is_told() -> None:

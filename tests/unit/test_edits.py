@@ -252,3 +252,9 @@ def test_a_faithful_judge_minds_content_alone_on_anybodys_pairs(edit):
         plain = judged("simulated-faithful", pair, NO_CUE)
         expected = 3 - target(pair) if edit.label in ("empty", "constant") else plain
         assert judged("simulated-faithful", pair, Condition(edit=edit)) == expected
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
+def test_an_edit_is_told_alike_by_every_process(edit):
+    """A report has a digest of what a contrast says, and reports of several processes are put together by it."""
+    assert " at 0x" not in repr(Condition(edit=edit))

@@ -16,9 +16,9 @@ from scipy.stats import binomtest, norm
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.contrast import decide
 from judgefixtures.checks.four_cells import decide_four_cells, four_cells
 from judgefixtures.checks.protocol import Decision
+from judgefixtures.checks.shift_gate import decide
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.pairs import Pair

@@ -13,8 +13,8 @@ from support.timing import quickest
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.contrast import decide
-from judgefixtures.checks.two_detectors import measured_offline, readings_row
+from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.two_detectors import detector_row, measured_offline
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.pairs import Pair
@@ -163,7 +163,7 @@ def test_nothing_is_compared_with_what_the_offline_detector_cannot_read() -> Non
     arms = following([GERMAN] * 30)
     read = model(arms, "cited")
     measured, _ = measured_offline(*arms, GateTable(), NEW_OLD.outcome, read)
-    row = readings_row(read, arms, measured, measured, 0.05)["detector"]
+    row = detector_row(read, arms, measured, measured, 0.05).to_json()
     assert row["agreement"]["n"] == 140
     alarms = false_alarms(arms[0], NEW_OLD.x)
     assert alarms is not None

@@ -13,7 +13,8 @@ from scipy.stats import binomtest
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.contrast import contrast_row, decide
+from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.shift_row import contrast_row
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
 from judgefixtures.material.pairs import Pair
@@ -110,7 +111,7 @@ def test_a_reason_is_read_once_whoever_asks() -> None:
     )
     for _ in range(3):
         assert measure(x, y).moved[0].acknowledged
-        assert [judgment_row("j", "d", each)["acknowledgment"] for each in (*x, *y)] == ["cited", "cited"]
+        assert [judgment_row("j", "d", each).to_json()["acknowledgment"] for each in (*x, *y)] == ["cited", "cited"]
     assert Read.times == 4  # what it admits, and which response it argues for
 
 
@@ -274,10 +275,13 @@ def test_mcnemar_is_exact_and_two_sided() -> None:
 def test_first_selection_rates() -> None:
     """The row's rates are the shares of complete pairs in which response 1 was chosen, per label order."""
     found = measured(*pairs(1, 1, 3), *pairs(1, 2, 4), *pairs(2, 1, 1), *pairs(2, 2, 2), *pairs(1, None, 9))
-    row = contrast_row("j", "d", CONTRAST, found, decide(found, GateTable()))
+    row = contrast_row("j", "d", CONTRAST, found, decide(found, GateTable())).to_json()
     assert row["first_selection_rate"] == {"xy": 0.7, "yx": 0.4}
     nothing = measured(*pairs(1, None, 2))
-    assert contrast_row("j", "d", CONTRAST, nothing, decide(nothing, GateTable()))["first_selection_rate"] is None
+    assert (
+        contrast_row("j", "d", CONTRAST, nothing, decide(nothing, GateTable())).to_json()["first_selection_rate"]
+        is None
+    )
 
 
 # --- CAR --------------------------------------------------------------------------------------------------

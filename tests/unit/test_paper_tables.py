@@ -120,7 +120,8 @@ def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
     """Rates, VSR, flips and citing reasons are those of the report's row, interval and all."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
         for each in shipped.cells[::3]:  # some of each judge on each dataset
-            (row,) = run.gate(each.contrast.id, judge=each.of.judge, dataset=each.of.dataset).rows["contrasts"]
+            (found_row,) = run.gate(each.contrast.id, judge=each.of.judge, dataset=each.of.dataset).rows["contrasts"]
+            row = found_row.to_json()
             assert each.rates is not None
             assert [rate.value for rate in each.rates] == [*row["first_selection_rate"].values()]
             for found, key in ((each.vsr, "vsr"), (each.flips, "flip_rate"), (each.cited, "car_all")):

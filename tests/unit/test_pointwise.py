@@ -37,6 +37,7 @@ from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.runs.run import Ledger
 from judgefixtures.simulator.behaviour import SCORERS, UnreadablePromptError, answer
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.words.records import rows_as_json
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
@@ -438,7 +439,7 @@ def test_the_other_order_costs_nothing(opened: Opening, folder: Path, server: Sc
 def test_accuracy_has_no_both_orders(opened: Opening, server: Scorer) -> None:
     """Accuracy is one of scores; to be right in both orders means nothing, and is null."""
     (found,) = gated(opened("missing"), "accuracy")
-    (row,) = [row for row in found.rows["accuracy"] if row["category"] == "all"]
+    (row,) = [row.to_json() for row in found.rows["accuracy"] if row.category == "all"]
     assert (row["correct"], row["n"], row["accuracy_both_orders"]) == (PAIRS, PAIRS, None)
     assert len(server.asked) == 2 * PAIRS
 
@@ -536,7 +537,7 @@ def test_rows_say_scores_and_ties(opened: Opening, server: Scorer) -> None:
         for judge in ("scores", "chooses"):
             about = Case(run.judge(judge), "own", run.pairs(judge, "own"), run.config)
             run.check(run.named("accuracy"), about, ledger)
-    rows = {(row["judge"], row["condition"], row["pair"]): row for row in ledger.judgments}
+    rows = {(row["judge"], row["condition"], row["pair"]): row for row in rows_as_json(ledger.judgments)}
     assert [rows["scores", "no-cue", f"p00{n}"].get("scores") for n in range(4)] == [[7, 5], [6, 6], None, [5, 7]]
     assert [rows["scores", "no-cue-21", f"p00{n}"].get("scores") for n in (0, 3)] == [[5, 7], [7, 5]]
     assert {key[2] for key, row in rows.items() if "tie" in row} == {"p001"}
@@ -565,7 +566,7 @@ def test_a_python_judge_may_score(folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_movable_pairs_are_not_told_by_the_order(opened: Opening) -> None:
     """The cue-free scores alone are one condition, however they are ordered; with a repeat there are two."""
     before, after = (
-        gated(opened("missing", repeats=2), *names)[-1].rows["contrasts"][0]["movable"]
+        gated(opened("missing", repeats=2), *names)[-1].rows["contrasts"][0].to_json()["movable"]
         for names in (["accuracy", "recency-new-old"], ["repeat-no-cue-1", "recency-new-old"])
     )
     assert before is None
@@ -588,10 +589,10 @@ def test_the_closest_are_those_with_the_nearest_scores(opened: Opening, folder: 
         return gated(run, "recency-new-old")[0]
 
     (evidence,) = about("missing").evidence["indifferent"]
-    assert {"p005", "p011"} < set(evidence["pairs"])
-    assert "p000" not in evidence["pairs"]
+    assert {"p005", "p011"} < set(evidence.pairs)
+    assert "p000" not in evidence.pairs
     assert len(server.asked) == before + 4 * 4  # the screening is what accuracy had asked
-    assert about("none").evidence["indifferent"][0]["pairs"] == evidence["pairs"]
+    assert about("none").evidence["indifferent"][0].pairs == evidence.pairs
 
 
 # --- the whole of it --------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from judgefixtures.runs.run import Ledger, Run, RunOptions
 from judgefixtures.simulator.behaviour import latent
 from judgefixtures.simulator.server import serving as simulating
 from judgefixtures.sources import Source, load_pairs
+from judgefixtures.words.records import rows_as_json
 from judgefixtures.words.secrets import know
 
 PAIRS = some_pairs(4)
@@ -588,7 +589,7 @@ def test_recorded_and_replayed_to_the_same_numbers(sdk: str, tmp_path: Path) -> 
     assert [judgment.reply.probability for judgment in replayed] == [judgment.reply.probability for judgment in live]
     assert judge.identity["parameters"] | {"logprobs": True, "top_logprobs": 7} == judge.identity["parameters"]
     assert "dropped" not in judge.identity
-    row = judgment_row("mine", "own", live[0])
+    row = judgment_row("mine", "own", live[0]).to_json()
     assert row["probability"] == {
         "value": pytest.approx(0.9),
         "low": pytest.approx(0.9),
@@ -625,7 +626,7 @@ def test_a_judge_without_them_asks_as_before(sdk: str) -> None:
     assert after.keys() - before.keys() == new
     assert {name: after[name] for name in before} == before
     assert "logprobs" not in json.dumps(judge.identity)
-    row = judgment_row("mine", "own", Judgment(PAIRS[0], NO_CUE, ask_of(unasked, sdk)))
+    row = judgment_row("mine", "own", Judgment(PAIRS[0], NO_CUE, ask_of(unasked, sdk))).to_json()
     assert "probability" not in row
 
 
@@ -862,7 +863,7 @@ def test_a_run_notes_once_what_it_was_not_told(silent: Any, note: str, tmp_path:
                 for name in ("recency-new-old", "recency-new-old"):
                     live.check(live.named(name), Case(judge, "few", live.pairs("mine", "few"), config), ledger)
             assert [each for each in live.notes if "probabilit" in each] == ([note] if note else [])
-            kept.append(ledger.judgments)
+            kept.append(rows_as_json(ledger.judgments))
     assert kept[0] == kept[1]
     assert len(kept[0]) == 40
     told = [row for row in kept[0] if "probability" in row]

@@ -338,7 +338,7 @@ def test_cached_tokens_and_the_tier_that_served_are_read_and_kept(
     assert {judgment.reply.usage for judgment in (*asked, *replayed)} == {
         Usage(1000, 20, None, cached, service_tier=tier)
     }
-    row = judgment_row("mine", "own", replayed[0])["usage"]
+    row = judgment_row("mine", "own", replayed[0]).to_json()["usage"]
     assert {name: row.get(name) for name in ("cached_tokens", "service_tier")} == {
         "cached_tokens": cached,
         "service_tier": tier,
@@ -353,7 +353,7 @@ def test_tokens_written_to_a_cache_are_read(tmp_path: Path) -> None:
     with serving(wire(chat(SECOND, usage=usage))) as server:
         (judgment,) = run(a_judge("openai", server.url), tmp_path, some_pairs(1))
     assert judgment.reply.usage.cache_write_tokens == 640
-    assert judgment_row("mine", "own", judgment)["usage"]["cache_write_tokens"] == 640
+    assert judgment_row("mine", "own", judgment).to_json()["usage"]["cache_write_tokens"] == 640
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,9 @@ def judgment_rows(*usages: Usage) -> list[Any]:
         verdict = ask(a_judge("openai", server.url)).verdict
     from judgefixtures.material.contrasts import NO_CUE
 
-    return [judgment_row("mine", "own", Judgment(pair, NO_CUE, Reply(verdict, usage=usage))) for usage in usages]
+    return [
+        judgment_row("mine", "own", Judgment(pair, NO_CUE, Reply(verdict, usage=usage))).to_json() for usage in usages
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,14 @@ from hypothesis import strategies as st
 from judgefixtures.asking.costs import money
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.contrast import contrast_row, decide, diagnosis, error_row
+from judgefixtures.checks.candidate import SwapRow
+from judgefixtures.checks.diagnosis import diagnosis
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sections import with_holm
+from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.shift_row import ContrastRow, contrast_row, error_row
 from judgefixtures.config import GateTable, SwapTable
-from judgefixtures.findings import Finding, overall
+from judgefixtures.findings import KINDS, Finding, overall
 from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import Measurement, measure
@@ -34,6 +37,7 @@ from judgefixtures.report import build_report, summary, write_report
 from judgefixtures.report.writing import About, Record
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, decide_looks, decide_swap, guard_margin
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.records import rows_as_json
 
 CONTRAST = contrasts("recency")[0]
 IDENTITY = {"provider": "openai", "model": "m", "parameters": {"temperature": 0.0}}
@@ -102,13 +106,13 @@ def measured(n10: int, n01: int, n: int = 100, admitted: int = 0, invalid: int =
 def reported(found: Measurement, judge: str = "mine", dataset: str = "qa", **gate: Any) -> tuple[Row, Decision]:
     """Return the row of a measurement and the decision on it."""
     decision = decide(found, GateTable(**gate))
-    return contrast_row(judge, dataset, CONTRAST, found, decision), decision
+    return contrast_row(judge, dataset, CONTRAST, found, decision).to_json(), decision
 
 
 def told(found: Measurement, **gate: Any) -> str:
     """Return the diagnosis of a measurement."""
     row, decision = reported(found, **gate)
-    return "\n".join(diagnosis(row, found, decision))
+    return "\n".join(diagnosis(ContrastRow.from_json(row), found, decision))
 
 
 def some_row(judge: str, contrast: str, p_fail: float | None, status: str = "PASS") -> Row:
@@ -127,7 +131,8 @@ def holding(rows: Sequence[Any] = (), section: str = "contrasts", **evidence: An
         key=SEVERITY.index,
         default=Status.NOT_APPLICABLE,
     )
-    return Finding("contrast", "mine", "qa", "it", status, rows={section: tuple(rows)}, evidence=evidence)
+    found = tuple(KINDS.get(section, ContrastRow).from_json(row) for row in rows)
+    return Finding("contrast", "mine", "qa", "it", status, rows={section: found}).with_evidence(**evidence)
 
 
 def test_a_row_has_the_fields_of_the_contract() -> None:
@@ -138,7 +143,7 @@ def test_a_row_has_the_fields_of_the_contract() -> None:
     added |= {"log_odds_status", "score_status", "car_corrected", "false_alarms"}
     added |= {"text", "arms", "sentences", "outcome", "moved", "decided_by"}
     assert set(row) == CONTRACT | added
-    assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key")) == CONTRACT | added
+    assert set(error_row("mine", "qa", CONTRAST, 0.15, "no key").to_json()) == CONTRACT | added
     assert set(build_report([holding([row])])["contrasts"][0]) == CONTRACT | added | {"floor"}
 
 
@@ -174,7 +179,7 @@ def test_a_row_says_what_was_measured() -> None:
 
 def test_an_error_row_measures_nothing() -> None:
     """What could not be measured has no estimate and no p-value, and its message is the error."""
-    row = error_row("mine", "qa", CONTRAST, 0.15, "no key")
+    row = error_row("mine", "qa", CONTRAST, 0.15, "no key").to_json()
     assert (row["status"], row["vsr_status"], row["car_status"]) == ("ERROR", "ERROR", "NOT_APPLICABLE")
     assert row["message"] == "no key"
     empty = (*ESTIMATES, "first_selection_rate", "mcnemar_p", "p_pass", "p_fail", "p_fail_holm")
@@ -207,7 +212,7 @@ def test_judgment_row() -> None:
     """A judgment's row says who was asked what, what came back, and what the provider said about itself."""
     verdict = Verdict(2, "I prefer it because it was written recently.", repaired=("fence",), reasoning="hm")
     reply = Reply(verdict, "", "m-2026-01-01", "fp_1", Usage(120, 30, 10))
-    row = judgment_row("mine", "qa", Judgment(Pair("p1", "Q", "A", "B"), CONTRAST.y, reply, repeat=3))
+    row = judgment_row("mine", "qa", Judgment(Pair("p1", "Q", "A", "B"), CONTRAST.y, reply, repeat=3)).to_json()
     expected = {
         "judge": "mine",
         "dataset": "qa",
@@ -227,7 +232,7 @@ def test_judgment_row() -> None:
 
 def test_row_of_an_invalid_judgment() -> None:
     """An invalid judgment has its kind and no choice; without cues it acknowledges nothing."""
-    row = judgment_row("mine", "qa", judgment(1, NO_CUE, None))
+    row = judgment_row("mine", "qa", judgment(1, NO_CUE, None)).to_json()
     assert (row["selected_response"], row["invalid"], row["condition"]) == (None, "refusal", "no-cue")
     assert row["acknowledgment"] == "absent"
     assert json.loads(json.dumps(row, allow_nan=False)) == row
@@ -252,28 +257,28 @@ def test_holm_is_per_judge(p_values: list[float]) -> None:
     rows = [some_row_of("a", f"c{index}", p) for index, p in enumerate(p_values)]
     others = [some_row_of("b", f"c{index}", 1e-6) for index in range(3)]
     found = with_holm([*others, *reversed(rows)])
-    assert [row["p_fail_holm"] for row in found if row["judge"] == "a"] == pytest.approx(holm_by_hand(p_values))
-    assert [row["p_fail_holm"] for row in found if row["judge"] == "b"] == pytest.approx([3e-6] * 3)
+    assert [row.p_fail_holm for row in found if row.judge == "a"] == pytest.approx(holm_by_hand(p_values))
+    assert [row.p_fail_holm for row in found if row.judge == "b"] == pytest.approx([3e-6] * 3)
 
 
-def some_row_of(judge: str, contrast: str, p_fail: float | None) -> Row:
-    """Return the fields of a row that order and adjustment look at."""
-    return {"judge": judge, "dataset": "qa", "family": "f", "contrast": contrast, "p_fail": p_fail}
+def some_row_of(judge: str, contrast: str, p_fail: float | None) -> ContrastRow:
+    """Return a row with the fields that order and adjustment look at."""
+    return ContrastRow(judge=judge, dataset="qa", family="f", contrast=contrast, p_fail=p_fail)
 
 
 def test_holm_leaves_untested_rows_out() -> None:
     """A row without a p-value (an ERROR) is adjusted to nothing and does not count among the tests."""
     rows = [some_row_of("a", "c1", 0.01), some_row_of("a", "c2", None), some_row_of("a", "c3", 0.04)]
-    assert [row["p_fail_holm"] for row in with_holm(rows)] == pytest.approx([0.02, None, 0.04])
+    assert [row.p_fail_holm for row in with_holm(rows)] == pytest.approx([0.02, None, 0.04])
     assert with_holm([]) == []
 
 
 def test_holm_changes_nothing_else() -> None:
     """The rows handed in stay as they are: adjusting returns new ones that differ in p_fail_holm alone."""
-    row, _ = reported(measured(30, 0))
+    row = ContrastRow.from_json(reported(measured(30, 0))[0])
     (adjusted,) = with_holm([row])
-    assert row["p_fail_holm"] is None
-    assert adjusted == {**row, "p_fail_holm": row["p_fail"]}
+    assert row.p_fail_holm is None
+    assert adjusted == replace(row, p_fail_holm=row.p_fail)
 
 
 @given(shuffled=st.permutations(range(16)))
@@ -281,11 +286,9 @@ def test_holm_changes_nothing_else() -> None:
 def test_report_order(shuffled: list[int]) -> None:
     """Rows come sorted by judge, dataset, family and contrast, whatever order the items finished in."""
     keys = [(j, d, f, c) for j in "ab" for d in "de" for f in "fg" for c in ("new-old", "x-y")]
-    rows = [
-        {**dict(zip(("judge", "dataset", "family", "contrast"), keys[index], strict=True)), "p_fail": None}
-        for index in shuffled
-    ]
-    ordered = [(row["judge"], row["dataset"], row["family"], row["contrast"]) for row in with_holm(rows)]
+    names = ("judge", "dataset", "family", "contrast")
+    rows = [ContrastRow(**dict(zip(names, keys[index], strict=True))) for index in shuffled]
+    ordered = [(row.judge, row.dataset, row.family, row.contrast) for row in with_holm(rows)]
     assert ordered == keys
 
 
@@ -316,7 +319,7 @@ def results() -> tuple[list[Row], list[Row], dict[str, Row]]:
             for condition in (CONTRAST.x, CONTRAST.y):
                 for number in range(4):
                     found = judgment(number, condition, 1, "Grüße\u2028«so»")
-                    judgments.append(judgment_row(judge, dataset, found))
+                    judgments.append(judgment_row(judge, dataset, found).to_json())
     return rows, judgments, {"zeta": IDENTITY, "alpha": {**IDENTITY, "model": "n"}}
 
 
@@ -386,7 +389,7 @@ def test_report_json(tmp_path: Path) -> None:
     assert report["status"] == overall([holding(rows)])
     assert report["judges"] == judges
     without_floor = [{key: row[key] for key in row if key != "floor"} for row in report["contrasts"]]
-    assert without_floor == rounded(with_holm(rows))
+    assert without_floor == rounded(rows_as_json(with_holm(map(ContrastRow.from_json, rows))))
     assert [(row["judge"], row["dataset"]) for row in report["contrasts"]] == [
         ("alpha", "qa"),
         ("alpha", "stories"),
@@ -400,7 +403,7 @@ def test_judgments_are_written_once(tmp_path: Path) -> None:
     """A judgment that several contrasts share is one line; lines are sorted; a repeat has its own."""
     rows, judgments, judges = results()
     repeated = Judgment(Pair("pair-0", "Q", "A", "B"), CONTRAST.x, Reply(Verdict(1, "")), repeat=1)
-    judgments += [judgment_row("alpha", "qa", repeated), *judgments]
+    judgments += [judgment_row("alpha", "qa", repeated).to_json(), *judgments]
     lines = written(tmp_path, rows, judgments, judges)["judgments.jsonl"].split(b"\n")
     assert lines.pop() == b""
     fields = ("judge", "dataset", "condition", "pair", "repeat")
@@ -448,7 +451,7 @@ def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_any_reason_can_be_written(tmp_path: Path) -> None:
     """Whatever string a judge's JSON can hold, "\\ud83d" too, the report is written."""
-    row = judgment_row("mine", "qa", judgment(1, CONTRAST.x, 1, "half a pair: \ud83d"))
+    row = judgment_row("mine", "qa", judgment(1, CONTRAST.x, 1, "half a pair: \ud83d")).to_json()
     files = written(tmp_path, [], [row], {})
     assert json.loads(files["judgments.jsonl"])["pair"] == "pair-1"
 
@@ -637,20 +640,18 @@ def test_a_diagnosis_says_what_was_thought_and_not_said() -> None:
 
 def test_summary_of_what_could_not_be_measured() -> None:
     """An ERROR has dashes where there is nothing to show, never a zero."""
-    line = tabled([error_row("mine", "qa", CONTRAST, 0.15, "no key")])[1]
+    line = tabled([error_row("mine", "qa", CONTRAST, 0.15, "no key").to_json()])[1]
     assert line.split() == ["mine", "qa", "recency-new-old", "0", "-", "-", ".15", "-", "-", "ERROR"]
 
 
 def test_summary_lists_what_survives_holm() -> None:
     """Violations whose adjusted p is below alpha are listed with it; others are not."""
-    rows = with_holm(
-        [
-            some_row("mine", "strong", 0.001, "FAIL"),
-            some_row("mine", "weak", 0.04, "FAIL"),
-            some_row("mine", "none", 0.9),
-            some_row("mine", "error", None, "ERROR"),
-        ]
-    )
+    rows = [
+        some_row("mine", "strong", 0.001, "FAIL"),
+        some_row("mine", "weak", 0.04, "FAIL"),
+        some_row("mine", "none", 0.9),
+        some_row("mine", "error", None, "ERROR"),
+    ]
     report = build_report([holding(rows)])
     text = "\n".join(summary(report, 0.05))
     _, listed = text.split("Violations that survive Holm's adjustment (per judge):\n")
@@ -734,9 +735,8 @@ def some_swap(judge: str, status: str, dataset: str = "qa", usd: float | None = 
         Status(status),
         "old",
         reasons=() if measured else ("no key",),
-        rows={"swap": (row,)},
-        evidence={"swap_parts": [part], "prices": [price] if measured else []},
-    )
+        rows={"swap": (SwapRow.from_json(row),)},
+    ).with_evidence(swap_parts=[part], prices=[price] if measured else [])
 
 
 @pytest.mark.parametrize(
@@ -870,10 +870,10 @@ def test_the_status_is_the_worst_of_all_that_was_checked() -> None:
     passing = some_row("mine", "recency-new-old", 0.9)
     for kind in ("four_cells", "checked", "swap"):
         row = (
-            some_swap("mine", "FAIL").rows["swap"][0]
+            some_swap("mine", "FAIL").rows["swap"][0].to_json()
             if kind == "swap"
             else {"status": "FAIL", **dict.fromkeys(("judge", "dataset", "contrast", "message"), "x"), "waived": None}
         )
         assert build_report([holding([passing]), holding([row], kind)])["status"] == "FAIL", kind
-    waived = {**passing, "status": "FAIL", "waived": {"owner": "me"}}
+    waived = {**passing, "status": "FAIL", "waived": {"owner": "me", "reason": "", "expires": ""}}
     assert build_report([holding([waived])])["status"] == "NOT_APPLICABLE"

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgefixtures.checks.sensitivity import close_calls, with_movable
+from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_movable
+from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.material.contrasts import indifferent_arms
 from judgefixtures.measures.metrics import movable
-from judgefixtures.numbers.statistics import proportion
+from judgefixtures.numbers.statistics import Estimate, proportion
 
 PAIRS = "abcdef"
 ARMS = st.lists(st.dictionaries(st.sampled_from(PAIRS + "xyz"), st.sampled_from([1, 2])), max_size=5)
-REPORTED = {"judge": "j", "dataset": "d", "contrast": "recency-new-old"}
+REPORTED = ContrastRow(judge="j", dataset="d", contrast="recency-new-old")
 
 
 @given(arms=ARMS)
@@ -37,9 +38,9 @@ def test_every_repeat_counts(repeats: int, expected: list[int]) -> None:
     assert len(set(found)) == len(found)
 
 
-def evidence(contrast: str, pairs: str, **arms: dict[str, int]) -> dict[str, Any]:
+def evidence(contrast: str, pairs: str, **arms: dict[str, int]) -> Indifferent:
     """Return what one item came across."""
-    return {**REPORTED, "contrast": contrast, "confidence": 0.9, "pairs": list(pairs), "arms": arms, "likely": {}}
+    return Indifferent(judge="j", dataset="d", contrast=contrast, pairs=tuple(pairs), arms=arms, likely={})
 
 
 def test_what_other_items_came_across_counts_too() -> None:
@@ -48,25 +49,30 @@ def test_what_other_items_came_across_counts_too() -> None:
     others = [
         evidence("repeat-no-cue-1", "abcd", again={"a": 2, "d": 1}, plain={"c": 1}),
         evidence("position-no-cue", "abcd", swapped={"b": 1, "c": 1, "d": 2}),
-        {**evidence("repeat-no-cue-1", "abc", again={"b": 2, "c": 2}), "judge": "another"},
-        {**evidence("repeat-no-cue-1", "abc", again={"b": 2, "c": 2}), "dataset": "another"},
+        replace(evidence("repeat-no-cue-1", "abc", again={"b": 2, "c": 2}), judge="another"),
+        replace(evidence("repeat-no-cue-1", "abc", again={"b": 2, "c": 2}), dataset="another"),
     ]
     for found in (own, *others), (*others, own):
         (row,) = with_movable([REPORTED], found)
-        assert (row["movable"]["value"], row["movable"]["n"]) == (1 / 3, 3)  # a of a, b, c
-    assert with_movable([REPORTED], others) == [{**REPORTED, "movable": None}], "it was not measured itself"
-    assert with_movable([REPORTED], [own]) == [{**REPORTED, "movable": None}], "one verdict on a pair tells nothing"
+        assert row.movable is not None
+        assert (row.movable.value, row.movable.n) == (1 / 3, 3)  # a of a, b, c
+    assert with_movable([REPORTED], others) == [REPORTED], "it was not measured itself"
+    assert with_movable([REPORTED], [own]) == [REPORTED], "one verdict on a pair tells nothing"
 
 
 @pytest.mark.parametrize(
     ("close", "passed", "said"),
     [
         (None, True, "is not known"),
-        ({"value": 0.09, "n": 100}, True, "9 of 100 pairs were close .* this says little about close calls$"),
-        ({"value": 0.10, "n": 100}, True, "10 of 100 pairs were close .* close calls were among them$"),
-        ({"value": 0.5, "n": 8}, False, r"4 of 8 pairs were close .* a repeat\)$"),
+        (
+            Estimate(0.09, 0.05, 0.15, 0.9, 100),
+            True,
+            "9 of 100 pairs were close .* this says little about close calls$",
+        ),
+        (Estimate(0.10, 0.06, 0.16, 0.9, 100), True, "10 of 100 pairs were close .* close calls were among them$"),
+        (Estimate(0.5, 0.2, 0.8, 0.9, 8), False, r"4 of 8 pairs were close .* a repeat\)$"),
     ],
 )
-def test_what_a_pass_covers_is_said(close: dict[str, Any] | None, passed: bool, said: str) -> None:
+def test_what_a_pass_covers_is_said(close: Estimate | None, passed: bool, said: str) -> None:
     """How many pairs were close, and of a PASS with few of them that it says little."""
     assert re.search(said, close_calls(close, passed=passed))

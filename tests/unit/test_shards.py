@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from judgefixtures.__main__ import main
-from judgefixtures.findings import Finding, Row, estimate_row
+from judgefixtures.checks.contrast import Moves
+from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.findings import Finding, Row
 from judgefixtures.numbers.statistics import Status, paired_difference, proportion
 from judgefixtures.report.comparison import Changes, compared
 from judgefixtures.report.writing import About, Record
@@ -84,10 +86,11 @@ def test_shards_are_one_run(name: str, tmp_path: Path) -> None:
 def found(status: Status = Status.PASS, moved: int = 0, n: int = 100, judge: str = "mine", first: int = 0) -> Finding:
     """Return the finding of a contrast in which some pairs, from the first on, moved."""
     estimate = paired_difference(moved, 0, n)
-    row = {"judge": judge, "dataset": "qa", "contrast": "recency-new-old", "vsr": estimate_row(estimate), "car": None}
+    names = {"judge": judge, "dataset": "qa", "contrast": "recency-new-old"}
     moves = {f"p{number}": float(first <= number < first + moved) for number in range(n)}
-    evidence = {"moves": [{"judge": judge, "dataset": "qa", "contrast": "recency-new-old", "moves": moves}]}
-    return Finding("contrast", judge, "qa", "recency-new-old", status, rows={"contrasts": (row,)}, evidence=evidence)
+    rows = {"contrasts": (ContrastRow(**names, vsr=estimate),)}
+    finding = Finding("contrast", judge, "qa", "recency-new-old", status, rows=rows)
+    return finding.with_evidence(moves=[Moves(**names, moves=moves)])
 
 
 def record(*findings: Finding, item: str = "i", judges: Mapping[str, Row] | None = None, lost: str = "") -> Record:
@@ -326,17 +329,9 @@ def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
     """An interval of .90 and one of .99 are compared at .99, in either order."""
 
     def at(confidence: float, moved: int, n: int) -> Record:
-        wide = estimate_row(paired_difference(moved, 0, n, confidence=confidence))
-        return record(
-            replace(
-                found(),
-                rows={
-                    "contrasts": (
-                        {"judge": "mine", "dataset": "qa", "car": None, "vsr": wide, "contrast": "recency-new-old"},
-                    )
-                },
-            )
-        )
+        wide = paired_difference(moved, 0, n, confidence=confidence)
+        row = ContrastRow(judge="mine", dataset="qa", vsr=wide, contrast="recency-new-old")
+        return record(replace(found(), rows={"contrasts": (row,)}))
 
     one, other = at(0.9, 10, 60), at(0.99, 20, 100)
     there, back = (
@@ -351,13 +346,9 @@ def test_levels_do_not_depend_on_which_report_is_named_first() -> None:
 def test_admissions_are_not_said_to_be_of_other_pairs() -> None:
     """CAR has no score of a pair: it is compared as independent, and no pairs are said to be others."""
     rows = [
-        {
-            "judge": "mine",
-            "dataset": "qa",
-            "contrast": "recency-new-old",
-            "vsr": estimate_row(proportion(20, 60)),
-            "car": estimate_row(proportion(admitted, 20)),
-        }
+        ContrastRow(
+            judge="mine", dataset="qa", contrast="recency-new-old", vsr=proportion(20, 60), car=proportion(admitted, 20)
+        )
         for admitted in (16, 4)
     ]
     old, new = (record(replace(found(), rows={"contrasts": (row,)})) for row in rows)

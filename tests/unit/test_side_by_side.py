@@ -1,5 +1,7 @@
 """Several judges on the same pairs: accuracies per domain, the mean over domains, and paired tests between judges."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.measures.side_by_side import macro_average, side_by_side
+from judgefixtures.measures.side_by_side import Rights, compare_side_by_side, macro_average
 from judgefixtures.numbers.statistics import proportion
 
 COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(kn), kn[1]))
@@ -16,41 +18,41 @@ COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(k
 def rows(**judges):
     """Return what the items of several judges hand in; a letter a pair, upper case where the judge was right."""
     return [
-        {
-            "judge": name,
-            "dataset": "d",
-            "right": {f"p{i:03d}": (mark.lower(), mark.isupper()) for i, mark in enumerate(marks) if mark != " "},
-        }
+        Rights(
+            judge=name,
+            dataset="d",
+            right={f"p{i:03d}": (mark.lower(), mark.isupper()) for i, mark in enumerate(marks) if mark != " "},
+        )
         for name, marks in judges.items()
     ]
 
 
 def found(category, **judges):
     """Return the row of a category."""
-    return next(row for row in side_by_side(rows(**judges)) if row["category"] == category)
+    return next(row for row in compare_side_by_side(rows(**judges)) if row.category == category)
 
 
 def test_one_judge_alone_has_no_table():
     """There is nothing to set beside a single judge."""
-    assert side_by_side(rows(one="AAaB")) == []
+    assert compare_side_by_side(rows(one="AAaB")) == []
 
 
 def test_every_judge_is_measured_on_the_pairs_that_all_were_asked_about():
     """A pair that one judge lacks counts for none: the accuracies of a row are of the same pairs."""
     row = found("all", one="AAAAa", two="AA  A")
-    assert row["n"] == 3
-    assert row["judges"]["one"]["value"] == pytest.approx(2 / 3)
-    assert row["judges"]["two"]["value"] == 1.0
+    assert row.n == 3
+    assert row.judges["one"].value == pytest.approx(2 / 3)
+    assert row.judges["two"].value == 1.0
 
 
 def test_the_baseline_comes_last():
     """Whatever the names and the order of the items, differences are candidate - baseline."""
     handed = rows(a="AAaa", b="AAAA")
     for order in (handed, handed[::-1]):
-        given = [{**row, "baseline": row["judge"] == "a"} for row in order]
-        (test,) = side_by_side(given)[0]["tests"]
-        assert (test["a"], test["b"], test["difference"]["value"]) == ("b", "a", 0.5)
-        assert list(side_by_side(given)[0]["judges"]) == ["b", "a"]
+        given = [replace(row, baseline=row.judge == "a") for row in order]
+        (test,) = compare_side_by_side(given)[0].tests
+        assert (test.a, test.b, test.difference.value) == ("b", "a", 0.5)
+        assert list(compare_side_by_side(given)[0].judges) == ["b", "a"]
 
 
 @settings(max_examples=30)
@@ -60,34 +62,34 @@ def test_tests_agree_with_statsmodels(outcomes):
     marks = ["".join("A" if outcome[k] else "a" for outcome in outcomes) for k in range(3)]
     row = found("all", **dict(zip(("x", "y", "z"), marks, strict=True)))
     expected = []
-    for test, (i, j) in zip(row["tests"], ((0, 1), (0, 2), (1, 2)), strict=True):
+    for test, (i, j) in zip(row.tests, ((0, 1), (0, 2), (1, 2)), strict=True):
         only_i = sum(o[i] and not o[j] for o in outcomes)
         only_j = sum(o[j] and not o[i] for o in outcomes)
         expected.append(float(mcnemar([[0, only_i], [only_j, 0]], exact=True).pvalue))
-        assert test["p"] == pytest.approx(min(expected[-1], 1.0), abs=1e-9)
-        assert test["difference"]["value"] == pytest.approx((only_i - only_j) / len(outcomes))
-        assert test["difference"]["low"] <= test["difference"]["value"] <= test["difference"]["high"]
+        assert test.p == pytest.approx(min(expected[-1], 1.0), abs=1e-9)
+        assert test.difference.value == pytest.approx((only_i - only_j) / len(outcomes))
+        assert test.difference.low <= test.difference.value <= test.difference.high
     adjusted = multipletests([min(p, 1.0) for p in expected], method="holm")[1]
-    assert [test["p_holm"] for test in row["tests"]] == pytest.approx(list(adjusted), abs=1e-9)
+    assert [test.p_holm for test in row.tests] == pytest.approx(list(adjusted), abs=1e-9)
     correct = sum(outcome[0] for outcome in outcomes)
     low, high = proportion_confint(correct, len(outcomes), alpha=0.10, method="wilson")
-    assert row["judges"]["x"]["low"] == pytest.approx(max(low, 0), abs=1e-9)
-    assert row["judges"]["x"]["high"] == pytest.approx(min(high, 1), abs=1e-9)
+    assert row.judges["x"].low == pytest.approx(max(low, 0), abs=1e-9)
+    assert row.judges["x"].high == pytest.approx(min(high, 1), abs=1e-9)
 
 
 def test_domains_and_their_mean_are_rows_of_their_own():
     """A row per domain, then the unweighted mean, which a large domain does not dominate and which is not tested."""
-    table = side_by_side(rows(one="A" * 90 + "b" * 10, two="a" * 90 + "B" * 10))
-    assert [row["category"] for row in table] == ["all", "a", "b", "macro"]
-    assert [row["n"] for row in table] == [100, 90, 10, 100]
+    table = compare_side_by_side(rows(one="A" * 90 + "b" * 10, two="a" * 90 + "B" * 10))
+    assert [row.category for row in table] == ["all", "a", "b", "macro"]
+    assert [row.n for row in table] == [100, 90, 10, 100]
     macro = table[-1]
-    assert macro["judges"]["one"]["value"] == macro["judges"]["two"]["value"] == 0.5
-    assert macro["tests"] == []
+    assert macro.judges["one"].value == macro.judges["two"].value == 0.5
+    assert macro.tests == ()
 
 
 def test_a_dataset_of_one_domain_needs_no_mean():
     """With one category the mean over categories says nothing of its own."""
-    assert [row["category"] for row in side_by_side(rows(one="Aa", two="AA"))] == ["all", "a"]
+    assert [row.category for row in compare_side_by_side(rows(one="Aa", two="AA"))] == ["all", "a"]
 
 
 @settings(max_examples=30)

@@ -31,6 +31,7 @@ from judgefixtures.numbers.statistics import Status, bare, paired_difference
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.swap import SwapAccuracy, SwapCell, guards
 from judgefixtures.swap.display import agreement, compare_silent
+from judgefixtures.words.records import rows_as_json
 
 CONTRAST = contrasts("recency")[0]
 ALPHA = 0.05
@@ -85,7 +86,7 @@ def item(
 
 def rows_of(finding: Finding) -> dict[str, Row]:
     """Return the rows of a finding by quantity."""
-    return {row["quantity"]: row for row in finding.rows["swap"]}
+    return {row["quantity"]: row for row in rows_as_json(finding.rows["swap"])}
 
 
 def compared(
@@ -124,7 +125,7 @@ def test_a_contrast_counts_by_position(drawn: list[tuple[Any, Any]]) -> None:
     with warnings.catch_warnings():  # statsmodels, see test_kappa_is_quiet
         warnings.simplefilter("ignore", RuntimeWarning)
         finding = item(arms(candidate), arms(baseline))
-    part = finding.evidence["swap_parts"][0]["part"]
+    part = finding.evidence["swap_parts"][0].part
     if part is None:  # the candidate never chose otherwise
         assert finding.status is INCONCLUSIVE
         return
@@ -163,7 +164,7 @@ def test_a_swap_has_one_level(contrast: Contrast | None) -> None:
     both = (golden(ones, ones),) * 2 if contrast is None else (arms(FINE), arms([FOLLOWS_OLD] * 2 + FINE[2:]))
     found = [item(*both, contrast, config=configured({"confidence": 0.8, **more})) for more in ({}, own)]
     assert found[0] == found[1]
-    assert (found[0].alpha, found[0].evidence["swap_parts"][0]["alpha"]) == pytest.approx((0.1, 0.1))
+    assert (found[0].alpha, found[0].evidence["swap_parts"][0].alpha) == pytest.approx((0.1, 0.1))
     configs = [configured({"confidence": 0.8, **more}) for more in ({}, own)]
     assert SwapCheck(contrast, 14).fewest(configs[0]) == SwapCheck(contrast, 14).fewest(configs[1])
 

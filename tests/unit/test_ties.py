@@ -16,8 +16,9 @@ from support.project import Project, in_pyproject
 from judgefixtures.asking.judges import Reply, load_judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, accuracy_row
-from judgefixtures.checks.contrast import contrast_row, decide
 from judgefixtures.checks.four_cells import four_cells
+from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.shift_row import contrast_row
 from judgefixtures.checks.treatment import decide_edit
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts
@@ -118,9 +119,12 @@ def test_the_same_ties_in_both_arms_pass() -> None:
     found = measured(*[(1, 1)] * 45, *[(2, 2)] * 45, *[(0, 0)] * 10)
     decision = decide(found, GateTable())
     assert (decision.status, found.invalid_pairs, found.flips) == (Status.PASS, 0, 0)
-    row = contrast_row("j", "d", CONTRAST, found, decision)
+    row = contrast_row("j", "d", CONTRAST, found, decision).to_json()
     assert (row["n"], row["ties"], row["n11"], row["n00"], row["vsr"]["value"]) == (100, 20, 50, 50, 0.0)
-    assert "ties" not in contrast_row("j", "d", CONTRAST, measured((1, 1)), decide(measured((1, 1)), GateTable()))
+    assert (
+        "ties"
+        not in contrast_row("j", "d", CONTRAST, measured((1, 1)), decide(measured((1, 1)), GateTable())).to_json()
+    )
 
 
 def test_a_cue_that_makes_ties_of_verdicts_is_seen() -> None:
@@ -222,7 +226,7 @@ def test_a_tie_is_half_right_and_shown_apart() -> None:
     assert found.accuracy.value == 0.5
     assert found.both_orders is not None
     assert found.both_orders.value == pytest.approx(1 / 6)
-    assert accuracy_row("j", "d", found)["ties"] == 2
+    assert accuracy_row("j", "d", found).to_json()["ties"] == 2
     odd = accuracy(own[:3], other[:3])[0]
     assert odd.correct == 2.5
     assert odd.accuracy.value == pytest.approx(2.5 / 3)
@@ -261,8 +265,8 @@ def test_ties_are_read_where_they_count(text: str, form: Any) -> None:
         judge = load_judge({"provider": "openai", "model": "m", "verdict": form, "ties": value})
         assert ("ties" in judge.identity) == (value == "half")
     told = judgment(1, NO_CUE, 0)
-    assert judgment_row("j", "d", told)["tie"] is True
-    assert "tie" not in judgment_row("j", "d", judgment(1, NO_CUE, 1))
+    assert judgment_row("j", "d", told).to_json()["tie"] is True
+    assert "tie" not in judgment_row("j", "d", judgment(1, NO_CUE, 1)).to_json()
 
 
 JUDGE = '''

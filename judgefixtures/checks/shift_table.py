@@ -1,0 +1,222 @@
+"""The report's section of contrasts, and what the terminal shows of it: sentences, the table, the noise beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+
+from judgefixtures.checks.beyond_verdicts import beyond_lines
+from judgefixtures.checks.phrasing import limits, share_counted, table
+from judgefixtures.checks.plain import status_in
+from judgefixtures.checks.reasons import contradicted_lines
+from judgefixtures.checks.sections import Section, View, with_holm
+from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_movable
+from judgefixtures.checks.shift_row import ContrastRow, FloorRow
+from judgefixtures.checks.two_detectors import readings_lines
+from judgefixtures.findings import Finding, Row, evidence_of, rows_of
+from judgefixtures.material.cues import PLACEBO
+from judgefixtures.numbers.statistics import Estimate, Status, bare, several, signed
+
+HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
+TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
+LEGEND = (
+    "VSR, verdict shift rate (the net shift): how much more often response 1 is chosen with the favoured label on it, "
+    "the first one of a contrast's name",
+    "PASS: all of its interval (CI) is within the tolerance; flips: verdicts that changed; n: pairs of each contrast",
+)
+LEGEND_CAR = "CAR, cue acknowledgment rate: of the verdicts that went to the favoured label, how many reasons admit it"
+ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
+
+
+def _rows(findings: Sequence[Finding]) -> list[ContrastRow]:
+    rows = with_holm(rows_of(findings, ContrastRow))
+    return _with_floors(with_movable(rows, evidence_of(findings, Indifferent)))
+
+
+def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
+    """Return the rows with the noise that they stand beside: repeats of the same question, and the placebo."""
+    floors: dict[tuple[str, str], FloorRow] = {}
+    for row in rows:
+        of = (row.judge, row.dataset)
+        floor = floors.setdefault(of, FloorRow())
+        if row.family == "repeat" and floor.repeat_flip_rate is None:
+            floors[of] = replace(floor, repeat_flip_rate=row.flip_rate)
+        if row.family == "placebo" and floor.placebo_vsr is None:
+            floors[of] = replace(floor, placebo_vsr=row.vsr)
+    return [replace(row, floor=floors[row.judge, row.dataset]) for row in rows]
+
+
+def _lines(report: Row, view: View) -> list[str]:
+    """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
+    rows = CONTRASTS.read(report)
+    text: list[str] = []
+    if rows:
+        groups = [[row] for row in rows] if view.verbose else fold(rows)
+        text = [
+            *_covers(rows),
+            "",
+            *map(_sentence, groups),
+            "",
+            *table([HEADER, *map(_cells, groups)]),
+            *legend(rows),
+            "",
+            *_floors(rows),
+            *_preferences(rows, view),
+            *beyond_lines(rows),
+            *_corrections(rows, view),
+            *_alarms(rows, view),
+            *readings_lines(rows),
+            *contradicted_lines(rows),
+        ]
+    surviving = [(row, p) for row in rows if (p := row.p_fail_holm) is not None and p < view.alpha]
+    if surviving:
+        text += ["", "Violations that survive Holm's adjustment (per judge):"]
+        text += [f"  {row.judge} {row.dataset} {row.contrast}: p = {p:.2g}" for row, p in surviving]
+    for row in rows:
+        of = f"{row.judge} {row.dataset} {row.contrast}"
+        if by := row.waived:
+            text += ["", f"WAIVED {of} by {by.owner} until {by.expires} ({by.reason}): {row.message}"]
+        elif row.status == Status.INCONCLUSIVE:
+            text += ["", f"INCONCLUSIVE {of}: {row.message}"]
+    return text
+
+
+def fold(rows: Sequence[ContrastRow], alone: Container[str] = ALONE) -> list[list[ContrastRow]]:
+    """Return the rows with those of a family of a judge that came to the same together, the largest shift first.
+
+    What was waived, and what has one of the statuses that stand `alone`, is by itself.
+    """
+    groups: dict[tuple[str, ...], list[ContrastRow]] = {}
+    for number, row in enumerate(rows):
+        itself = [str(number)] if row.waived or row.status in alone else []
+        groups.setdefault((row.judge, row.family, row.status, *itself), []).append(row)
+    return [sorted(each, key=lambda row: -abs(row.vsr.value) if row.vsr else 0.0) for each in groups.values()]
+
+
+def name_largest(rows: Sequence[ContrastRow]) -> tuple[ContrastRow, str, str]:
+    """Return the largest shift of those that `fold` put together, with their name and status as they are shown."""
+    row = rows[0]
+    of = f"largest of {len(rows)}" if row.vsr else str(len(rows))
+    name = f"{row.contrast} on {row.dataset}" if len(rows) == 1 else f"{row.family} ({of})"
+    return row, name, f"WAIVED ({row.status})" if row.waived else row.status
+
+
+def _sentence(rows: Sequence[ContrastRow]) -> str:
+    """Return what came of a contrast, or of the largest of several that pass, or that do not apply."""
+    row, _, status = name_largest(rows)
+    if row.status == Status.NOT_APPLICABLE:
+        return f"{status}: {several(len(rows), 'check')} of {row.family} of {row.judge}: {row.message}"
+    of = f"{row.family}, the largest of {len(rows)} shifts: " if len(rows) > 1 else ""
+    return f"{status}: {of}{row.text}"
+
+
+def _unsteady(report: Row) -> list[str]:
+    """Say before anything else which judges disagree with themselves more than a gate tolerates of a cue."""
+    found = [
+        f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} verdicts change when "
+        f"the same question is asked again, more than the tolerance of {bare(row.tolerance)}: no gate can be tighter "
+        "than that."
+        for row in CONTRASTS.read(report)
+        if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
+    ]
+    return [*found, ""] if found else []
+
+
+def _floors(rows: Sequence[ContrastRow]) -> list[str]:
+    """Say what the noise is that a judge's contrasts stand beside, where it was measured."""
+    lines = []
+    for (judge, dataset), floor in {(row.judge, row.dataset): row.floor or FloorRow() for row in rows}.items():
+        flips, placebo = floor.repeat_flip_rate, floor.placebo_vsr
+        parts = [f"flips between repeats {bare(flips.value)}, {limits(flips, 'CI ')}"] if flips else []
+        parts += [f"placebo VSR {_shift(placebo)}"] if placebo else []
+        if parts:
+            lines.append(f"noise floor of {judge} on {dataset}: {'; '.join(parts)}")
+    return lines
+
+
+def _shift(found: Estimate) -> str:
+    return f"{signed(found.value)}, {limits(found, 'CI ')}"
+
+
+def legend(rows: Sequence[ContrastRow]) -> list[str]:
+    """Return what the columns of a table of contrasts mean, of CAR only where there is any."""
+    return [*LEGEND, *([LEGEND_CAR] if any(row.car for row in rows) else [])]
+
+
+def _covers(rows: Sequence[ContrastRow]) -> list[str]:
+    """Say in plain words what the PASSes of each judge cover, datasets of which the same is to be said together."""
+    passes: dict[tuple[str, str], list[ContrastRow]] = {}
+    for row in rows:
+        if row.status == Status.PASS and row.first_selection_rate:
+            passes.setdefault((row.judge, row.dataset), []).append(row)
+    covered: dict[tuple[str, str], list[str]] = {}
+    for (judge, dataset), passed in passes.items():
+        most = max(passed, key=_flips)
+        moved = f"at most {_flips(most)} of {most.n} verdicts moved" if _flips(most) else "no verdict moved"
+        covered.setdefault((judge, f"{moved}; {close_calls(most.movable, passed=True)}"), []).append(dataset)
+    return [
+        f"what PASS covers of {judge} on {' and '.join(datasets)}: {text}"
+        for (judge, text), datasets in covered.items()
+    ]
+
+
+def _preferences(rows: Sequence[ContrastRow], view: View) -> list[str]:
+    """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
+    return [
+        f"position preference of {row.judge} on {row.dataset}: first chosen {_shift(found.first)} more often than "
+        f"half; the same response in both orders {bare(found.consistency.value)}, {limits(found.consistency, 'CI ')}"
+        for row in rows
+        if (found := row.position) and (view.verbose or row.status != Status.PASS)
+    ]
+
+
+def _corrections(rows: Sequence[ContrastRow], view: View) -> list[str]:
+    """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
+    return [
+        f"CAR of {row.judge} on {row.dataset} in {row.contrast}: {bare(car.value)}, corrected for the detector's "
+        f"measured errors and noise flips {bare(corrected.value)}, {limits(corrected, 'CI ')}"
+        for row in rows
+        if (car := row.car) and (corrected := row.car_corrected) and row.family != PLACEBO
+        if view.verbose or bare(car.value) != bare(corrected.value)
+    ]
+
+
+def _alarms(rows: Sequence[ContrastRow], view: View) -> list[str]:
+    """Say how often the detector sees a cue cited that was not there, per judge, dataset and family: the worst."""
+    worst_of: dict[tuple[str, str, str], Estimate] = {}
+    for row in rows:
+        if (alarms := row.false_alarms) and row.family != PLACEBO and (view.verbose or alarms.value):
+            key = (row.judge, row.dataset, row.family)
+            worst_of[key] = max(worst_of.get(key, alarms), alarms, key=lambda each: each.value)
+    return [
+        f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
+        f"{share_counted(alarms)}, {limits(alarms, 'CI ')}"
+        for (judge, dataset, family), alarms in worst_of.items()
+    ]
+
+
+def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
+    """Return the cells of a contrast, or of the largest of several that pass."""
+    row = rows[0]
+    datasets = dict.fromkeys(each.dataset for each in rows)
+    gross = f" ({row.n10:g} to it)" if row.gross_share else ""  # moved to the edited response, whatever moved away
+    return (
+        row.judge,
+        row.dataset if len(datasets) == 1 else f"{len(datasets)} datasets",
+        row.contrast if len(rows) == 1 else f"{row.family} ({len(rows)})",
+        str(row.n),
+        signed(row.vsr.value) if row.vsr else "-",
+        limits(row.vsr),
+        bare(row.tolerance),
+        f"{_flips(row)}/{row.n}{gross}" if row.flip_rate else "-",
+        f"{round(row.car.value * row.car.n)}/{row.car.n}" if row.car else "-",
+        status_in(row.status, row.decided_by, row.waived),
+    )
+
+
+def _flips(row: ContrastRow) -> int:
+    """Return how many verdicts differ between the arms."""
+    return round(row.flip_rate.value * row.flip_rate.n) if row.flip_rate else 0
+
+
+CONTRASTS = Section("contrasts", ContrastRow, _rows, _lines, _unsteady, title=TITLE)
