@@ -1,4 +1,5 @@
-# `make gate` is the main job, `make test` is everything. Both create what they need, once.
+# `make gate` is the main job; `make quick`, `make test` and `make test-slow` test the package. Each creates what it needs,
+# once.
 PYTHON ?= python3
 VENV ?= .venv
 RUN = . $(VENV)/bin/activate &&
@@ -9,14 +10,23 @@ CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
+TEST = pytest -n 2 --dist worksteal
+# Where it is set, every process that a test starts would compile the whole package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gate test cassettes record-paper paper browser bench operating-characteristics real-server clean
+.PHONY: gate quick test test-slow cassettes record-paper paper browser bench operating-characteristics real-server clean
 
 gate: $(READY)  ## replay the default judge: does it read, and do label, date or order move its verdicts?
 	$(RUN) pytest -k "cue or position"
 
-test: $(READY)  ## lint, types, unit tests and the suite itself
-	$(RUN) ruff check . && ruff format --check . && mypy && pytest -n 2 tests/unit tests/judge
+quick: $(READY)  ## between two edits: lint, and the unit tests that start nothing (a minute and a half at most)
+	$(RUN) ruff check . && ruff format --check . && $(TEST) -m "not whole and not slow" tests/unit
+
+test: $(READY)  ## before a commit: lint, types, unit tests but for the slow ones, and the suite itself (six minutes)
+	$(RUN) ruff check . && ruff format --check . && mypy && $(TEST) -m "not slow" tests/unit tests/judge
+
+test-slow: $(READY)  ## the unit tests that `make test` leaves out: kills, sweeps, long simulations, the documentation's commands
+	$(RUN) $(TEST) -m slow tests/unit
 
 browser: $(READY)  ## report.html in Chromium (Debian: chromium and chromium-driver): nothing of its data runs, and it opens quickly
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'

@@ -8,6 +8,7 @@ whatever came from outside is text: jinja2 escapes it in the page, and page.js w
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,6 +61,7 @@ def _source(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
+@functools.cache
 def _templates() -> Any:
     """Return the templates: every value is escaped that is not marked as safe, and a name that is missing an error."""
     import jinja2

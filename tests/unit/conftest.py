@@ -1,6 +1,8 @@
 """What holds for all unit tests: a slow machine is not a failure, and what takes long is marked."""
 
+import gc
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +18,11 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2] / "benchm
 pytest.register_assert_rewrite("support")
 
 from support.asking import quick_and_alone  # noqa: E402, F401 (a fixture, for modules that name it in usefixtures)
+from support.preloaded import read_no_certificates  # noqa: E402
 
 from judgefixtures.words import secrets  # noqa: E402
+
+read_no_certificates()
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +34,19 @@ def _own_secrets() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs pytest inside of a test: `-m "not whole"` is for the minutes between two edits."""
+    """Mark what runs pytest or asks a server, and what `make test` leaves out of many cases."""
+    seen: Counter[str] = Counter()
     for item in items:
-        if "pytester" in getattr(item, "fixturenames", ()):
+        if {"pytester", "quick_and_alone"} & {*getattr(item, "fixturenames", ())}:
             item.add_marker("whole")
+        if sampled := item.get_closest_marker("sampled"):
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % sampled.args[0]:
+                item.add_marker("slow")
+            seen[test] += 1
+
+
+def pytest_collection_finish() -> None:
+    """Collect no garbage among thousands of items: they stay, and runs of pytest in a test look for garbage often."""
+    gc.collect()
+    gc.freeze()

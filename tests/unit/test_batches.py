@@ -140,6 +140,7 @@ def office() -> Iterator[PostOffice]:
 # --- sending and collecting -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_what_is_missing_is_sent_waited_for_and_collected(
     sdk: str, office: PostOffice, pytester: pytest.Pytester
@@ -185,6 +186,7 @@ def test_what_is_missing_is_sent_waited_for_and_collected(
     assert len(office.asked) == asked
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_answers_are_the_ordinary_recordings_and_say_how_they_were_asked(
     sdk: str, office: PostOffice, pytester: pytest.Pytester
@@ -211,6 +213,7 @@ def test_answers_are_the_ordinary_recordings_and_say_how_they_were_asked(
     assert "Question" not in (project.cassettes / "batches.jsonl").read_text()
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_a_recording_by_batch_replays_to_the_same_report_bytes(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
@@ -266,6 +269,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.whole
 @pytest.mark.parametrize("where", [*SDKS, "google in a file"])
 @pytest.mark.parametrize("fault", FAULTS)
@@ -338,6 +342,7 @@ def test_an_answer_of_nothing_is_asked_again_as_often_as_at_once(pytester: pytes
     assert Counter(row["invalid"] for row in last.rows("judgments")) == {None: 8, "empty": 2}
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
     sdk: str, office: PostOffice, pytester: pytest.Pytester
@@ -389,6 +394,7 @@ def lying(office: PostOffice, lie: Callable[[str, Reply], Reply | None]) -> None
     office.desk.handle = lied  # type: ignore[method-assign]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shown", [{"id": "batch_1", "status": "queued"}, {"object": "list"}, {"status": 7}])
 def test_a_state_that_nobody_knows_is_no_end(
     shown: dict[str, Any], office: PostOffice, pytester: pytest.Pytester
@@ -460,6 +466,7 @@ def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads
     assert len(office.desk.batches) == 2
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_a_line_that_is_no_text_leaves_the_others_to_be_read(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
@@ -502,6 +509,7 @@ FILLED = {
 }
 
 
+@pytest.mark.sampled(4)
 @each_sdk
 @pytest.mark.parametrize("case", FILLED)
 def test_as_many_lines_as_there_are_questions_are_not_all_answers(
@@ -547,6 +555,7 @@ def unreadable(office: PostOffice, sdk: str) -> Callable[[], None]:
     return lambda: setattr(office.desk, "say", office.say)
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_an_answer_that_nobody_can_read_ends_no_collection(
     sdk: str, office: PostOffice, pytester: pytest.Pytester
@@ -798,6 +807,7 @@ def test_a_batch_that_may_have_been_made_is_looked_for(
     assert len(asked) == len(office.desk.batches) == 1
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("status", [400, 408, 409, 429, 502])
 @each_sdk
 def test_a_gateway_that_made_a_batch_and_gave_up_costs_nothing_twice(
@@ -841,6 +851,7 @@ def unlisted(path: str, reply: Reply) -> Reply | None:
     )
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_a_batch_that_no_list_shows_is_asked_for_again_when_it_would_have_ended(
     sdk: str, office: PostOffice, pytester: pytest.Pytester
@@ -993,6 +1004,7 @@ def test_a_status_is_read_however_it_is_written(status: Any, office: PostOffice,
     assert len(office.desk.batches) == 1
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
@@ -1019,6 +1031,7 @@ def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
     assert project.sent().ret == 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", ["failing", "expired"])
 @each_sdk
 def test_what_always_fails_is_asked_in_max_attempts_batches(
@@ -1037,6 +1050,7 @@ def test_what_always_fails_is_asked_in_max_attempts_batches(
     assert len(office.desk.batches) == 2
 
 
+@pytest.mark.sampled(3)
 @each_sdk
 def test_rounds_end_however_differently_they_fail(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
@@ -1098,6 +1112,7 @@ def test_a_code_of_an_error_is_read_however_it_is_written(
 # --- two runs at once -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["another TMPDIR", "another name of the folder"])
 def test_two_runs_on_one_folder_wait_for_each_other(case: str, office: PostOffice, pytester: pytest.Pytester) -> None:
     """Whatever their TMPDIR, and by whichever name they know the folder: one sends, the other finds it sent."""
@@ -1157,6 +1172,7 @@ class Assassin:
             self.struck.set()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.whole
 @each_sdk
 def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
@@ -1367,6 +1383,7 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytes
         assert "parity: " not in project.sent().said
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("parity", [0, 2])
 @each_sdk
 def test_answers_of_another_model_than_at_once_can_be_recorded(
@@ -1428,6 +1445,7 @@ def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.P
 NEVER_MADE = {"refused": Faults(refused=1), "expired": Faults(expired=1.0), "found to be invalid": Faults(invalid=1)}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", NEVER_MADE)
 def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     fault: str, office: PostOffice, pytester: pytest.Pytester
@@ -1564,6 +1582,7 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
     assert "judge 'ours': there are no batches here of provider = \"python\"" in ran.said
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("loaded", ["as installed", "by its module"])
 def test_a_run_that_sends_batches_starts_no_workers(
     loaded: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

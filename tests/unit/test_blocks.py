@@ -33,13 +33,13 @@ LANGUAGES = {"console", "sh", "python", "toml", "json", "yaml", "text"}
 IMPORTS = "reads logs that are not shipped; test_imports.py imports and compares logs of its own"
 NOT_RUN = {
     "git clone <this repository> && cd judgefixtures": "needs the network; the copy takes its place",
-    "make test": "takes ten minutes, and runs this test",
-    "ruff check . && ruff format --check . && mypy": "a quarter of a minute, in which `make test` has just done it",
+    "make quick": "takes a minute; runs the tests of this folder",
+    "make test": "takes minutes; runs the tests of this folder",
+    "make test-slow": "takes many minutes, and runs this test",
     "python -m judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
     "pytest -k swap --judge gpt-4 --judge-baseline chatgpt": IMPORTS,
     "python -m judgefixtures import log.jsonl --judge gpt-4 --dataset support "
     "--columns pair=request.id,selected_response=verdict --where model=gpt-4-0613": IMPORTS,
-    'pytest tests/unit -m "not whole"': "takes minutes; runs the tests of this folder",
 }
 # Blocks `text` that no command of their page prints.
 SHOWN = {
@@ -102,6 +102,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("block", RUN, ids=str)
 def test_the_commands_of_a_block_in_a_clone(block: Block, copy: Path) -> None:
@@ -160,6 +161,7 @@ def own(server: SimulatorServer, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("page", [page for page in PAGES if OWN[page]], ids=lambda page: page.name)
 def test_the_commands_for_ones_own_repository(page: Path, own: Path) -> None:
@@ -195,6 +197,7 @@ def test_python_runs_as_it_stands(block: Block) -> None:
     assert bool(ran.stdout.strip()) == ("print(" in block.text)
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_a_judge_that_is_a_function(own: Path, server: SimulatorServer) -> None:
     """python-judges.md's function, with its table, is recorded over the SDK's own address, and then replayed."""

@@ -201,6 +201,7 @@ def test_no_run_is_refused() -> None:
         evidence([Stream("1", ())])
 
 
+@pytest.mark.slow
 def test_the_canary_is_quiet_and_finds_a_new_model() -> None:
     """Of 100 histories of 60 runs without a change at most 1% cry; a new model is found within 10 runs in 90%."""
     canary = benchmark("canary")

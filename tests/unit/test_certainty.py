@@ -358,6 +358,7 @@ def test_brackets_that_explain_first_are_not_gated(project: Project, simulator: 
     assert row["not_applied"] in ran.said
 
 
+@pytest.mark.slow
 def test_movable_follows_the_probabilities(project: Project, simulator: SimulatorServer) -> None:
     """A pair is close where its probability is between .1 and .9, whether or not any verdict differs."""
     project.write(project.file, configuration(simulator.url, UNSURE))

@@ -361,6 +361,7 @@ NO_CHOICES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("content", NO_CHOICES, ids=lambda content: content[:70])
 def test_a_file_that_is_not_a_choice(folder: Path, gate: Gating, content: str) -> None:
     """It is an error that names the file; where all is recorded anew it is replaced."""
@@ -567,6 +568,7 @@ def test_reports_are_the_same_whoever_runs(project: Project, server: Judges) -> 
     }, "a replay writes nothing"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one", "two"])
 def test_a_renewal_screens_once(project: Project, server: Judges, workers: tuple[str, ...]) -> None:
     """`all` asks everything anew once per run, whoever needs the choice."""

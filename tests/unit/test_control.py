@@ -138,6 +138,7 @@ def said_of_control(ran: Ran) -> list[str]:
 # --- judges that do not read ----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("judge", "reason"), BLIND.items())
 def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: str, reason: str) -> None:
     """Whole suite, default datasets, against a good judge: no PASS, every item says what is wrong, no APPROVE."""
@@ -248,6 +249,7 @@ def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> N
         assert "follow the number of paragraphs as well as" in (ran.folder / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("judge", ["full_stops", "commas", "distinct_words", "letters_a_word"])
 def test_a_judge_that_counts_what_can_be_evened_out_fails(project: Controlled, judge: str) -> None:
     """What tells the better response on 26 or 28 of the first 30 pairs tells it no more on those that are asked."""
@@ -363,6 +365,7 @@ def test_fewest_pairs_are_those_that_can_pass() -> None:
 # --- recordings -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_control_is_recorded_once_and_replayed(recorded: Controlled, server: Server) -> None:
     """One recording serves all items and runs; without a server the report is the same, also under -n 2."""
     assert len(about_house(server)) == CONTROL
@@ -393,6 +396,7 @@ def test_processes_that_record_share_the_control(project: Controlled, server: Se
     assert ran.report["controls"][0]["right_both_orders"] == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["all", "missing"])
 def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, server: Server, mode: str) -> None:
     """The control asks about some pairs alone: what else is recorded of its dataset stays and replays."""

@@ -684,7 +684,7 @@ def test_guards_are_planned_before_any_answer() -> None:
 # --- 11: REJECT ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("k", "runs"), [(1, 400), (10, 250), pytest.param(35, 250, marks=pytest.mark.whole)])
+@pytest.mark.parametrize(("k", "runs"), [(1, 400), (10, 250), pytest.param(35, 250, marks=pytest.mark.slow)])
 def test_a_reject_is_wrong_in_one_of_twenty(k: int, runs: int) -> None:
     """k datasets, on each of which accuracy is lower by exactly the margin: REJECT in .05 at most.
 

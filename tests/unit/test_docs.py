@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,26 +15,15 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
+from support.forked import gate_here
+from support.tables import TABLES
 
 import judgefixtures
-from judgefixtures import config
 from judgefixtures.__main__ import main
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *REPOSITORY.glob("*.md"), REPOSITORY / "examples" / "support-judge" / "README.md"])
-TABLES: dict[str, type[BaseModel]] = {
-    "Top level": config.WholeTable,
-    "[judges.NAME]": config.JudgeTable,
-    "[judges.NAME.connection]": config.ConnectionTable,
-    "[datasets.NAME]": config.DatasetTable,
-    "[gate] and [gate.FAMILY]": config.GateTable,
-    "[swap]": config.SwapTable,
-    "[control]": config.ControlTable,
-    "[canary]": config.CanaryTable,
-    "[[waivers]]": config.Waiver,
-    "[security]": config.SecurityTable,
-}
 LINK = re.compile(r"\]\(([^)#]+?)(?:#[^)]*)?\)")
 
 
@@ -68,24 +55,12 @@ def test_every_key_is_documented_with_its_default(section: str) -> None:
     assert documented()[section] == {key: default_of(table, key) for key in table.model_fields}
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_a_script_measures_what_pytest_measures(tmp_path: Path) -> None:
     """`Run.gate` finds the rows that the pytest item of that name reports, to the digit."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "house-close-recency or house-qa-accuracy",
-        "--judge",
-        "simulated-gpt-4o",
-        "--judge-report",
-        str(tmp_path),
-    ]
-    subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
+    chosen = ("-k", "house-close-recency or house-qa-accuracy", "--judge", "simulated-gpt-4o")
+    gate_here(*chosen, "--judge-report", tmp_path)
     report = json.loads((tmp_path / "report.json").read_text())
     with judgefixtures.Run.from_config(REPOSITORY / "pyproject.toml") as run:
         shift = run.gate("recency-new-old", judge="simulated-gpt-4o", dataset="house-close")

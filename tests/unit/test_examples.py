@@ -62,6 +62,7 @@ def undated(files: dict[str, bytes]) -> dict[str, bytes]:
     return {name: re.sub(rb',"recorded":"[0-9-]+"', b"", content) for name, content in files.items()}
 
 
+@pytest.mark.slow
 def test_every_command_of_the_readme(project: Path) -> None:
     """Run in order, each ends with the code that the README gives, and recording the same again changes no byte."""
     before = tree(project)

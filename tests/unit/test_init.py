@@ -246,6 +246,7 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, what: str) ->
 # --- pytest in that repository ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_recency_gates_at_once(pytester: pytest.Pytester, server: SimulatorServer) -> None:
     """After init and with a judge named, recording and then plain `pytest -k recency` gate exactly recency."""
     start(pytester.path)
@@ -259,6 +260,7 @@ def test_recency_gates_at_once(pytester: pytest.Pytester, server: SimulatorServe
     assert (pytester.path / "cassettes" / "production" / "house-close" / "recency-new-old.jsonl").is_file()
 
 
+@pytest.mark.slow
 def test_a_repository_with_a_judge_of_its_own_is_not_disturbed(
     pytester: pytest.Pytester, server: SimulatorServer
 ) -> None:

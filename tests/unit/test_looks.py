@@ -231,6 +231,7 @@ def test_a_dataset_with_fewer_pairs_is_taken_whole() -> None:
     assert "60 to 100 pairs per dataset" in found.reasons[0]
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_looks_keep_the_level_of_a_pass() -> None:
     """A candidate less accurate by exactly the margin is approved in one of twenty, at four looks together."""

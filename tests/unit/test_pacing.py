@@ -422,6 +422,7 @@ class Told(Served):
         return taken
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seconds", [0.5, 3.0])
 @pytest.mark.parametrize("limit", [60, 600])
 @pytest.mark.parametrize("tells_limit", [True, False], ids=["limit", "left"])
@@ -687,6 +688,7 @@ def limiting(sdk: str, most: int, seconds: float, **headers: str) -> Callable[[A
     return bound
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("headers", [{"retry_after_ms": "30"}, {}], ids=["named", "unnamed"])
 def test_a_server_with_a_limit_in_flight_is_adapted_to(sdk: str, headers: dict[str, str], tmp_path: Path) -> None:
@@ -737,6 +739,7 @@ def test_other_faults_hold_nobody(tmp_path: Path) -> None:
     assert late == [4]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("refuses", ["above 40 a second", "every second call"])
 def test_answers_that_keep_arriving_keep_the_run_alive(

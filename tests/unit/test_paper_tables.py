@@ -28,6 +28,8 @@ from judgefixtures.paper.markdown import consistency, lines, page
 from judgefixtures.paper.replication import Comparison, Recordings, Unrecorded
 from judgefixtures.runs.run import Run
 
+pytestmark = pytest.mark.whole
+
 REPOSITORY = Path(__file__).parents[2]
 CASSETTES = REPOSITORY / "cassettes"
 GPT, GEMINI = "simulated-gpt-4o", "simulated-gemini-2.5-flash"
@@ -109,6 +111,7 @@ def test_the_published_shifts_are_those_of_the_paper(judge: str, dataset: str) -
 # --- the shipped recordings -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_shipped_recordings_equal_the_paper(shipped: Paper) -> None:
     """All 34 first-selection rates and all 17 VSRs are what was published, and it is said so."""
     equal = [each.quantity for each in shipped.comparisons if each.is_equal]
@@ -155,6 +158,7 @@ def test_no_number_stands_without_its_interval_and_its_pairs(shipped: Paper) -> 
             assert row["pairs"] == "100"
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_the_command_writes_the_page_and_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

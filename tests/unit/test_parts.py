@@ -122,6 +122,7 @@ WAIVER = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("one", "other", "words"),
     [
@@ -199,6 +200,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("more", "modules"),
     [
@@ -477,6 +479,7 @@ def tried(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         capsys.readouterr()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", sorted(HEAD))
 def test_a_wrong_type_in_the_first_line_ends_in_a_sentence(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -488,6 +491,7 @@ def test_a_wrong_type_in_the_first_line_ends_in_a_sentence(
         tried(folder, tmp_path, capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["item", "finding", "row", "estimate", "judgment", "pair"])
 def test_a_wrong_type_in_a_row_ends_in_a_sentence(
     where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -668,6 +668,7 @@ def test_plans_are_recorded_once_and_replayed(name: str, project: Project) -> No
     assert not {*re.findall(r"Check number (\d+)", str(plans))} - {str(number) for number in range(1, N + 1)}
 
 
+@pytest.mark.slow
 def test_the_report_is_the_same_from_several_processes(project: Project) -> None:
     """Recorded and replayed with -n 2, plans are asked once and the report has the same bytes as serially."""
     with planning() as server:

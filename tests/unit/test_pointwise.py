@@ -652,6 +652,7 @@ def test_a_suite_is_recorded_and_replayed(project: Project) -> None:
     assert again.report["judges"]["scores"]["mode"] == "pointwise"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("judge", "baseline"), [("scores", "chooses"), ("chooses", "scores")])
 def test_a_swap_between_modes(project: Project, judge: str, baseline: str) -> None:
     """A judge that scores is compared with one that chooses, on the same pairs, either way round."""

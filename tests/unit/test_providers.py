@@ -2147,6 +2147,7 @@ PASSING = {
 NAMED_WAITS = {0: 0.08, 1: 0.04, 2: 0.15, 3: 0.06, 4: 0.05, 5: 0.0}  # by place in PASSING, seconds
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_run_survives_a_server_that_fails_every_fifth_time(sdk: str, tmp_path: Path) -> None:
     """200 pairs, a fifth of all requests failing in any way that passes: 200 verdicts, each recorded once.

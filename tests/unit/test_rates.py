@@ -108,6 +108,7 @@ def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[Quo
     assert list(quotas(headers, A_CALL)) == found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("named", ["x-ratelimit-{}-requests", "anthropic-ratelimit-requests-{}"])
 def test_a_server_that_tells_its_limit_need_not_refuse(sdk: str, named: str, tmp_path: Path) -> None:

@@ -15,17 +15,15 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.forked import PATIENCE, Fresh, Run, launcher
 from support.project import Project, Ran, suite
 from support.server import NOWHERE, Answer, Asked, Server, chat, running, wire
 
@@ -35,8 +33,13 @@ from judgefixtures.report.outcome import NOT_MEASURED
 pytestmark = pytest.mark.whole
 
 KILLS = int(os.environ.get("JUDGEFIXTURES_KILLS", "8"))
+KILLED = [
+    pytest.param((), 2, id="one-process"),
+    pytest.param(("-n", "2"), 1, id="two-workers"),
+    pytest.param((), KILLS - KILLS // 4, id="one-process-often", marks=pytest.mark.slow),
+    pytest.param(("-n", "2"), KILLS // 4, id="two-workers-often", marks=pytest.mark.slow),
+]
 CONCURRENCY = 16
-PATIENCE = 60.0  # seconds until a test that waits for something gives up: no test waits so long that passes
 RECENCY = ("recency-new-old", "recency-old-new")
 PROVENANCE = tuple(f"provenance-{x}-{y}" for x in FAMILIES["provenance"] for y in FAMILIES["provenance"] if x != y)
 
@@ -124,44 +127,6 @@ class Gate:
 
 # --- runs of pytest ---------------------------------------------------------------------------------------
 
-# A process that has imported what is heavy, and forks one that runs pytest for each line that it reads.
-LAUNCHER = """
-import importlib, json, os, runpy, sys
-for name in sys.argv[1:]:
-    importlib.import_module(name)
-import pytest
-for line in sys.stdin:
-    job = json.loads(line)
-    if "poll" in job:
-        pid, status = os.waitpid(job["poll"], os.WNOHANG)
-        print(json.dumps(os.waitstatus_to_exitcode(status) if pid else None), flush=True)
-    elif child := os.fork():
-        print(child, flush=True)
-    else:
-        os.setsid()
-        os.chdir(job["folder"])
-        os.environ.clear()
-        os.environ.update(job["environment"])
-        for number, name, flags in ((0, os.devnull, os.O_RDONLY), (1, job["said"], os.O_WRONLY | os.O_CREAT)):
-            os.dup2(os.open(name, flags), number)
-        os.dup2(1, 2)
-        sys.path.insert(0, job["folder"])
-        sys.argv = ["pytest", *job["arguments"]]
-        runpy.run_module("pytest", run_name="__main__")
-"""
-HEAVY = (
-    "openai",
-    "httpx",
-    "httpx2",
-    "vcr.cassette",
-    "vcr.stubs.httpx_stubs",
-    "pydantic",
-    "filelock",
-    "genai_prices",
-    "scipy.optimize",
-    "scipy.stats",
-    "statsmodels.stats.multitest",
-)
 PLUGINS = (
     "-p",
     "no:cacheprovider",
@@ -172,73 +137,10 @@ PLUGINS = (
 )  # and no others: they take long
 
 
-class Launcher:
-    """Starts runs of pytest, each in a process and a process group of its own."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCHER, *HEAVY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def ask(self, **job: Any) -> Any:
-        """Send a line and return the answer."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(job).encode() + b"\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
-
-    def close(self) -> None:
-        """End the launcher; what it started has ended."""
-        self._process.communicate()
-
-
-@dataclass
-class Run:
-    """A run of pytest; `pid` is that of its process group, too."""
-
-    launcher: Launcher
-    pid: int
-    code: int | None = None
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while it runs."""
-        if self.code is None:
-            self.code = self.launcher.ask(poll=self.pid)
-        return self.code
-
-    def has_ended(self) -> bool:
-        """Tell whether it has ended."""
-        return self.poll() is not None
-
-    def wait(self, patience: float = PATIENCE) -> int | None:
-        """Wait for the end and return the exit code; None if it did not come."""
-        end = time.monotonic() + patience
-        while self.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
-        return self.code
-
-    def kill(self) -> bool:
-        """Kill the process and its workers at once; return whether it was still running."""
-        running = self.poll() is None
-        if running:
-            os.killpg(self.pid, signal.SIGKILL)
-            self.wait()
-        return running
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    """What starts runs of pytest."""
-    launcher = Launcher()
-    yield launcher
-    launcher.close()
-
-
 @pytest.fixture
-def new_project(launcher: Launcher, tmp_path: Path) -> Callable[..., Recorded]:
+def new_project(tmp_path: Path) -> Callable[..., Recorded]:
     """Return a function that makes a project."""
-    return lambda name="project", **more: Recorded(launcher, tmp_path / name, **more)
+    return lambda name="project", **more: Recorded(tmp_path / name, **more)
 
 
 # --- a project --------------------------------------------------------------------------------------------
@@ -250,9 +152,10 @@ OPENAI = 'provider = "openai"\nmodel = "{model}"\nbase_url = "{url}/v1"\ntemplat
 class Recorded(Project):
     """A repository whose runs are processes that can be killed, and what is recorded in it."""
 
+    begins_anew = False  # each run is forked, or else begins as a user's
+
     def __init__(
         self,
-        launcher: Launcher,
         path: Path,
         *,
         pairs: int = 10,
@@ -264,7 +167,7 @@ class Recorded(Project):
         super().__init__(path)
         self.temporary = path.with_name(f"{path.name}-tmp")
         self.temporary.mkdir()
-        self.launcher, self.families, self.provider, self.code = launcher, families, provider, code
+        self.families, self.provider, self.code = families, provider, code
         self.model = "m"
         self.write("prompt.txt", TEMPLATE)
         for number, names in enumerate(families):
@@ -308,13 +211,8 @@ class Recorded(Project):
         }
         said = self.path / "said.txt"
         said.unlink(missing_ok=True)
-        pid = self.launcher.ask(
-            folder=str(self.path),
-            environment=environment,
-            said=str(said),
-            arguments=[*PLUGINS, "--judge-force", *arguments],
-        )
-        return Run(self.launcher, pid)
+        start = Fresh if self.begins_anew else launcher().start
+        return start(self.path, environment, [*PLUGINS, "--judge-force", *arguments], said)
 
     def workers_know(self) -> bool:
         """Return whether the controller of a run has told its workers to stop, which may take it a while."""
@@ -514,10 +412,7 @@ def killed_run(project: Recorded, tally: Tally, chance: random.Random, arguments
     tally.in_flight += Counter(lost)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kills"),
-    [pytest.param((), KILLS - KILLS // 4, id="one-process"), pytest.param(("-n", "2"), KILLS // 4, id="two-workers")],
-)
+@pytest.mark.parametrize(("arguments", "kills"), KILLED)
 def test_kills_lose_no_answer_and_pay_none_twice(
     arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
 ) -> None:
@@ -534,6 +429,7 @@ def test_kills_lose_no_answer_and_pay_none_twice(
     done = 0
     while done < kills:
         project, tally = new_project(f"killed-at-{done}", pairs=pairs, families=(families,)), Tally()
+        project.begins_anew = kills > 2 and not done  # where there are many, the first are of runs that begin anew
         while done + tally.kills < kills and project.kept() != project.everything.keys():
             killed_run(project, tally, chance, ("--judge-record", "missing", *arguments))
         done += tally.kills
@@ -593,10 +489,7 @@ WHOLE = ("--judge-repeats", "3")
 RENEWALS = (WHOLE, (), ("--judge-pairs", "5", *WHOLE))  # what a renewal asks: all, no repeats, some pairs
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kills"),
-    [pytest.param((), KILLS - KILLS // 4, id="one-process"), pytest.param(("-n", "2"), KILLS // 4, id="two-workers")],
-)
+@pytest.mark.parametrize(("arguments", "kills"), KILLED)
 def test_a_renewal_that_is_killed_loses_no_older_answer(
     arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
 ) -> None:
@@ -795,11 +688,13 @@ def stopped(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("anew", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["forked", "anew"])
 def test_answers_in_flight_are_kept(
-    number: int, arguments: Sequence[str], new_project: Callable[..., Recorded]
+    anew: bool, number: int, arguments: Sequence[str], new_project: Callable[..., Recorded]
 ) -> None:
     """After a signal to the process that was started what was asked is kept and said, and nothing more is asked."""
     project = new_project(pairs=20)
+    project.begins_anew = anew
     end, asked = stopped(project, *arguments, signals=[("one", number)], opens=True)
     assert end.ret == 2
     assert project.kept() == asked
@@ -849,9 +744,9 @@ def test_concurrency_holds_over_all_workers(new_project: Callable[..., Recorded]
 
 
 @pytest.fixture(scope="module")
-def recorded(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """A project that was recorded, to be copied."""
-    project = Recorded(launcher, tmp_path_factory.mktemp("recorded") / "project")
+    project = Recorded(tmp_path_factory.mktemp("recorded") / "project")
     assert project.record() == project.everything
     complete(project)
     return project

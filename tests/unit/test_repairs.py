@@ -208,6 +208,7 @@ LOST = {
 }
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("lost", LOST.values(), ids=LOST)
 def test_one_lost_answer_costs_one_call(lost: Lost, project: Project, server: Reader) -> None:
     """The command of the miss names the check, asks for the lost answer alone, and then everything replays."""
@@ -236,6 +237,7 @@ def test_no_command_selects_a_second_contrast(project: Project) -> None:
         assert len(chosen) == 1, (command, chosen)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", ["my recordings", "of $HOME"])
 def test_a_command_is_understood_by_a_shell(folder: str, project: Project, server: Reader) -> None:
     """Files and folders whose names need quotes get them: sh runs the command as it was printed."""
@@ -325,6 +327,7 @@ def headers(project: Project, dataset: str = "own") -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_missing_asks_anew_what_another_judge_left(workers: tuple[str, ...], project: Project, server: Reader) -> None:
     """After `all` of one contrast under a changed table, `missing` asks the other conditions anew, and nothing else."""
@@ -359,6 +362,7 @@ def test_the_command_for_a_stale_contrast_asks_it_alone(project: Project, server
     assert {name: heat for name, heat in headers(project).items() if "no-cue" in name} == {"no-cue": 0, "no-cue-21": 0}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["none", "missing"])
 def test_a_slip_in_the_table_asks_nothing_anew(mode: str, project: Project, server: Reader) -> None:
     """Where no recording is of the judge as it is now nothing is asked, and the message says why, and what would."""
@@ -429,6 +433,7 @@ def reworded(rows: list[dict[str, Any]]) -> None:
     rows[0]["question"] += " Really?"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", [swapped, reworded])
 def test_a_changed_pair_is_asked_anew_and_its_old_answers_go(
     change: Callable[[list[dict[str, Any]]], None], project: Project, server: Reader
@@ -455,6 +460,7 @@ def test_a_new_address_asks_everything_and_leaves_nothing_old(project: Project, 
     assert {file: len(CassetteFile(file)) for file in before} == before
 
 
+@pytest.mark.slow
 def test_a_new_plan_makes_its_verdicts_stale(project: Project, server: Reader) -> None:
     """Where a plan was recorded anew, and is another one, the pair's verdicts are asked anew and no others."""
     record_all(project, server, **PLANNING)
@@ -469,6 +475,7 @@ def test_a_new_plan_makes_its_verdicts_stale(project: Project, server: Reader) -
 # --- renamed, moved, expired, damaged ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("place", "options"),
     [("recordings", ()), ("tests/recordings", ()), ("cassettes", ("--judge-cassettes", "elsewhere"))],
@@ -505,6 +512,7 @@ def test_a_damaged_line_is_told_with_its_command(project: Project, server: Reade
     assert len(server.asked) == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["pairs.jsonl", "sample.json"])
 def test_damaged_pairs_cost_no_answer(file: str, project: Project, server: Reader) -> None:
     """Frozen pairs that cannot be read are written anew once they are deleted, as the message says: nobody is asked."""

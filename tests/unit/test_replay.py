@@ -68,6 +68,8 @@ from judgefixtures.material.contrasts import Condition, contrasts
 from judgefixtures.material.pairs import Pair, balanced
 from judgefixtures.simulator import server as simulator
 
+pytestmark = pytest.mark.whole
+
 pytest_plugins = ["pytester"]
 
 (RECENCY,) = contrasts("recency")
@@ -1821,6 +1823,7 @@ def out_of_order(asked: Asked) -> Answer:
 REPLIES = (plain, private, private_inside, echo, echo_escaped, too_large, rate_limited, unauthorized, out_of_order)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply.__name__)
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_no_secret_is_written_or_shown(
@@ -2027,6 +2030,7 @@ def test_a_planted_key_is_nowhere(shape: str, project: Project, monkeypatch: pyt
     assert planted(project, said, SHAPES[shape]) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_password_in_an_address_is_nowhere(shape: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A password in base_url is used and shown nowhere: not where it works, and not where nobody answers."""

@@ -42,6 +42,7 @@ def files(options: list[str], folder: Path, seed: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("name", RUNS)
 def test_two_processes_write_the_same_bytes(name: str, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forked import gate_here
 
 from judgefixtures.__main__ import main
 from judgefixtures.checks.contrast import Moves
@@ -23,7 +24,6 @@ from judgefixtures.report.comparison import Changes, compared
 from judgefixtures.report.writing import About, Record
 from judgefixtures.words.errors import JudgeFixturesError
 
-REPOSITORY = Path(__file__).parents[2]
 JUDGES = ["--judge", "simulated-candid", "--judge", "simulated-gpt-4o"]
 SWAP = ["--judge", "simulated-candid", "--judge-baseline", "simulated-gpt-4o"]
 # What three machines run, and what one runs alone.
@@ -53,9 +53,7 @@ WHOLE = {
 
 def ran(folder: Path, *options: str) -> int:
     """Run the suite with a report, and return its exit code."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--judge-report", str(folder), *options]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
-    return subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, check=False).returncode
+    return gate_here("--judge-report", folder, *options).returncode
 
 
 def files(folder: Path) -> Mapping[str, bytes]:
@@ -63,6 +61,7 @@ def files(folder: Path) -> Mapping[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("name", RUNS)
 def test_shards_are_one_run(name: str, tmp_path: Path) -> None:
@@ -223,6 +222,7 @@ def test_a_part_that_was_stopped_is_no_whole(tmp_path: Path, capsys: pytest.Capt
     assert main(["report", "merge", str(cut), str(rest), "--into", str(tmp_path / "n")]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("options", [(), ("-n", "1")])
 def test_a_run_that_x_ended_is_no_whole(tmp_path: Path, options: tuple[str, ...]) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forked import gate_here
 
 from judgefixtures.checks.overview import headlines
 from judgefixtures.findings import Finding, Waived
@@ -24,7 +23,6 @@ from judgefixtures.report.sheet import plain_text, sheet
 from judgefixtures.report.writing import About, Record
 from judgefixtures.words.secrets import know
 
-REPOSITORY = Path(__file__).parents[2]
 HOSTILE = (
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -330,21 +328,12 @@ def test_a_rejected_swap_is_a_failure() -> None:
     assert exit_code(record(passed()), {"decision": {"status": "APPROVE"}}) == 0
 
 
-def ran(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the suite in this repository."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
-    return subprocess.run(
-        command, cwd=REPOSITORY, env={**inherited, **environment}, capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.whole
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "workers"])
 def test_every_junit_case_says_what_was_found(tmp_path: Path, workers: tuple[str, ...]) -> None:
     """Passing and failing cases have status, estimate, interval, n, tolerance and a sentence; GitHub has the page."""
     file, page = tmp_path / "junit.xml", tmp_path / "summary.md"
-    done = ran(
+    done = gate_here(
         "-k",
         "recency and house-close and not stories",
         "--judge",
@@ -373,6 +362,6 @@ def test_every_junit_case_says_what_was_found(tmp_path: Path, workers: tuple[str
 def test_what_could_not_be_measured_has_a_code_of_its_own() -> None:
     """Nothing is recorded of the built-in judge gpt-4o: exit code 10; where another judge fails as well, 1."""
     error = ("-k", "recency and not stories", "--judge-dataset", "house-close", "--judge", "gpt-4o")
-    assert ran(*error).returncode == NOT_MEASURED
-    assert ran(*error, "--judge", "simulated-faithful", "-n", "2").returncode == NOT_MEASURED
-    assert ran(*error, "--judge", "simulated-silent").returncode == 1
+    assert gate_here(*error).returncode == NOT_MEASURED
+    assert gate_here(*error, "--judge", "simulated-faithful", "-n", "2").returncode == NOT_MEASURED
+    assert gate_here(*error, "--judge", "simulated-silent").returncode == 1

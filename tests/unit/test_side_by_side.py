@@ -55,6 +55,7 @@ def test_the_baseline_comes_last():
         assert list(compare_side_by_side(given)[0].judges) == ["b", "a"]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=60))
 def test_tests_agree_with_statsmodels(outcomes):

@@ -28,6 +28,8 @@ from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptEr
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 
+pytestmark = pytest.mark.whole
+
 SETS = ("house-close", "house-close-stories")
 PROVIDERS = {"openai": "/v1", "google": ""}
 GPT, GEMINI = "simulated-gpt-4o", "simulated-gemini-2.5-flash"
@@ -172,6 +174,7 @@ def test_what_the_paper_lacks_is_marked(dataset: str, model: str) -> None:
         assert ("extrapolated" in reason) == (labels not in published)
 
 
+@pytest.mark.sampled(5)
 @each_set
 @pytest.mark.parametrize("model", [GPT, GEMINI])
 @each_contrast
@@ -187,6 +190,7 @@ def test_extrapolation_keeps_the_hierarchy(dataset: str, model: str, contrast: C
 # --- the controls -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @each_set
 @each_contrast
 def test_faithful_never_moves(dataset: str, contrast: Contrast) -> None:
@@ -199,6 +203,7 @@ def test_faithful_never_moves(dataset: str, contrast: Contrast) -> None:
     assert {acknowledged(Judgment(pair, contrast.x, Reply(found))) for pair, found in asked} == {"absent"}
 
 
+@pytest.mark.sampled(5)
 @each_set
 @each_contrast
 def test_candid_follows_and_says_so(dataset: str, contrast: Contrast) -> None:
@@ -208,6 +213,7 @@ def test_candid_follows_and_says_so(dataset: str, contrast: Contrast) -> None:
     assert (found.acknowledged, found.followed) == (40, 40)
 
 
+@pytest.mark.sampled(5)
 @each_set
 @each_contrast
 def test_silent_follows_the_same_pairs(dataset: str, contrast: Contrast) -> None:
@@ -360,6 +366,7 @@ def test_repeats_differ() -> None:
     assert 0.02 < moved / len(first) < 0.06
 
 
+@pytest.mark.slow
 @each_set
 def test_noise_has_no_direction(dataset: str) -> None:
     """The noisy judge follows no label: its flips are few and go both ways over the contrasts."""

@@ -62,6 +62,10 @@ def room_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+def name_of(path):
+    return ".".join(("judgefixtures", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
 def imports_of(path):
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -9,8 +9,6 @@ import datetime
 import json
 import os
 import re
-import subprocess
-import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +17,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from scipy.stats import binomtest
+from support.forked import LEAN, gate_here
 from support.project import REPOSITORY, Project, Ran
 
 from judgefixtures.numbers.statistics import bare
@@ -34,8 +33,6 @@ FAITHFUL, NOISY, GPT = "simulated-faithful", "simulated-noisy", "simulated-gpt-4
 # What is asked about by default: cues, placebo, repeats and four cells of the close pairs, all else of the clear ones.
 CLOSE, CLEAR = "house-close", "house-qa"
 CONTRASTS = 7
-# Hypothesis' plugin imports all of Hypothesis at the end of a run: a second that nobody here needs.
-LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 ESTIMATE = {"value", "low", "high", "confidence", "n"}
 # design.md, "Report"
 SWAP_ROW = {
@@ -106,22 +103,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
     """Return what makes a run of COMMANDS in the repository: each once, whichever process of ours asks first."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
     def run(name: str) -> Ran:
         folder = shared / "swaps" / name.replace(" ", "-")
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):
             if not (folder / "code").exists():
-                command = [sys.executable, "-m", "pytest", "-q", *LEAN, *COMMANDS[name]]
-                done = subprocess.run(
-                    [*command, "--judge-report", str(folder)],
-                    cwd=REPOSITORY,
-                    env=environment,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                done = gate_here(*COMMANDS[name], "--judge-report", folder)
                 (folder / "said").write_text(done.stdout + done.stderr)
                 (folder / "code").write_text(str(done.returncode))
         return Ran(int((folder / "code").read_text()), (folder / "said").read_text(), folder)
@@ -190,6 +178,7 @@ def test_a_failing_comparison_shows_where_the_judges_differ(runs: Callable[[str]
     assert len(re.findall(rf"^    {FAITHFUL}: [12] -- \S", item, re.MULTILINE)) == 3
 
 
+@pytest.mark.slow
 def test_a_judge_is_approved_against_itself(runs: Callable[[str], Ran]) -> None:
     """A judge that is biased is no worse than itself: APPROVE, with perfect agreement, and a note that says it."""
     run = runs("itself")
@@ -275,6 +264,7 @@ def test_every_difference_is_listed_with_both_reasons(runs: Callable[[str], Ran]
             assert sum(listed[row["dataset"], arm] for arm in arms) == round(row["n"] * (1 - row["value"]))
 
 
+@pytest.mark.slow
 def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
     """On 20 pairs the swap is INCONCLUSIVE, exit 1, and says how many pairs would do; nothing is called FAIL."""
     run = runs("few")
@@ -305,6 +295,7 @@ def test_the_calls_that_would_settle_it_are_counted_from_the_pairs_there_are(run
     assert calls == (needed - 20) * 2 * 16
 
 
+@pytest.mark.slow
 def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> None:
     """Where comparisons were deselected, those that ran pass and the swap is INCONCLUSIVE, exit 1, naming them."""
     run = runs("passing part")
@@ -331,6 +322,7 @@ def test_a_part_of_the_swap_may_reject(runs: Callable[[str], Ran]) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_swap_is_the_same_from_several_processes(runs: Callable[[str], Ran]) -> None:
     """Decision, exit code and the bytes of every file are the same serially and under -n 2."""
     serial, parallel = runs("part"), runs("parallel part")
@@ -450,6 +442,7 @@ def test_what_is_not_recorded_is_not_approved(project: Project) -> None:
     assert row.keys() >= SWAP_ROW
 
 
+@pytest.mark.slow
 def test_what_was_skipped_is_not_approved(project: Project) -> None:
     """A comparison that a user's conftest skips is named, and the swap INCONCLUSIVE."""
     project.write(
@@ -1011,6 +1004,7 @@ def test_accuracy_that_decides_nothing_is_not_refused(
     assert (run.ret, server.requests) == (11, 10)
 
 
+@pytest.mark.slow
 def test_what_would_settle_a_swap_has_a_price(recording: Callable[..., Project]) -> None:
     """The decision gives pairs, calls and what they cost at most, by the judges' prices: of both judges."""
     run = recording(20).run("-k", "swap", "--judge", "old", "--judge-baseline", "old", "--judge-record", "missing")

@@ -313,6 +313,7 @@ def test_a_judge_that_ties_is_gated(pytester: pytest.Pytester) -> None:
     assert project.run("-k", "recency").ret == NOT_MEASURED
 
 
+@pytest.mark.slow
 def test_what_would_settle_scores() -> None:
     """Scores that do not move pass with 52 pairs at .05, as the advice says; a mean on the limit has none."""
     for n in (10, 20, 40, 51):

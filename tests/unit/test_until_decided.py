@@ -101,6 +101,7 @@ def test_a_part_of_a_swap_is_not_decided_for_the_whole(project: Project, server:
     assert "brand-ours-theirs on house-close: was not compared" in ran.report["decision"]["reasons"]
 
 
+@pytest.mark.slow
 def test_each_candidate_has_its_own_looks(project: Project, server: SimulatorServer) -> None:
     """A candidate that is decided is asked nothing further while another one is open; the note is about its swap."""
     project.add(f'[judges.equal]\nprovider = "openai"\nmodel = "simulated-faithful"\nbase_url = "{server.url}/v1"\n')
@@ -113,6 +114,7 @@ def test_each_candidate_has_its_own_looks(project: Project, server: SimulatorSer
     assert "equal against production: look" not in ran.said
 
 
+@pytest.mark.slow
 def test_the_closest_pairs_are_looked_at_as_well(project: Project, server: SimulatorServer) -> None:
     """With `closest` a look has the first of the closest pairs for either judge; a replay asks for the same ones."""
     pool = load_pairs(Source(name="house-close"))[:60]

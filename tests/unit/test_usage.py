@@ -125,6 +125,7 @@ def test_a_part_that_was_not_taken_is_none(sdk: str, value: Any) -> None:
     assert (found.input_tokens, found.output_tokens) == whole
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_run_with_a_count_of_300_digits_ends_as_any_other(sdk: str, pytester: pytest.Pytester) -> None:
     """Recorded against a budget, replayed and reported: the item passes, and what it cost is not known."""

@@ -495,6 +495,7 @@ def test_python_dict(choice: Literal[1, 2], reason: str) -> None:
 MEGABYTE = 1_000_000
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("prefix", ["", '{"a": ', "x ```", FIRST], ids=["bare", "object", "fence", "verdict"])
 @pytest.mark.parametrize(
     "unit",

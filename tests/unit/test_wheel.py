@@ -120,6 +120,7 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     assert not {".venv", ".git", ".mypy_cache", ".pytest_cache", "report", "wheels"} & inside
 
 
+@pytest.mark.slow
 def test_a_repository_gates_its_judge_with_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
     """In an empty folder: init, record from a server on this machine, then replay the gate without any server."""
     where = run("judgefixtures", "--help", cwd=tmp_path, path=installed)

@@ -115,6 +115,7 @@ def test_what_is_not_run_is_there() -> None:
     assert {*NOT_RUN} <= {step.get("run") for workflow in WORKFLOWS for _, step in steps(workflow)}
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_every_command_runs_in_a_copy(tmp_path: Path) -> None:
     """Each job's commands, in their order; the wheel that one of them builds is what the example is gated with.

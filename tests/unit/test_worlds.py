@@ -196,6 +196,7 @@ APPROVE, REJECT = SwapStatus.APPROVE, SwapStatus.REJECT
 FEW = 60
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.whole
 @pytest.mark.parametrize(("name", "n", "least"), [("W1", 100, 0.90), ("W2", 100, 0.60), ("W1", 200, 0.95)])
 def test_equal_judges_are_approved(name: str, n: int, least: float) -> None:
@@ -218,6 +219,7 @@ WORSE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.whole
 @pytest.mark.parametrize("what", WORSE)
 def test_worse_judges_are_not_approved(what: str) -> None:
@@ -226,6 +228,7 @@ def test_worse_judges_are_not_approved(what: str) -> None:
     assert simulate(world, layout, WORSE[what](world, layout), FEW).of(APPROVE) <= 0.05
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.whole
 @pytest.mark.parametrize("what", ["shift", "recency", "silent", "noise"])
 def test_much_worse_judges_are_rejected(what: str) -> None:

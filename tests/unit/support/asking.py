@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import re
-import ssl
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,8 +35,6 @@ T = TypeVar("T")
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Back off for milliseconds, and let no variable of the machine that runs the tests play a part."""
     monkeypatch.setattr(asking, "FIRST_WAIT", FIRST_WAIT)
-    # Nothing here speaks TLS: reading all certificates for every client would be most of the time.
-    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_args, **_more: None)
     for name in filter(AMBIENT.match, list(os.environ)):
         monkeypatch.delenv(name)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import re
 import shutil
@@ -15,28 +14,11 @@ from typing import Any
 import pytest
 
 from judgefixtures.material.pairs import Pair
+from support.forked import run_pytest
+from support.preloaded import import_everything
 
 REPOSITORY = Path(__file__).parents[3]
-# Pytest forgets after a run inside of a test what that run imported. These take a second each time, or load only once.
-for _name in (
-    "genai_prices",
-    "google.genai",
-    "openai.resources.chat",
-    "scipy.optimize",
-    "scipy.special",
-    "scipy.stats",
-    "statsmodels.stats.inter_rater",
-    "statsmodels.stats.proportion",
-    "vcr",
-    "judgefixtures.cassettes.library",
-    "judgefixtures.checks",
-    "judgefixtures.preflight.forecast",
-    "judgefixtures.asking.questions",
-    "judgefixtures.plugin.gating",
-    "judgefixtures.providers.openai",
-    "judgefixtures.numbers.ranking",
-):
-    importlib.import_module(_name)
+import_everything()
 
 
 def suite(*families: str, name: str = "judge") -> str:
@@ -196,12 +178,16 @@ class Project:
             file.write(text)
 
     def run(self, *arguments: str | Path) -> Ran:
-        """Run pytest to its end; its workers, under -n, are processes of their own in any case."""
+        """Run pytest to its end; where it has workers of its own, under -n, in a process of its own in any case."""
         assert self.pytester is not None
         if self.fresh:
             shutil.rmtree(self.path / "report", ignore_errors=True)
-        start = self.pytester.runpytest_subprocess if self.apart else self.pytester.runpytest_inprocess
-        ran = Ran.of(start(*self.options, *map(str, arguments)), self.path / "report")
+        options = [*self.options, *map(str, arguments)]
+        if self.apart or "-n" in options:
+            result = run_pytest(self.path, *options)
+        else:
+            result = self.pytester.runpytest_inprocess(*options)
+        ran = Ran.of(result, self.path / "report")
         return ran if self.rough else ran.whole
 
     def ids(self, *arguments: str) -> list[str]:

@@ -1,0 +1,278 @@
+"""docs/contract.md says what is public, and all of it: options, keys, fields, commands, import paths, signatures.
+
+It is read as it stands: a heading, and the names in the first cells of the table below it. Each test names every fault.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.pages import REPOSITORY, of_language
+from support.tables import TABLES
+
+import judgefixtures
+import judgefixtures.__main__
+from judgefixtures.providers.tables import Price
+from judgefixtures.simulator import __main__ as simulator
+
+PAGE = REPOSITORY / "docs" / "contract.md"
+# Of shipped recordings: a judge that moves, one that plans, a swap, and every kind of check.
+SELECTED = (
+    "house-close and not stories and (recency or placebo or repeat or four-cell or provenance and not swap)"
+    " or house-stories and (verbosity or plan) or house-qa and (accuracy or position) or house-bias and accuracy"
+)
+SETTINGS = """
+[[waivers]]
+contrast = "recency-new-old"
+owner = "somebody"
+reason = "a reason"
+expires = 2999-01-01
+"""
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return what stands below each heading, up to the next one."""
+    parts = re.split(r"^##+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+SECTIONS = sections(PAGE.read_text(encoding="utf-8"))
+
+
+def named(heading: str) -> list[str]:
+    """Return the names in the first cells of the tables below a heading."""
+    cells = re.findall(r"^\| (`.+?`) \|", SECTIONS[heading], re.M)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+def differences(place: str, said: Iterable[str], there: Iterable[str]) -> list[str]:
+    """Return what the page says at a place and is not there, and what is there and the page does not say."""
+    said, there = set(said), set(there)
+    return [
+        *(f"{place}: {name} is not there" for name in sorted(said - there)),
+        *(f"{place} lacks {name}" for name in sorted(there - said)),
+    ]
+
+
+def pytest_says(*arguments: str) -> str:
+    """Return what pytest prints."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout
+
+
+# --- options, marks, fixtures, keys ---------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+def test_every_option_stands_there() -> None:
+    """The table has the options of `pytest --help` and no other; none is named anywhere that there is not."""
+    there = set(re.findall(r"^  (--judge[a-z-]*)", pytest_says("--help"), re.M))
+    table = {name.split()[0] for name in named("Options of pytest") if name.startswith("--")}
+    elsewhere = set(re.findall(r"--judge[a-z-]*(?<!-)", PAGE.read_text(encoding="utf-8")))
+    faults = [*differences("the table of options", table, there), *differences("the page", elsewhere | there, there)]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.whole
+def test_every_mark_and_fixture_stands_there(request: pytest.FixtureRequest) -> None:
+    """The tables have the marks that pytest knows of the plugin, its fixtures, and no other."""
+    names = {name.partition("(")[0] for name in named("Marks and fixtures")}
+    marks = {line.partition("(")[0] for line in request.config.getini("markers") if line.startswith("judge_")}
+    fixtures = set(re.findall(r"^(\w+) .*-- \S*judgefixtures/plugin", pytest_says("--fixtures", "tests/judge"), re.M))
+    faults = differences("marks and fixtures", {each for each in names if "gate." not in each}, marks | fixtures)
+    assert not faults, "\n".join(faults)
+
+
+def test_every_key_stands_there() -> None:
+    """Below the heading of each table of the configuration are its keys, and no other."""
+    there = {heading: set(table.model_fields) for heading, table in TABLES.items()}
+    there["[judges.NAME]"] |= {"extends"}
+    faults = [fault for heading in there for fault in differences(heading, named(heading), there[heading])]
+    assert not faults, "\n".join(faults)
+    assert all(f"`{key}`" in SECTIONS["[judges.NAME]"] for key in Price.model_fields)
+
+
+def test_every_name_that_is_built_in_stands_there() -> None:
+    """Judges, datasets, families and labels that come with the package are listed."""
+    run = judgefixtures.Run.from_config(None)
+    there = {*run.config.judges, *run.config.datasets, *run.families}
+    there |= {label for labels in run.config.cues.values() for label in labels}
+    assert sorted(there - set(re.findall(r"`([^`]+)`", SECTIONS["What is built in"]))) == []
+
+
+# --- reports ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report of the shipped recordings."""
+    folder = tmp_path_factory.mktemp("report")
+    config = folder / "judge.toml"
+    config.write_text(SETTINGS)
+    judges = "--judge simulated-candid --judge simulated-verbose-prepared --judge-baseline simulated-gpt-4o"
+    how = f"-q {judges} --judge-pairs 30 --judge-repeats 2 --judge-cassettes cassettes --judge-config {config}"
+    shown = pytest_says(*how.split(), "-k", SELECTED, "--judge-report", str(folder / "report"))
+    assert (folder / "report" / "report.json").exists(), shown
+    return folder / "report"
+
+
+def rows_of(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every row of a report with the heading of the page that says what it holds."""
+    whole = json.loads((folder / "report.json").read_text())
+    yield "report.json", dict.fromkeys(whole)
+    for section, value in whole.items():
+        rows = value if isinstance(value, list) else [value]
+        yield from ((section, row) for row in rows if isinstance(row, dict))
+    for file in folder.glob("*.jsonl"):
+        for row in map(json.loads, file.read_text().splitlines()):
+            yield file.name, dict.fromkeys(row) if file.name == "results.jsonl" else row
+
+
+SHAPES = [set(named(heading)) for heading in ("An estimate", "A part", "A waiver", "A component")]
+
+
+def fields(row: dict[str, Any], known: set[str], place: str = "") -> Iterator[str]:
+    """Yield the paths of a row's fields: nothing within one of `SHAPES`, and `<judge>` for what the data brings."""
+    for name, value in row.items():
+        path = place + name
+        if path not in known:
+            path = next((each for each in known if re.fullmatch(re.escape(place) + r"<\w+>", each)), path)
+        yield path
+        inner = value if isinstance(value, list) else [value]
+        for each in inner:
+            if isinstance(each, dict) and set(each) not in SHAPES:
+                yield from fields(each, known, f"{path}{'[]' if inner is value else ''}.")
+
+
+@pytest.mark.whole
+def test_every_field_of_a_report_stands_there(report: Path) -> None:
+    """Whatever a report of the shipped recordings holds stands there, and what stands there is in it or in the code."""
+    seen: dict[str, set[str]] = {}
+    known = {heading[1:-1]: set(named(heading)) for heading in SECTIONS if heading.startswith("`")}
+    for heading, row in rows_of(report):
+        seen.setdefault(heading, set()).update(fields(row, known.get(heading, set())))
+    files = Path(judgefixtures.__file__).parent.rglob("*.py")
+    code = set(re.findall(r"\w+", "".join(path.read_text(encoding="utf-8") for path in files)))
+    headings = {heading for heading in known if not heading.startswith("python")}
+    assert headings == set(seen)
+    faults = []
+    for heading in sorted(headings):
+        # What no shipped recording has (a model that reads reasons, token probabilities, ...) has its name in the code.
+        other = {path for path in known[heading] if path.endswith(">") or path.rpartition(".")[2] in code}
+        faults += differences(heading, known[heading], seen[heading] | other)
+    assert not faults, "\n".join(faults)
+
+
+# --- commands -----------------------------------------------------------------------------------------------------
+
+
+def helped(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    """Return what a command says of itself."""
+    main = simulator.main if command == ("simulator",) else judgefixtures.__main__.main
+    with pytest.raises(SystemExit):
+        main(["--help"] if command == ("simulator",) else [*command, "--help"])
+    return capsys.readouterr().out
+
+
+def commands(capsys: pytest.CaptureFixture[str], *above: str) -> Iterator[tuple[str, ...]]:
+    """Yield every command that asks for no further one."""
+    found = re.findall(r"^    ([a-z]+)(?=\s|$)", helped(capsys, *above), re.M)
+    for name in found:
+        yield from commands(capsys, *above, name)
+    if not found:
+        yield above
+
+
+def test_every_command_and_its_options_stand_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command has a heading, and a table with its options and no other."""
+    there = [heading for heading in SECTIONS if heading.startswith("`python -m judgefixtures")]
+    headings = {tuple(heading.strip("`").replace(".", " ").split()[3:]): heading for heading in there}
+    faults = differences("commands", map(" ".join, headings), map(" ".join, [*commands(capsys), ("simulator",), ()]))
+    for command, heading in headings.items():
+        options = re.findall(r"^  (--[a-z-]+)", helped(capsys, *command), re.M)
+        faults += differences(heading, {name.split()[0] for name in named(heading)}, options)
+    assert not faults, "\n".join(faults)
+
+
+# --- Python -------------------------------------------------------------------------------------------------------
+
+
+def imported(texts: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield every name that pieces of Python import from the package, with its module."""
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    for node in nodes:
+        if (node.module or "").partition(".")[0] == "judgefixtures":
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+# What an object has from its making on, and its class has not.
+MADE = ("Judge.name", "Judge.rater", "SimulatorServer.desk")
+
+
+def found(path: str, names: Mapping[str, Any]) -> Any:
+    """Return what a name such as `Run.gate` stands for; of a field or an attribute that is all there is to know."""
+    name, *parts = path.split(".")
+    value = names[name]
+    for part in parts:
+        if not hasattr(value, part) and (path in MADE or part in value.__annotations__):
+            return path
+        value = getattr(value, part)
+    return value
+
+
+def differs(there: inspect.Signature, said: inspect.Signature) -> str:
+    """Return how a function is another one than the page says; empty where it takes what is promised."""
+    own = [each for each in there.parameters.values() if each.name not in ("self", "cls")]
+    for number, each in enumerate(said.parameters.values()):
+        match = there.parameters.get(each.name)
+        if match is None or (each.kind is not each.KEYWORD_ONLY and match not in own[number : number + 1]):
+            return f"{each.name} is not a parameter, or not in this place"
+        if match.kind is match.KEYWORD_ONLY and each.kind is not each.KEYWORD_ONLY:
+            return f"{each.name} is taken by its name alone"
+        if match.default != each.default:
+            return f"{each.name} is {match.default!r} by default"
+    optional = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    more = [each for each in own if each.name not in said.parameters and each.kind not in optional]
+    return "".join(f"{each.name} is needed as well; " for each in more if each.default is each.empty)
+
+
+def test_every_import_path_works() -> None:
+    """Whatever the page imports is there; it imports what any page imports, and all that the package offers."""
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    shown = set(imported([block.text for block in of_language(pages, "python")]))
+    own = set(imported([block.text for block in of_language([PAGE], "python")]))
+    faults = [" ".join(each) for each in sorted(own) if not hasattr(importlib.import_module(each[0]), each[1])]
+    faults += differences("the page", map(" ".join, own), map(" ".join, own | shown))
+    offered = {name for module, name in own if module == "judgefixtures"}
+    faults += differences("judgefixtures", offered, judgefixtures.__all__)
+    assert not faults, "\n".join(faults)
+
+
+def test_every_name_has_the_signature_that_is_promised() -> None:
+    """What the tables below Python name is imported there and takes these parameters; whatever is imported is named."""
+    own = set(imported([block.text for block in of_language([PAGE], "python")]))
+    names = {name: getattr(importlib.import_module(module), name) for module, name in sorted(own)}
+    headings = list(SECTIONS)[list(SECTIONS).index("Python") :]
+    faults = []
+    for name in (each for heading in headings for each in named(heading)):
+        path, bracket, parameters = name.removesuffix(")").partition("(")
+        try:
+            value = found(path, names)
+        except (AttributeError, KeyError):
+            faults.append(f"{name} is not there")
+            continue
+        if bracket and (why := differs(inspect.signature(value), inspect.signature(eval(f"lambda {parameters}: 0")))):
+            faults.append(f"{name}: {why}")
+    text = "".join(SECTIONS[heading] for heading in headings)
+    faults += [f"{name} is imported and not explained" for name in sorted(names) if not re.search(rf"`{name}\b", text)]
+    assert not faults, "\n".join(faults)
