@@ -44,7 +44,7 @@ NOT_RUN = {
 # Blocks `text` that no command of their page prints.
 SHOWN = {
     "cassettes/<judge>/<dataset>/<condition>.jsonl": "where files are; test_cassettes.py",
-    "pairs -> cues -> contrasts": "the flow of data; test_structure.py",
+    "words, numbers -> material": "the flow of data; test_structure.py",
     "34 of 34 published": "what `make paper` says; test_paper_tables.py",
     "production: 74% of each prompt": "a long prompt of one's own; test_rates.py",
     "close: 1 of 1 pairs": "compared in test_votes.py",
