@@ -3,6 +3,8 @@
 import ast
 import doctest
 import importlib
+import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +79,8 @@ def imports_of(path):
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE)
 # A public path of old (docs/contract.md): it hands on the names of one module, and is no room.
 FACES = [path for path in FILES if path.parent == PACKAGE and "the public path of" in path.read_text()[:200]]
+LONGEST = {ast.ClassDef: 300, ast.FunctionDef: 60, ast.AsyncFunctionDef: 60}  # lines
+SIMULATED_BATCHES = PACKAGE / "simulator" / "batches.py"  # a path that docs/contract.md promises
 
 
 def test_imports_point_one_way():
@@ -89,6 +93,32 @@ def test_imports_point_one_way():
         for other in {*imports_of(path)} - (SIMULATOR_KNOWS if room == "simulator" else {*FLOW[: FLOW.index(room) + 1]})
     ]
     assert wrong == []
+
+
+def test_nothing_is_too_long_to_be_read():
+    """No file is above 700 lines, no class above 300, no function above 60; no line is kept from the formatter."""
+    long = []
+    for path in FILES:
+        text = path.read_text()
+        name = path.relative_to(PACKAGE)
+        long += [f"{name}: {len(text.splitlines())} lines"] if len(text.splitlines()) > 700 else []
+        long += [f"{name}: fmt: skip"] if "# fmt: " in text else []
+        for node in ast.walk(ast.parse(text)):
+            most = LONGEST.get(type(node), math.inf)
+            if most < math.inf and node.end_lineno - node.lineno >= most:
+                long.append(f"{name}: {node.name} has {node.end_lineno - node.lineno + 1} lines")
+    assert long == []
+
+
+def test_no_two_rooms_have_one_name():
+    """No two files or folders have one name, or names that differ by an ending; public paths of old aside."""
+    names = {}
+    for path in sorted({*FILES, *(path.parent for path in FILES)} - {*FACES, PACKAGE}):
+        if path.stem not in ("__init__", "__main__") and path != SIMULATED_BATCHES:
+            names.setdefault(re.sub("(e?s|e?d|er|ing|ment|ness)$", "", path.stem), []).append(
+                str(path.relative_to(PACKAGE))
+            )
+    assert [paths for paths in names.values() if len(paths) > 1] == []
 
 
 def test_only_the_plugin_sees_pytest():
