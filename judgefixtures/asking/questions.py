@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Literal, Protocol
 
-from judgefixtures.asking.asker import Asker, CutOffError, OtherModelError, R
+from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.replies import Arm, Planned, Reply, Task
+from judgefixtures.asking.cut_offs import CutOffError
+from judgefixtures.asking.pinned import OtherModelError
+from judgefixtures.asking.replies import Arm, Planned, R, Reply, Task
 from judgefixtures.cassettes.calls import (
     AnswerTooLargeError,
     Call,
@@ -263,7 +265,7 @@ class _Run(Generic[R]):
         while not (self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
             if await self.ask(job, self.asker.ask) and self.mail is None:  # what a batch answered is paid for
                 condition, repeat, pair = job
-                self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
+                self.asker.cut_offs.count(self.replies[condition.name, repeat, pair.id])
 
     async def ask(self, job: Job, ask: Callable[[str, Call], Awaitable[R]]) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
@@ -274,7 +276,7 @@ class _Run(Generic[R]):
         # A judge of the user's own making need not know of plans.
         prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
         make = partial(
-            cassette.call, pair, repeat, eager=self.asker.is_python, plan="" if plan is None else plan.digest
+            cassette.call, pair, repeat, eager=self.asker.table.record.is_code, plan="" if plan is None else plan.digest
         )
         call = make() if self.mail is None else make(post=self.mail.box(cassette))
         try:
@@ -291,7 +293,7 @@ class _Run(Generic[R]):
         self.answered(reply)
         if self.mail is not None and call.played and not call.played[-1].by:
             await self._compare(job, prompt, reply, call.played[-1].digest)
-        if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
+        if (mixture := self.asker.pin.find_mixture(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             now = reply.served_model or reply.fingerprint or ""
             mixture += "" if self.mail is None else self.mail.way_out(self.asker)

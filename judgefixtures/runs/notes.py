@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.asking.asker import Said
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.replies import Reply, Task
+from judgefixtures.asking.replies import Received, Reply, Task
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.library import Cassette
@@ -85,7 +84,7 @@ class Round:
                 f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
             )
 
-    def note_answers(self, replies: Sequence[Sequence[Said]]) -> None:
+    def note_answers(self, replies: Sequence[Sequence[Received]]) -> None:
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
         name, ledger, task = self.judge.name, self.asking.ledger, self.task
         ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)

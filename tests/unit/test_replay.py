@@ -54,8 +54,8 @@ from support.asking import collect
 from support.project import Project, Ran, rows_of, suite
 from support.server import Answer, Answering, Asked, Server, serving
 
-from judgefixtures.asking.asker import FIRST_WAIT
 from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.asking.patience import FIRST_WAIT
 from judgefixtures.cassettes import files
 from judgefixtures.cassettes.caching import IDS, origin_of
 from judgefixtures.cassettes.calls import CALL, CassetteMissError

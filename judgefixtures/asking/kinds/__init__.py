@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from judgefixtures.asking.asker import Asker, R
-from judgefixtures.asking.replies import Arm, Planned, Reply, Task
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.replies import Arm, Planned, R, Reply, Task
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast
 from judgefixtures.material.cues import Families

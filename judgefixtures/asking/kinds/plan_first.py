@@ -6,7 +6,7 @@ Plans themselves, and the prompts around them, live in material/plans.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgefixtures.asking.asker import Asker, or_unset
@@ -14,7 +14,7 @@ from judgefixtures.asking.costs import CHARACTERS_A_TOKEN
 from judgefixtures.asking.kinds import Clerk
 from judgefixtures.asking.kinds.pairwise import Pairwise
 from judgefixtures.asking.pacing import Pace
-from judgefixtures.asking.replies import Arm, Planned, Task
+from judgefixtures.asking.replies import Arm, Planned, Received, Task, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
@@ -32,24 +32,18 @@ from judgefixtures.material.plans import (
 )
 from judgefixtures.material.plans import Kind as TaskKind
 from judgefixtures.material.prompts import presented
-from judgefixtures.providers import Answer, Provider, Usage, load_provider
+from judgefixtures.providers import Answer, Provider, load_provider
 
 if TYPE_CHECKING:
     from judgefixtures.asking.judges import Judge
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Written(Received):
     """What a model wrote when it was asked for a plan; `invalid` is why there is no text, or none that counts."""
 
     text: str
     invalid: str | None = None
-    detail: str = ""
-    served_model: str | None = None
-    fingerprint: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    retries: int = 0
-    wasted: int = 0
 
 
 class Planner(Asker[Written]):
@@ -103,8 +97,8 @@ class Planner(Asker[Written]):
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Written:
         """Return what was written."""
         text = answer.text if answer.invalid is None else ""
-        told = answer.detail, answer.served_model, answer.fingerprint, answer.usage
-        return Written(text, answer.invalid or (None if text else "empty"), *told, retries, wasted)
+        invalid = answer.invalid or (None if text else "empty")
+        return Written(text, invalid, **received_with(answer, retries, wasted))
 
     async def look_up_shutdown(self) -> None:
         """Nothing: the judge itself asks on which day its model ends."""

@@ -7,12 +7,12 @@ same score in every contrast that shows it so, and the order of the responses is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.kinds import Clerk, Kind
-from judgefixtures.asking.replies import Arm, Planned, Reply, Task, read_answer
+from judgefixtures.asking.replies import Arm, Planned, Received, Reply, Task, read_answer, received_with
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
 from judgefixtures.material.cues import Cue, Families
 from judgefixtures.material.edits import target
@@ -102,16 +102,10 @@ def check_names(families: Families) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
-    """A score with what the provider said about itself, and how many attempts failed before it, as in a Reply."""
+class Rating(Received):
+    """A score."""
 
     score: Score
-    detail: str = ""
-    served_model: str | None = None
-    fingerprint: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    retries: int = 0
-    wasted: int = 0
 
     @property
     def invalid(self) -> str | None:
@@ -159,7 +153,7 @@ class Rater(Asker[Rating]):
             lambda text: parse_score(text, self.table.verdict, self.table.scale),
             lambda kind, reasoning: Score(None, "", kind, reasoning=reasoning),
         )
-        return Rating(score, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+        return Rating(score, **received_with(answer, retries, wasted) | {"detail": detail})
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
@@ -191,13 +185,13 @@ def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bo
         verdict = Verdict(None, reason, "tie", reasoning=reasoning)
     return Reply(
         verdict,
-        "; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail)),
-        first.served_model or second.served_model,
-        first.fingerprint or second.fingerprint,
-        added_usage(first.usage, second.usage),
-        first.retries + second.retries,
-        first.wasted + second.wasted,
         scores=scores,
+        detail="; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail)),
+        served_model=first.served_model or second.served_model,
+        fingerprint=first.fingerprint or second.fingerprint,
+        usage=added_usage(first.usage, second.usage),
+        retries=first.retries + second.retries,
+        wasted=first.wasted + second.wasted,
     )
 
 
@@ -220,18 +214,9 @@ def _ended(text: str) -> str:
 
 def added_usage(a: Usage, b: Usage) -> Usage:
     """Return the tokens of two calls; what is not known of one is not known of both."""
-    return Usage(
-        _sum(a.input_tokens, b.input_tokens),
-        _sum(a.output_tokens, b.output_tokens),
-        _sum(a.reasoning_tokens, b.reasoning_tokens),
-        _sum(a.cached_tokens, b.cached_tokens),
-        _sum(a.cache_write_tokens, b.cache_write_tokens),
-        a.service_tier if a.service_tier == b.service_tier else None,
-    )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+    told = [(name, one, getattr(b, name)) for name, one in asdict(a).items() if name != "service_tier"]
+    counts = {name: None if one is None or other is None else one + other for name, one, other in told}
+    return Usage(**counts, service_tier=a.service_tier if a.service_tier == b.service_tier else None)
 
 
 # --- the kind ---------------------------------------------------------------------------------------------
