@@ -47,7 +47,7 @@ class Sent:
     @property
     def keys(self) -> Iterator[Key]:
         """What its questions are known by, whichever batch answers them."""
-        return ((place, digest_of(name), is_parity(name)) for place, name in self.ids)
+        return (key_of(place, name) for place, name in self.ids)
 
     def __len__(self) -> int:
         return sum(map(len, self.asked.values()))
@@ -65,6 +65,11 @@ def digest_of(name: str) -> str:
 def is_parity(name: str) -> bool:
     """Tell whether an id is of a question that was asked at once as well."""
     return PARITY in name.split("-")
+
+
+def key_of(place: str, name: str) -> Key:
+    """Return what the question of an id is known by."""
+    return place, digest_of(name), is_parity(name)
 
 
 @dataclass(slots=True)

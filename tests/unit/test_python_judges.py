@@ -31,6 +31,7 @@ from support.project import uncontrolled
 from support.server import Answer, Server, problem, serving, wire
 
 from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.cassettes.calls import Call
 from judgefixtures.providers import RefusedError, RetryableError, UnsupportedError
 from judgefixtures.providers.python import PythonProvider
 
@@ -71,7 +72,7 @@ def ask(judge: Judge) -> Any:
 def raised(judge: Judge) -> Exception:
     """Return what one attempt of a judge raises, before anything is retried."""
     with pytest.raises(Exception) as caught:  # noqa: PT011
-        asyncio.run(PythonProvider(judge.table).complete("Which?"))
+        asyncio.run(PythonProvider(judge.table).complete("Which?", Call()))
     return caught.value
 
 
