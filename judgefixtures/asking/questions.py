@@ -22,7 +22,7 @@ from judgefixtures.cassettes.calls import (
     PostponedError,
     Question,
 )
-from judgefixtures.cassettes.library import Cassette
+from judgefixtures.cassettes.opened import Cassette
 from judgefixtures.cassettes.replay import NetworkBlockedError
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair

@@ -31,10 +31,11 @@ from hypothesis import strategies as st
 from judgefixtures.__main__ import main
 from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.batches.manifest import Manifest
-from judgefixtures.cassettes import files, library
+from judgefixtures.cassettes import files, locks
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
 from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
-from judgefixtures.cassettes.library import Cassette, Library, RecordMode
+from judgefixtures.cassettes.library import Library
+from judgefixtures.cassettes.opened import Cassette, RecordMode
 from judgefixtures.material.pairs import Pair
 
 HEADER = {"judgefixtures": 1, "dataset": "own", "condition": "no-cue", "judge": {"provider": "openai", "model": "m"}}
@@ -1279,12 +1280,12 @@ def test_locks_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     Whoever waits while a lock's file is removed must not hold it together with the next one.
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(library, "POLL", 0.0)
-    lock, held, most = tmp_path / "x.lock", [], []
+    monkeypatch.setattr(locks, "POLL", 0.0)
+    held, most = [], []
 
     def take() -> None:
         for _ in range(25):
-            with library._locked(lock):
+            with locks.held(tmp_path / "x"):
                 held.append(1)
                 most.append(len(held))
                 held.pop()
@@ -1295,7 +1296,7 @@ def test_locks_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for thread in threads:
         thread.join()
     assert most == [1] * 150
-    assert not lock.exists()
+    assert not list(tmp_path.iterdir())
     record(tmp_path / "cassettes")
     assert not list(tmp_path.rglob("*lock*"))
 
@@ -1307,7 +1308,7 @@ def test_a_lock_can_be_held_where_files_cannot_be_locked(tmp_path: Path) -> None
         "import errno, fcntl, sys, pathlib\n"
         "def missing(*_): raise OSError(errno.ENOSYS, 'no locks here')\n"
         "fcntl.flock = missing\n"
-        "from judgefixtures.cassettes.library import held\n"
+        "from judgefixtures.cassettes.locks import held\n"
         "for _ in range(2):\n"
         "    with held(pathlib.Path(sys.argv[1])): print(len(list(pathlib.Path(sys.argv[1]).parent.iterdir())))\n"
     )
