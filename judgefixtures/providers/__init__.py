@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.reading.probabilities import Probability, Token
-from judgefixtures.reading.scores import is_whole
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import PLACEHOLDER_KEY, know, know_address
@@ -47,6 +46,7 @@ __all__ = [
     "load_provider",
     "record_of",
     "schema_of",
+    "stated",
 ]
 
 
@@ -240,27 +240,16 @@ def know_credentials(table: JudgeTable) -> None:
             know_address(value)
 
 
-VERDICT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"selected_response": {"type": "integer", "enum": [1, 2]}, "reason": {"type": "string"}},
-    "required": ["selected_response", "reason"],
-    "additionalProperties": False,
-}
+def stated(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an answer that states a value under a key, and a reason."""
+    properties = {key: dict(value), "reason": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def schema_of(table: JudgeTable) -> dict[str, Any]:
-    """Return the JSON schema of what a judge is to answer: a choice, with 0 for a tie that counts, or a score."""
-    if table.answer_schema is not None:
-        return table.answer_schema
-    key, value = "selected_response", VERDICT_SCHEMA["properties"]["selected_response"]
-    if table.mode == "pointwise":
-        lowest, highest = table.scale
-        kind = "integer" if is_whole(table.scale) else "number"
-        key, value = "score", {"type": kind, "minimum": lowest, "maximum": highest}
-    elif table.counts_ties:
-        value = {"type": "integer", "enum": [0, 1, 2]}
-    properties = {key: value, "reason": VERDICT_SCHEMA["properties"]["reason"]}
-    return VERDICT_SCHEMA | {"properties": properties, "required": list(properties)}
+    """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie."""
+    choices = [0, 1, 2] if table.counts_ties else [1, 2]
+    return table.answer_schema or stated("selected_response", {"type": "integer", "enum": choices})
 
 
 # The file of each provider, by the `provider` of a judge's table. It is imported when something of it is asked for.

@@ -20,6 +20,7 @@ from typing import Any
 
 from judgefixtures.cassettes.calls import AnswerTooLargeError, Call, CassetteMissError, PostponedError
 from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers import Answer, FatalJudgeError, Record, RefusedError, RetryableError
 from judgefixtures.providers.faults import error_answer, error_object
 from judgefixtures.providers.tables import JudgeTable
@@ -47,7 +48,7 @@ class PythonProvider:
         self._logprobs, self._ties = table.logprobs, table.counts_ties
         self._or_else = (
             ""
-            if table.mode == "pointwise"
+            if not LAYOUTS[table.mode].shows_both
             else ('; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}')
         )
         self._function: Callable[[str], Any] | None = None

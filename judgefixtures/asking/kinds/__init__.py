@@ -207,7 +207,7 @@ def kind_of(table: JudgeTable) -> type[Kind]:
     >>> kind_of(judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})).sees_order
     False
     """
-    path = FROM_LOG if table.provider == "imported" else PLAN_FIRST if table.strategy != "direct" else ""
+    path = FROM_LOG if not table.record.is_asked else PLAN_FIRST if table.strategy != "direct" else ""
     room, _, name = (path or LAYOUTS[table.mode].kind).partition(":")
     kind: type[Kind] = getattr(importlib.import_module(room), name)
     return kind

@@ -109,7 +109,7 @@ def planning_identity(table: JudgeTable) -> dict[str, Any]:
     planning: dict[str, Any] = {"digest": planning_digest(table.strategy)}
     if table.asks_for_plans:
         planning["sees_responses"] = table.plan_sees_responses
-    if table.asks_for_plans and table.provider != "python":
+    if table.asks_for_plans and not table.record.is_code:
         planning |= {"temperature": or_unset(table.plan_temperature), "max_output_tokens": table.plan_max_output_tokens}
     return {"planning": planning}
 

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.kinds import Clerk, Kind
 from judgefixtures.asking.replies import Arm, Planned, Received, Reply, Task, read_answer, received_with
+from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
 from judgefixtures.material.cues import Cue, Families
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
-from judgefixtures.providers import Answer, Provider, Usage
-from judgefixtures.reading.scores import Score, parse_score, shown_scale
+from judgefixtures.providers import Answer, Provider, Usage, stated
+from judgefixtures.reading.scores import Score, is_whole, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -238,6 +239,13 @@ class Pointwise(Kind):
     def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Return it with the scale. Whether equal scores count as a tie changes nothing that is asked."""
         return asked | {"mode": self.table.mode, "scale": list(self.table.scale)}
+
+    @classmethod
+    def schema(cls, table: JudgeTable) -> dict[str, Any]:
+        """Return the schema of a score on the table's scale."""
+        lowest, highest = table.scale
+        kind = "integer" if is_whole(table.scale) else "number"
+        return stated("score", {"type": kind, "minimum": lowest, "maximum": highest})
 
     def check_cues(self, families: Families) -> None:
         """Raise JudgeFixturesError where two cues would have recordings of one name."""
