@@ -209,6 +209,7 @@ class Record:
     logprobs: bool = True  # it tells token probabilities
     suspects: tuple[str, ...] = ("logprobs",)  # what servers answer 500 to where they do not know it
     ends: str = ""  # where its list of models names the day on which it ends one
+    switches: tuple[str, ...] = ()  # how the variables begin by which its SDK would be told what no table says
     account: Mapping[str, str] = field(default_factory=dict)  # what goes with the key to its own address: variables
     is_trusted: Callable[[JudgeTable], bool] = lambda table: table.connection is None  # its key may go to the address
     defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {}  # what follows from a table's keys

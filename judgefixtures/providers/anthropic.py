@@ -434,6 +434,7 @@ def _check(table: JudgeTable) -> None:
 RECORD = Record(
     answers=AnthropicProvider,
     key="ANTHROPIC_API_KEY",
+    switches=("ANTHROPIC_",),
     url="https://api.anthropic.com",
     api="Anthropic's API",
     batches=AnthropicBatches,

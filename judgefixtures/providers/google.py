@@ -477,6 +477,7 @@ def _check(table: JudgeTable) -> None:
 RECORD = Record(
     answers=GoogleProvider,
     key="GEMINI_API_KEY",
+    switches=("GOOGLE_", "GEMINI_"),
     url=DEFAULT_BASE_URL,
     batches=GoogleBatches,
     thinking=("thinking_level", "thinking_budget"),

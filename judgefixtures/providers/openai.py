@@ -345,5 +345,6 @@ RECORD = Record(
     tiers=("auto", "default", "flex", "priority", "fast", "scale"),
     suspects=("logprobs", "response_format"),
     ends="shutdown_date",
+    switches=("OPENAI_", "AZURE_OPENAI_"),
     account={"organization": "OPENAI_ORG_ID", "project": "OPENAI_PROJECT_ID"},
 )
