@@ -22,8 +22,8 @@ from judgefixtures.cassettes.calls import (
     PostponedError,
     Question,
 )
+from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.cassettes.opened import Cassette
-from judgefixtures.cassettes.replay import NetworkBlockedError
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.providers import Answer

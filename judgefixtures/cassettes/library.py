@@ -223,7 +223,7 @@ class Library:
     def _note_done(self, cassette: Cassette) -> None:
         """Note which answers this run made, in place of what an earlier run noted."""
         if self.mode == "all":
-            digests = sorted({row.digest for row in cassette.rows()})
+            digests = sorted({row.digest for row in cassette.read_rows()})
             mark = scratch(str(cassette.final_path.resolve()), "done")
             mark.write_text("\n".join([self.run, *digests]), encoding="ascii")
 

@@ -136,10 +136,10 @@ class Cassette:
             row = self.older.find(digest)
         return row
 
-    def rows(self) -> list[Row]:
+    def read_rows(self) -> list[Row]:
         """Return every recorded answer that may answer in this run."""
-        earlier = self.older.rows() if self.older is not None and self.redone else ()
-        return [*(row for row in earlier if row.digest in self.redone), *self.file.rows()]
+        earlier = self.older.read_rows() if self.older is not None and self.redone else ()
+        return [*(row for row in earlier if row.digest in self.redone), *self.file.read_rows()]
 
     def asks_again(self, call: Call, invalid: str | None) -> bool:
         """Tell whether the recorded answer that a call was answered from is to be asked again in this run."""
@@ -158,7 +158,7 @@ class Cassette:
         """
         # Two pairs with the same texts share a row: it is always the first one's, whoever asked first.
         asked = [replace(row, pair=pair) for (pair, _), rows in sorted(self.used.items(), reverse=True) for row in rows]
-        mine = self.rows()
+        mine = self.read_rows()
         others = [row for row in mine if row.key not in self.used]
         if not asked and not others:
             return
@@ -171,7 +171,7 @@ class Cassette:
 
     def _not_asked_anew(self, anew: set[Key]) -> list[Row]:
         """Return the older rows of other pairs and repeats; those of another judge are set aside, as a whole."""
-        left = [row for row in self.older.rows() if row.key not in anew] if self.older is not None else []
+        left = [row for row in self.older.read_rows() if row.key not in anew] if self.older is not None else []
         if left and self.older is not None and self.older.header is not None:
             if not differences(self.older.header["judge"], self.identity()):
                 return left
@@ -192,13 +192,13 @@ class Cassette:
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""
         if self._seen is None:
-            self._seen = {(row.pair, row.repeat, row.seen) for row in self.rows()}
+            self._seen = {(row.pair, row.repeat, row.seen) for row in self.read_rows()}
         return (pair.id, repeat, pair.digest) in self._seen
 
     def recorded(self) -> Mapping[Key, Row]:
         """Return the recorded answers by what they answer, as they were when this was first asked."""
         if self._recorded is None:
-            self._recorded = {row.key: row for row in self.file.rows()}
+            self._recorded = {row.key: row for row in self.file.read_rows()}
         return self._recorded
 
     def unused(self, *, whole: bool) -> list[str]:
@@ -209,7 +209,7 @@ class Cassette:
         played = {row.digest for rows in self.used.values() for row in rows}
         if len(played) == len(self.file):
             return []
-        rows = [row for row in self.file.rows() if row.digest not in played]
+        rows = [row for row in self.file.read_rows() if row.digest not in played]
         repeats = {repeat for _, repeat in self.used}
         return sorted({row.pair for row in rows if row.key in self.used or (whole and row.repeat in repeats)})
 

@@ -18,31 +18,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from judgefixtures.cassettes.caching import origin_of
-from judgefixtures.cassettes.calls import (
-    CALL,
-    AnswerTooLargeError,
-    Call,
-    CassetteMissError,
-    Postbox,
-    PostponedError,
-    Question,
-)
+from judgefixtures.cassettes.calls import CALL, Call, Postbox, PostponedError, Question
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
 from judgefixtures.words.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 from judgefixtures.words.texts import word_set
-
-__all__ = [
-    "AnswerTooLargeError",
-    "Call",
-    "CassetteMissError",
-    "NetworkBlockedError",
-    "PostponedError",
-    "is_this_machine",
-    "recording",
-    "request_digest",
-]
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")

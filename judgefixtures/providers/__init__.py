@@ -17,37 +17,13 @@ from judgefixtures.cassettes.calls import Call
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.secrets import PLACEHOLDER_KEY, know, know_address
+from judgefixtures.words.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
+from judgefixtures.words.secrets import know, know_address
 from judgefixtures.words.texts import encodable
 
 if TYPE_CHECKING:
     from judgefixtures.providers.bulk import BatchProvider
     from judgefixtures.providers.tables import JudgeTable
-
-__all__ = [
-    "FLEX",
-    "LIMITS",
-    "LOGPROBS",
-    "PLACEHOLDER_KEY",
-    "PROVIDERS",
-    "TOOL",
-    "UNSET",
-    "Answer",
-    "FatalJudgeError",
-    "Provider",
-    "Quota",
-    "Record",
-    "RefusedError",
-    "RetryableError",
-    "UnsupportedError",
-    "Usage",
-    "api_key",
-    "know_credentials",
-    "load_provider",
-    "record_of",
-    "schema_of",
-    "stated",
-]
 
 
 class FatalJudgeError(JudgeFixturesError):

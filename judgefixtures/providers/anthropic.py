@@ -88,7 +88,7 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
         # In extra_body, which is sent as it is: the SDK's own parameters know no temperature, and for the names of
         # some models it warns.
         asked = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
-        return await self.answer(read, asked, call)
+        return await self.answer(read_message, asked, call)
 
     async def describe_model(self) -> Any:
         """Return what Anthropic's list of models says of this one."""
@@ -201,7 +201,7 @@ def _unbounded(value: dict[str, Any]) -> dict[str, Any]:
     return {"type": value["type"], "description": f"from {lowest:g} to {highest:g}"}
 
 
-def read(wire: Wire, model: str) -> Answer:
+def read_message(wire: Wire, model: str) -> Answer:
     """Return what a message on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return failure(wire, model)
@@ -218,7 +218,7 @@ def read(wire: Wire, model: str) -> Answer:
             "the end of base_url) in the judge's table."
         )
     about: dict[str, Any] = {"served_model": text_or_none(body.get("model")), "usage": _usage(body.get("usage"))}
-    text, reasoning, called = _said(wire, body.get("content"))
+    text, reasoning, called = _texts(wire, body.get("content"))
     stop = str(body.get("stop_reason") or "").lower()
     invalid, detail = _fault(stop, body, called)
     if invalid is None and not text.strip():
@@ -247,7 +247,7 @@ def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[Inv
     return "filtered", f"the model stopped for a reason that is not known ({stop[:60]})"
 
 
-def _said(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
+def _texts(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
     """Return the answer's text, the model's thoughts, and whether a tool was called with a verdict (None: no call)."""
     if isinstance(content, str):  # as some gateways send it
         return content, "", None

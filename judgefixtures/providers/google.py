@@ -30,7 +30,7 @@ from judgefixtures.providers.bulk import (
 )
 from judgefixtures.providers.faults import KEY_REMEDY, error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.tokens import tokens, tokens_together, told, told_token
+from judgefixtures.providers.tokens import all_or_none, tokens, tokens_together, told_token
 from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.probabilities import Token
 from judgefixtures.reading.verdicts import InvalidKind
@@ -91,7 +91,7 @@ class GoogleProvider(HttpProvider["Client"]):
         models = self.connected().aio.models
         asked = models.generate_content(model=self.model, contents=prompt, config=self._config())
         try:
-            return await self.answer(read, asked, call)
+            return await self.answer(read_content, asked, call)
         except FatalJudgeError as error:
             if self._login is None or KEY_REMEDY not in str(error):
                 raise
@@ -263,7 +263,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
-def read(wire: Wire, model: str) -> Answer:
+def read_content(wire: Wire, model: str) -> Answer:
     """Return what a generateContent answer on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return failure(wire, model)
@@ -323,7 +323,7 @@ def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
     if not isinstance(chosen, list) or not isinstance(top, list | tuple) or (top and len(top) != len(chosen)):
         return ()
     lists = [as_table(place).get("candidates") for place in top] or [None] * len(chosen)
-    return told(told_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True))
+    return all_or_none(told_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True))
 
 
 def _usage(usage: Any) -> Usage:

@@ -25,7 +25,7 @@ from judgefixtures.providers.bulk import (
 )
 from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.tokens import tokens, told, told_token
+from judgefixtures.providers.tokens import all_or_none, tokens, told_token
 from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.probabilities import Token
 from judgefixtures.reading.verdicts import InvalidKind
@@ -100,7 +100,7 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
         asked = create(model=self.model, messages=[], extra_body={"messages": messages, **said})
-        return await self.answer(read, asked, call)
+        return await self.answer(read_completion, asked, call)
 
     async def describe_model(self) -> Any:
         """Return what OpenAI's list of models says of this one."""
@@ -154,7 +154,7 @@ def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
-def read(wire: Wire, model: str) -> Answer:
+def read_completion(wire: Wire, model: str) -> Answer:
     """Return what a chat completion on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return failure(wire, model)
@@ -230,7 +230,7 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
     content = as_table(choice.get("logprobs")).get("content")
     if not isinstance(content, list):
         return ()
-    return told(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
+    return all_or_none(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
 
 
 def _usage(usage: Any, served_tier: Any) -> Usage:

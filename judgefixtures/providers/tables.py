@@ -284,15 +284,11 @@ class JudgeTable(StrictTable):
 
     def headed(self, heading: str) -> Self:
         """Return the table with its heading."""
-        named = self.model_copy()
-        named._heading = heading
-        return named
+        return self._with(_heading=heading)
 
     def saying(self, system_text: str) -> Self:
         """Return the table of a judge that is told this first."""
-        table = self.model_copy()
-        table._system_text = system_text
-        return table
+        return self._with(_system_text=system_text)
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -301,8 +297,12 @@ class JudgeTable(StrictTable):
 
     def answered_by(self, schema: dict[str, Any] | None) -> Self:
         """Return the table of a judge whose answers keep to a schema."""
+        return self._with(_schema=schema)
+
+    def _with(self, **known: Any) -> Self:
         table = self.model_copy()
-        table._schema = schema
+        for name, value in known.items():
+            setattr(table, name, value)
         return table
 
     @property

@@ -41,7 +41,7 @@ class Round:
             )
         if answered != wanted:
             return
-        if self.judge.is_opaque and not any(cassette.rows() for cassette in self.cassettes):
+        if self.judge.is_opaque and not any(cassette.read_rows() for cassette in self.cassettes):
             self.desk.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
         if record == "none":
             self._note_leftovers()

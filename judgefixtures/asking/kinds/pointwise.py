@@ -48,7 +48,7 @@ class Alone(Condition):
             return f"score-edited-{self.edit.name}"
         return f"score-{self.response}-{'no-cue' if self.cue is None else f'{self.cue.family}-{self.cue.label}'}"
 
-    def shown(self, pair: Pair) -> str:
+    def pick_response(self, pair: Pair) -> str:
         """Return the response of a pair that is shown, edited where the condition says so."""
         pair = presented(pair, Condition(edit=self.edit))
         number = self.response if self.edit is None else target(pair)
@@ -144,7 +144,7 @@ class Rater(Asker[Rating]):
                 "ask about judgefixtures.asking.kinds.pointwise.alone(condition, 1) and (condition, 2)"
             )
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
-        shown, scale = condition.shown(pair), shown_scale(self.table.scale)
+        shown, scale = condition.pick_response(pair), shown_scale(self.table.scale)
         return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Rating:
