@@ -85,6 +85,12 @@ class Planned:
     usage: Usage | None = None
 
 
+Pairs = Sequence[Pair]
+Arms = Sequence[Arm]
+Plans = Mapping[str, Planned]  # by pair id
+Replies = list[tuple[Reply, ...]]  # of every arm, in the order of the pairs
+
+
 @dataclass(frozen=True, slots=True)
 class Task(Generic[R]):
     """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.

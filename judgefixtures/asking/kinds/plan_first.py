@@ -5,7 +5,7 @@ Plans themselves, and the prompts around them, live in material/plans.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,7 @@ from judgefixtures.asking.costs import CHARACTERS_A_TOKEN
 from judgefixtures.asking.kinds import Clerk
 from judgefixtures.asking.kinds.pairwise import Pairwise
 from judgefixtures.asking.pacing import Pace
-from judgefixtures.asking.replies import Arm, Planned, Received, Task, received_with
+from judgefixtures.asking.replies import Arm, Pairs, Planned, Plans, Received, Task, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
@@ -181,7 +181,7 @@ class PlanFirst(Pairwise):
 
     # --- what it answers --------------------------------------------------------------------------------------
 
-    def plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+    def plans(self, clerk: Clerk, pairs: Pairs) -> Plans:
         """Return the plans for some pairs, asked for or replayed; hand-made ones where nobody writes any."""
         if self.planner is None:
             return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
@@ -193,18 +193,18 @@ class PlanFirst(Pairwise):
         replies = dict(zip(tasks, written, strict=True))
         return self._planned({pair: replies[self.planner.about(pair)] for pair in pairs})
 
-    def known_plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+    def known_plans(self, clerk: Clerk, pairs: Pairs) -> Plans:
         """Return the hand-made plans, or those that are recorded."""
         if self.planner is None:
             return self.plans(clerk, pairs)
         recorded = clerk.spared(Task(self.planner, pairs, self.preparation))
         return self._planned({pair: recorded[pair.id] for pair in pairs if pair.id in recorded})
 
-    def _planned(self, written: Mapping[Pair, Written]) -> Mapping[str, Planned]:
+    def _planned(self, written: Mapping[Pair, Written]) -> Plans:
         assert self.planner is not None
         return {pair.id: Planned(self.planner.read_plan(pair, reply), reply.usage) for pair, reply in written.items()}
 
-    def task(self, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]) -> Task[Any]:
+    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> Task[Any]:
         """Return the questions about the pairs whose plan is known: without it nobody knows what was asked."""
         known = pairs if arm[0] is PLAN else [pair for pair in pairs if pair.id in plans]
         return super().task(known, arm, plans)

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.kinds import Clerk, Kind
-from judgefixtures.asking.replies import Arm, Planned, Received, Reply, Task, read_answer, received_with
+from judgefixtures.asking.replies import (
+    Arm,
+    Arms,
+    Pairs,
+    Plans,
+    Received,
+    Replies,
+    Reply,
+    Task,
+    read_answer,
+    received_with,
+)
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
 from judgefixtures.material.cues import Cue, Families
@@ -72,7 +83,7 @@ def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None)
     return Alone(response=number, cue=condition.cue_1 if first else condition.cue_2)
 
 
-def rating_arms(arms: Sequence[Arm]) -> tuple[Arm, ...]:
+def rating_arms(arms: Arms) -> tuple[Arm, ...]:
     """Return what has to be scored for some arms, each once, with its repeat.
 
     >>> from judgefixtures.material.contrasts import contrasts
@@ -255,11 +266,11 @@ class Pointwise(Kind):
         """Return the prompt for the one response that a condition shows."""
         return self.rater.prompt(pair, condition)
 
-    def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def asks(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the scores that some arms need."""
         return rating_arms(arms)
 
-    def distinct(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the arms in the pairs' own order: the other is the same question."""
         return tuple(arm for arm in arms if arm[0].order == "12")
 
@@ -279,13 +290,7 @@ class Pointwise(Kind):
         self.check_asked()
         raise AssertionError
 
-    def answers(
-        self,
-        clerk: Clerk,
-        pairs: Sequence[Pair],
-        arms: Sequence[Arm],
-        plans: Mapping[str, Planned],  # noqa: ARG002
-    ) -> list[tuple[Reply, ...]]:
+    def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the scores of every arm's responses amount to: each score is asked for once."""
         asked = self.asks(arms)
         scored = {
@@ -295,9 +300,7 @@ class Pointwise(Kind):
         }
         return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
 
-    def recorded(
-        self, clerk: Clerk, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
-    ) -> Mapping[str, Reply]:
+    def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:
         """Return the verdicts of the pairs of which both scores are recorded."""
         scored: dict[tuple[str, int, str], Rating] = {}
         for condition, repeat in self.asks([arm]):
@@ -305,7 +308,7 @@ class Pointwise(Kind):
             scored |= {(condition.name, repeat, pair): rating for pair, rating in found.items()}
         return self._replies(scored, pairs, arm)
 
-    def _replies(self, scored: Scored, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
+    def _replies(self, scored: Scored, pairs: Pairs, arm: Arm) -> dict[str, Reply]:
         """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
         found = {pair.id: (pair, both) for pair in pairs if (both := both_ratings(scored, pair, *arm)) is not None}
         ties = self.table.counts_ties
