@@ -127,9 +127,6 @@ class Mailing(Protocol):
         """Say what to do where batches answered as another model."""
 
 
-def _ignore(_reply: object) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Inquiry(Generic[R]):
     """A task with all that asking it takes: its cassettes by condition, and how many calls are in flight.
@@ -155,7 +152,7 @@ async def ask_all(inquiry: Inquiry[R]) -> list[tuple[R, ...]]:
     in the cassettes. Whoever asks to stop gets StoppedError; PostponedError says that some question waits for a batch.
     """
     task, urgency = inquiry.task, inquiry.urgency
-    run = _Run(task.asker, inquiry.cassettes, inquiry.meter, inquiry.answered or _ignore, task.plans, inquiry.mail)
+    run = _Run(inquiry)
     jobs = iter([(condition, repeat, pair) for condition, repeat in task.arms for pair in task.pairs])
     asking = asyncio.create_task(run.ask_all(jobs, inquiry.concurrency))
     heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
@@ -171,8 +168,8 @@ async def ask_all(inquiry: Inquiry[R]) -> list[tuple[R, ...]]:
             heeding.cancel()
     if run.stopped:
         raise StoppedError
-    if run.meter.stopped:
-        raise run.meter.exhausted()
+    if inquiry.meter.stopped:
+        raise inquiry.meter.exhausted()
     if run.postponed:
         raise PostponedError
     return [
@@ -188,7 +185,7 @@ async def recorded(task: Task[R], cassette: Cassette) -> dict[str, R]:
     ((condition, repeat),) = task.arms
     if not len(cassette.file):
         return {}
-    run = _Run(task.asker, {condition.name: cassette}, Meter(task.asker.table), _ignore, task.plans)
+    run = _Run(Inquiry(task, {condition.name: cassette}, 1, Meter(task.asker.table)))
     for pair in task.pairs:
         with contextlib.suppress(CassetteMissError, NetworkBlockedError, JudgeFixturesError):
             await run.ask((condition, repeat, pair), task.asker.ask)
@@ -197,17 +194,18 @@ async def recorded(task: Task[R], cassette: Cassette) -> dict[str, R]:
 
 @dataclass(slots=True)
 class _Run(Generic[R]):
-    asker: Asker[R]
-    cassettes: Mapping[str, Cassette]
-    meter: Meter
-    answered: Callable[[R], None]
-    plans: Mapping[str, Planned]
-    mail: Mailing | None = None
+    inquiry: Inquiry[R]
     postponed: bool = False  # some question waits for a batch
     replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
     workers: set[asyncio.Task[None]] = field(default_factory=set)
     stopped: bool = False
+    asker: Asker[R] = field(init=False)
+    meter: Meter = field(init=False)
+    mail: Mailing | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asker, self.meter, self.mail = self.inquiry.task.asker, self.inquiry.meter, self.inquiry.mail
 
     async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
         """Ask one question alone, then the others, so many at a time."""
@@ -236,7 +234,7 @@ class _Run(Generic[R]):
 
     async def probe(self, jobs: Iterator[Job]) -> None:
         """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call."""
-        if all(cassette.mode == "none" for cassette in self.cassettes.values()):
+        if all(cassette.mode == "none" for cassette in self.inquiry.cassettes.values()):
             return
         self.meter.check()
         if not self.asker.probed:
@@ -260,8 +258,8 @@ class _Run(Generic[R]):
     async def ask(self, job: Job, ask: Callable[[str, Call], Awaitable[R]]) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
-        cassette = self.cassettes[condition.name]
-        planned = self.plans.get(pair.id)
+        cassette = self.inquiry.cassettes[condition.name]
+        planned = self.inquiry.task.plans.get(pair.id)
         plan = None if planned is None else planned.plan
         # A judge of the user's own making need not know of plans.
         prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
@@ -281,7 +279,8 @@ class _Run(Generic[R]):
             return False
         cassette.used_by(call)
         self.replies[condition.name, repeat, pair.id] = reply
-        self.answered(reply)
+        if self.inquiry.answered is not None:
+            self.inquiry.answered(reply)
         if box is not None and call.played and not call.played[-1].by:
             await self._compare(job, prompt, reply, call.played[-1].digest, box)
         if (mixture := self.asker.pin.find_mixture(reply, self.first)) is not None:
