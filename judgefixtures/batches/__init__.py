@@ -7,6 +7,8 @@ promised.
 
 from __future__ import annotations
 
+from typing import Any
+
 from judgefixtures.providers import PROVIDERS, record_of
 from judgefixtures.providers.bulk import BatchProvider, Limits, Line, NotSentError, UncertainError
 from judgefixtures.providers.tables import JudgeTable
@@ -20,7 +22,7 @@ def offers_batches(table: JudgeTable) -> bool:
     return table.record.batches is not None and table.connection is None  # Vertex's are not Gemini's
 
 
-def load_batches(name: str, table: JudgeTable) -> BatchProvider:
+def load_batches(name: str, table: JudgeTable) -> BatchProvider[Any]:
     """Return the batches of a judge's provider; raises JudgeFixturesError where it has none."""
     if table.record.batches is None or not offers_batches(table):
         having = sorted(each for each in PROVIDERS if record_of(each).batches is not None)

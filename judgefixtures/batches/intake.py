@@ -7,7 +7,7 @@ import datetime
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from judgefixtures.batches.manifest import Key, Manifest, Sent, key_of
 from judgefixtures.batches.searching import find_batch, note_unseen
@@ -91,7 +91,7 @@ class Intake:
         """Take a batch's questions for being on their way."""
         self.waiting.update(sent.keys)
 
-    async def take_in(self, sent: Sent, provider: BatchProvider) -> None:
+    async def take_in(self, sent: Sent, provider: BatchProvider[Any]) -> None:
         """Collect what a batch answered, if there is one; raises FatalJudgeError where it cannot be asked for."""
         if sent.batch is None and not await self._adopt(sent, provider):
             return
@@ -101,7 +101,7 @@ class Intake:
             self.lost.append(sent)
             self._missed.update(dict.fromkeys(sent.keys, error))
 
-    async def _collect(self, sent: Sent, provider: BatchProvider) -> None:
+    async def _collect(self, sent: Sent, provider: BatchProvider[Any]) -> None:
         batch = str(sent.batch)
         state = await self._ask(sent.judge, f"batch {batch}", lambda: provider.look(batch))
         if not state.ended:
@@ -132,7 +132,7 @@ class Intake:
         self.ended.append(ended)
         self._tell(ended, reasons, lacking)
 
-    async def _fetch(self, sent: Sent, provider: BatchProvider, state: State) -> Results:
+    async def _fetch(self, sent: Sent, provider: BatchProvider[Any], state: State) -> Results:
         """Return what a batch has to say; `whole` where what it lacks is not waited for any longer.
 
         What a provider counts and does not give out is given up some days after that was first seen, and not before
@@ -179,7 +179,7 @@ class Intake:
         }
         self.words += [text for text, count in told.items() if count]
 
-    async def _adopt(self, sent: Sent, provider: BatchProvider) -> bool:
+    async def _adopt(self, sent: Sent, provider: BatchProvider[Any]) -> bool:
         """Find the batch that a run was about to make when it ended; tell whether there is one that is known to be."""
         judge, count = sent.judge, len(sent)
         forget = (

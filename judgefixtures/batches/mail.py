@@ -141,7 +141,7 @@ class Mail:
     manifest: Manifest = field(init=False)
     intake: Intake = field(init=False)
     both_ways: Parity = field(init=False)
-    _providers: dict[str, BatchProvider] = field(default_factory=dict)
+    _providers: dict[str, BatchProvider[Any]] = field(default_factory=dict)
     _probed: set[tuple[str, str]] = field(default_factory=set)
     _files: dict[str, list[CassetteFile]] = field(default_factory=dict)  # as they are when all is asked
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)

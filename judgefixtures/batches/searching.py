@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 from judgefixtures.batches.manifest import Manifest, Sent
 from judgefixtures.providers.bulk import BatchProvider
 
 
-async def find_batch(manifest: Manifest, sent: Sent, provider: BatchProvider) -> str | None:
+async def find_batch(manifest: Manifest, sent: Sent, provider: BatchProvider[Any]) -> str | None:
     """Return the batch that an intent led to, as far as the provider's list shows it."""
     names = frozenset(name for _, name in sent.ids)
     taken = frozenset(each.batch for each in manifest.sent if each.batch is not None)
@@ -16,7 +17,7 @@ async def find_batch(manifest: Manifest, sent: Sent, provider: BatchProvider) ->
     return await provider.find(sent.intent, since, names, taken)
 
 
-def note_unseen(manifest: Manifest, sent: Sent, provider: BatchProvider) -> datetime.datetime | None:
+def note_unseen(manifest: Manifest, sent: Sent, provider: BatchProvider[Any]) -> datetime.datetime | None:
     """Return when a batch that the list does not show is taken for none; None where it is.
 
     As long as it may run it may be there, and be paid for: lists can lag, and none says by how much. The time is

@@ -34,7 +34,7 @@ class Parcel:
     """Letters to one judge that go into one batch, and what the list says of it once it is about to be made."""
 
     manifest: Manifest
-    provider: BatchProvider
+    provider: BatchProvider[Any]
     judge: str
     letters: Sequence[Letter]
     intent: str = field(default_factory=lambda: uuid.uuid4().hex)

@@ -173,7 +173,7 @@ class Record:
     key: str | None
     url: str | None = None  # where it is asked, unless the table says otherwise
     api: str = "its API"  # what messages call it
-    batches: Callable[[JudgeTable], BatchProvider] | None = None
+    batches: Callable[[JudgeTable], BatchProvider[Any]] | None = None
     is_asked: bool = True  # not: the answers are those of a log
     is_code: bool = False  # a function of the user's: it makes its own calls, and no parameters are sent
     thinking: tuple[str, ...] = ()  # the keys about thinking that it takes

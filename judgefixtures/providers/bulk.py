@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from judgefixtures.cassettes.calls import Delivered
 from judgefixtures.cassettes.files import dump
@@ -22,6 +22,7 @@ from judgefixtures.providers.wire import HttpProvider, Wire, as_table, exchange,
 from judgefixtures.words.secrets import redacted
 
 T = TypeVar("T")
+P = TypeVar("P", bound=HttpProvider[Any])
 
 ATTEMPTS = 4  # of what may be asked again without paying again
 FIRST_WAIT = 0.5  # seconds before the second; doubles from there
@@ -117,17 +118,18 @@ class Results:
             self.failed.setdefault(name, why)
 
 
-class BatchProvider(ABC):
+class BatchProvider(ABC, Generic[P]):
     """The seam to a provider's batches. Every method may raise RetryableError or FatalJudgeError.
 
-    `window` is how long a batch may run before the provider ends it, and `clock` the provider's time when it last
-    showed a page of its list.
+    `window` is how long a batch may run before the provider ends it, `key` what it knows a batch by, and `clock` the
+    provider's time when it last showed a page of its list.
     """
 
     limits: Limits
     window = datetime.timedelta(hours=24)
+    key = "id"
 
-    def __init__(self, provider: HttpProvider[Any]) -> None:
+    def __init__(self, provider: P) -> None:
         self.provider = provider
         self.clock: datetime.datetime | None = None
 
@@ -138,15 +140,42 @@ class BatchProvider(ABC):
         `about_to` is called right before the one request that makes it: before that nothing is paid for.
         """
 
-    @abstractmethod
     async def find(
-        self, intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str], /
+        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str], /
     ) -> str | None:
-        """Return the id of the batch that an intent led to, None where there is none.
+        """Return the id of the batch that an intent led to, among those made since then; None where there is none.
 
-        `ids` are those of its questions, `taken` are batches that others led to. Raises UncertainError where
-        that cannot be told yet.
+        The ids are those of its questions, and taken are batches that others led to: whoever can give a batch no name
+        tells it by them. Raises UncertainError where that cannot be told yet.
         """
+        async for batch in self.listed(since):
+            if self.intent_of(batch) == intent:
+                return named(batch, self.key)
+        return None
+
+    async def listed(self, since: datetime.datetime) -> AsyncIterator[dict[str, Any]]:
+        """Yield the batches of the provider's list, which begins with the latest, to a page of earlier ones alone."""
+        async for batches in pages(self.show_page):
+            for batch in batches:
+                yield batch
+            if older([self.moment_of(batch) for batch in batches], since):
+                return
+
+    @abstractmethod
+    async def show_page(self, after: str | None) -> Page:
+        """Return a page of the provider's list."""
+
+    def intent_of(self, batch: Mapping[str, Any]) -> object:  # noqa: ARG002 (where a batch can be given no name)
+        """Return which intent a batch is named after."""
+        return None
+
+    def moment_of(self, batch: Mapping[str, Any]) -> Any:
+        """Return when a batch was made, as the provider tells it."""
+        return batch.get("created_at")
+
+    @abstractmethod
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error in the provider's own form."""
 
     @abstractmethod
     async def look(self, batch: str, /) -> State:
@@ -175,6 +204,10 @@ class BatchProvider(ABC):
         wire = await self.exchange(asked)
         self.clock, page = clock_of(wire), good(wire, self.provider.model)
         return page, rows_in({key: []} | page if may_lack else page, key)
+
+    async def make(self, asked: Awaitable[Any]) -> str:
+        """Return the id of the batch that was asked for; raises NotSentError where there surely is none."""
+        return await made(self.exchange(asked), self.provider.model, self.refuses, self.key)
 
     async def upload(self, ask: Callable[[], Awaitable[Any]], read: Callable[[Any], Any], what: str) -> str:
         """Return the name of an uploaded file of questions; raises NotSentError where there is none."""

@@ -14,20 +14,7 @@ from urllib.parse import urlsplit
 
 from judgefixtures.cassettes.calls import CALL, Call
 from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, Record, RetryableError, Usage, schema_of
-from judgefixtures.providers.bulk import (
-    BatchProvider,
-    Limits,
-    Line,
-    Page,
-    Results,
-    State,
-    made,
-    named,
-    older,
-    one_line,
-    pages,
-    status_of,
-)
+from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, one_line, status_of
 from judgefixtures.providers.faults import KEY_REMEDY, error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.providers.tokens import all_or_none, tokens, tokens_together, told_token
@@ -339,20 +326,20 @@ def _usage(usage: Any) -> Usage:
     )
 
 
-class GoogleBatches(BatchProvider):
+class GoogleBatches(BatchProvider[GoogleProvider]):
     """Batches of generateContent: questions in the request itself while they are few, in a file where they are many."""
 
     limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
     window = datetime.timedelta(hours=48)
+    key = "name"
 
     def __init__(self, table: JudgeTable) -> None:
         self._inline = INLINE
-        self._provider = GoogleProvider(table, BATCHES_VERSION)
-        super().__init__(self._provider)
+        super().__init__(GoogleProvider(table, BATCHES_VERSION))
 
     async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Make a batch whose display name holds the intent."""
-        client, name = self._provider.connected(), f"{MARK}{intent}"
+        client, name = self.provider.connected(), f"{MARK}{intent}"
         if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
             # The SDK would write each request again from its parts; what is sent is what it was about to send.
             requests = [{"request": json.loads(line.body), "metadata": {"key": line.id}} for line in lines]
@@ -362,42 +349,43 @@ class GoogleBatches(BatchProvider):
         else:
             config, source = {"display_name": name}, await self._uploaded(name, lines)
         about_to()
-        asked = client.aio.batches.create(model=self._provider.model, src=source, config=config)  # type: ignore[arg-type]
-        return await made(self.exchange(asked), self._provider.model, _refuses, "name")
+        asked = client.aio.batches.create(model=self.provider.model, src=source, config=config)  # type: ignore[arg-type]
+        return await self.make(asked)
 
     async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
         content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
         options = {"timeout": 1000 * TRANSFER}
         config: Any = {"mime_type": "application/jsonl", "display_name": name, "http_options": options}
-        upload = self._provider.connected().aio.files.upload
+        upload = self.provider.connected().aio.files.upload
         return await self.upload(
             lambda: upload(file=io.BytesIO(content), config=config),
             lambda found: as_table(found.get("file")).get("name"),
             "name",
         )
 
-    async def find(
-        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
-    ) -> str | None:
-        """Return the batch whose display name holds the intent, among those made since then."""
-        async for batches in pages(self._page):
-            for batch in batches:
-                if as_table(batch.get("metadata")).get("displayName") == f"{MARK}{intent}":
-                    return named(batch, "name")
-            if older([as_table(batch.get("metadata")).get("createTime") for batch in batches], since):
-                break
-        return None
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error as Google's APIs tell it."""
+        error = as_table(body.get("error"))
+        return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)
 
-    async def _page(self, after: str | None) -> Page:
+    def intent_of(self, batch: Mapping[str, Any]) -> object:
+        """Return the intent in a batch's display name."""
+        return str(as_table(batch.get("metadata")).get("displayName")).removeprefix(MARK)
+
+    def moment_of(self, batch: Mapping[str, Any]) -> Any:
+        """Return when a batch was made."""
+        return as_table(batch.get("metadata")).get("createTime")
+
+    async def show_page(self, after: str | None) -> Page:
         config: Any = {"page_size": 100, **({"page_token": after} if after else {})}
         # What is empty is left out; a page that lists something else lists no batches.
-        asked = self._provider.connected().aio.batches.list(config=config)
+        asked = self.provider.connected().aio.batches.list(config=config)
         page, batches = await self.page(asked, "operations", may_lack=True)
         return batches, text_or_none(page.get("nextPageToken"))
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        found = await self.ask(self._provider.connected().aio.batches.get(name=batch))
+        found = await self.ask(self.provider.connected().aio.batches.get(name=batch))
         about = as_table(found.get("metadata"))
         word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
         stats = as_table(about.get("batchStats"))
@@ -417,11 +405,11 @@ class GoogleBatches(BatchProvider):
         rows, whole = [each for each in inlined if isinstance(each, dict)], True
         if file := text_or_none(output.get("responsesFile")):
             config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
-            download = self._provider.connected().aio.files.download
+            download = self.provider.connected().aio.files.download
             rows, whole = await self.download(download(file=file, config=config))
         results = Results(whole=whole)
         for row in rows:
-            _add(results, row, self._provider.model, batch)
+            _add(results, row, self.provider.model, batch)
         return results
 
 
@@ -441,12 +429,6 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
         results.add(name, status, {"error": {**error, "code": status}}, model, batch)
     else:
         results.fail(name, str(error.get("message") or "")[:200] or results.strange(row))
-
-
-def _refuses(body: Mapping[str, Any]) -> bool:
-    """Tell whether a body is an error as Google's APIs tell it."""
-    error = as_table(body.get("error"))
-    return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)
 
 
 def _is_googles(address: str) -> bool:

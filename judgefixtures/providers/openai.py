@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.providers import LIMITS, Answer, Record, RetryableError, UnsupportedError, Usage, schema_of
-from judgefixtures.providers.bulk import (
-    BatchProvider,
-    Limits,
-    Line,
-    Page,
-    Results,
-    State,
-    made,
-    named,
-    older,
-    one_line,
-    pages,
-    status_of,
-)
+from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, named, one_line, status_of
 from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.providers.tokens import all_or_none, tokens, told_token
@@ -246,18 +232,17 @@ def _usage(usage: Any, served_tier: Any) -> Usage:
     )
 
 
-class OpenAIBatches(BatchProvider):
+class OpenAIBatches(BatchProvider[OpenAIProvider]):
     """Batches of chat completions: a file of questions, a batch of it, and a file of answers, of errors, or both."""
 
     limits = Limits(50_000, 200 * 10**6)
 
     def __init__(self, table: JudgeTable) -> None:
-        self._provider = OpenAIProvider(table)
-        super().__init__(self._provider)
+        super().__init__(OpenAIProvider(table))
 
     async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Upload the questions, and make a batch of the file whose metadata names the intent."""
-        client = self._provider.connected()
+        client = self.provider.connected()
         questions = (f"judgefixtures-{intent}.jsonl", b"".join(map(_line, lines)), "application/jsonl")
         create = client.files.with_raw_response.create
         file = await self.upload(
@@ -267,29 +252,26 @@ class OpenAIBatches(BatchProvider):
         asked = client.batches.with_raw_response.create(
             input_file_id=file, endpoint=ENDPOINT, completion_window=WINDOW, metadata={MARK: intent}
         )
-        return await made(self.exchange(asked), self._provider.model, _refuses)
+        return await self.make(asked)
 
-    async def find(
-        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
-    ) -> str | None:
-        """Return the batch whose metadata names the intent, among those made since then."""
-        async for batches in pages(self._page):
-            for batch in batches:
-                if as_table(batch.get("metadata")).get(MARK) == intent:
-                    return named(batch)
-            if older([batch.get("created_at") for batch in batches], since):
-                break
-        return None
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error as OpenAI's API tells it."""
+        error = as_table(body.get("error"))
+        return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
 
-    async def _page(self, after: str | None) -> Page:
+    def intent_of(self, batch: Mapping[str, Any]) -> object:
+        """Return the intent in a batch's metadata."""
+        return as_table(batch.get("metadata")).get(MARK)
+
+    async def show_page(self, after: str | None) -> Page:
         more: dict[str, Any] = {"after": after} if after else {}
-        asked = self._provider.connected().batches.with_raw_response.list(limit=100, **more)
+        asked = self.provider.connected().batches.with_raw_response.list(limit=100, **more)
         page, batches = await self.page(asked, "data")
         return batches, named(batches[-1]) if page.get("has_more") and batches else None
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        found = await self.ask(self._provider.connected().batches.with_raw_response.retrieve(batch))
+        found = await self.ask(self.provider.connected().batches.with_raw_response.retrieve(batch))
         if (word := text_or_none(found.get("status"))) is None:
             raise RetryableError("a batch without a status")
         counts = as_table(found.get("request_counts"))
@@ -301,13 +283,13 @@ class OpenAIBatches(BatchProvider):
     async def fetch(self, batch: str, state: State) -> Results:
         """Return the lines of both files; those that either lacks are unanswered."""
         results = Results()
-        content = self._provider.connected().files.with_raw_response.content
+        content = self.provider.connected().files.with_raw_response.content
         for name in ("output_file_id", "error_file_id"):
             if (file := text_or_none(state.raw.get(name))) is not None:
                 found, whole = await self.download(content(file, timeout=TRANSFER))
                 results.whole = results.whole and whole
                 for row in found:
-                    _add(results, row, self._provider.model, batch)
+                    _add(results, row, self.provider.model, batch)
         return results
 
 
@@ -328,12 +310,6 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
         results.add(name, status, response["body"], model, batch)
     else:
         results.fail(name, str(error.get("message") or error.get("code") or "")[:200] or results.strange(row))
-
-
-def _refuses(body: Mapping[str, Any]) -> bool:
-    """Tell whether a body is an error as OpenAI's API tells it."""
-    error = as_table(body.get("error"))
-    return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
 
 
 RECORD = Record(
