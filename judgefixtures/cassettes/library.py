@@ -14,8 +14,10 @@ from typing import get_args
 from judgefixtures.cassettes.caching import Origins
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, DamagedError, differences
 from judgefixtures.cassettes.frozen import (
+    FrozenChoice,
     FrozenSample,
     freeze,
+    freeze_choice,
     freeze_sample,
     frozen_pairs,
     frozen_sample,
@@ -25,7 +27,6 @@ from judgefixtures.cassettes.frozen import (
 from judgefixtures.cassettes.locks import held, scratch
 from judgefixtures.cassettes.misses import as_told, identity_in
 from judgefixtures.cassettes.opened import Again, Cassette, Recorded, RecordMode
-from judgefixtures.cassettes.screening import FrozenChoice, freeze_choice
 from judgefixtures.material.cues import LONGEST_NAME
 from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.verdicts import InvalidKind

@@ -25,8 +25,15 @@ from judgefixtures.cassettes.files import (
     differences,
     dump,
 )
-from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, FrozenSample, parsed_sample
-from judgefixtures.cassettes.screening import CHOICE_FILE, FrozenChoice, parsed_choice
+from judgefixtures.cassettes.frozen import (
+    CHOICE_FILE,
+    FILE,
+    SAMPLE_FILE,
+    FrozenChoice,
+    FrozenSample,
+    parsed_choice,
+    parsed_sample,
+)
 
 Kept = TypeVar("Kept", FrozenSample, FrozenChoice)
 Lines = dict[str, bytes]
