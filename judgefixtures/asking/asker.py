@@ -19,7 +19,7 @@ from judgefixtures.asking.pacing import RATE_LIMITED, Pace
 from judgefixtures.asking.patience import BackOff, Patience, can_wait
 from judgefixtures.asking.pinned import Pin
 from judgefixtures.asking.probing import Manner, Probe
-from judgefixtures.asking.replies import R
+from judgefixtures.asking.received import R
 from judgefixtures.cassettes.calls import CALL, Call
 from judgefixtures.cassettes.thinning import spells_secret
 from judgefixtures.config import JudgeTable

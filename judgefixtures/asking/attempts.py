@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic
 from judgefixtures.asking.patience import GaveUpError, Patience
 from judgefixtures.asking.pinned import OtherModelError
 from judgefixtures.asking.probing import Manner
-from judgefixtures.asking.replies import R
+from judgefixtures.asking.received import R
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.providers import Answer, FatalJudgeError, RefusedError, RetryableError, UnsupportedError
 from judgefixtures.words.secrets import masked

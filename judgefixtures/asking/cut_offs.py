@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgefixtures.asking.replies import Received
+from judgefixtures.asking.received import Received
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.providers import FatalJudgeError, Usage
 from judgefixtures.providers.tables import JudgeTable

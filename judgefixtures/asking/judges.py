@@ -14,7 +14,7 @@ from typing import Any
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.cut_offs import CutOffError
 from judgefixtures.asking.kinds import kind_of
-from judgefixtures.asking.replies import Arm, Reply
+from judgefixtures.asking.received import Arm, Reply
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair

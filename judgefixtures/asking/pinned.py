@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgefixtures.asking.replies import Received
+from judgefixtures.asking.received import Received
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.tables import JudgeTable
 

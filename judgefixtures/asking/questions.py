@@ -13,7 +13,7 @@ from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.cut_offs import CutOffError
 from judgefixtures.asking.pinned import OtherModelError
-from judgefixtures.asking.replies import Arm, Planned, R, Reply, Task
+from judgefixtures.asking.received import Arm, Planned, R, Reply, Task
 from judgefixtures.cassettes.calls import (
     AnswerTooLargeError,
     Call,
@@ -22,8 +22,8 @@ from judgefixtures.cassettes.calls import (
     PostponedError,
     Question,
 )
+from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.cassettes.opened import Cassette
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.providers import Answer

@@ -24,8 +24,8 @@ from judgefixtures.batches.parity import Compared, Parity, identity_of
 from judgefixtures.batches.sending import Parcel
 from judgefixtures.cassettes.calls import Call, Delivered, Question
 from judgefixtures.cassettes.files import CassetteFile, Row
+from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.locks import held
-from judgefixtures.cassettes.opened import Cassette
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.providers.bulk import BatchProvider
 

@@ -13,7 +13,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.words.commands import quoted
 
 if TYPE_CHECKING:
-    from judgefixtures.cassettes.opened import Cassette
+    from judgefixtures.cassettes.in_use import Cassette
 
 LONGEST_HEADER = 2**20  # bytes
 

@@ -16,7 +16,7 @@ from typing import Any
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.pacing import Pace
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.asking.replies import Received, received_with
+from judgefixtures.asking.received import Received, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import LONGEST_CONDITION, Condition
 from judgefixtures.material.cues import Cue

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from judgefixtures.asking.questions import Arm, Judgment, Planned
-from judgefixtures.asking.replies import Received
+from judgefixtures.asking.received import Received
 from judgefixtures.findings import OfJudge
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import acknowledged, contradicts, stance_of, unreadable

@@ -12,9 +12,9 @@ from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import Budget, Meter
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Inquiry, ask_all, recorded
-from judgefixtures.asking.replies import R, Task
+from judgefixtures.asking.received import R, Task
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.opened import Cassette
+from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.runs.desk import Desk, Progress, Stop, unseen
 from judgefixtures.runs.ledger import Asking

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.replies import Received, Reply, Task
+from judgefixtures.asking.received import Received, Reply, Task
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
-from judgefixtures.cassettes.opened import Cassette
+from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.measures.rows import served_rows
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger

@@ -34,8 +34,8 @@ from judgefixtures.batches.manifest import Manifest
 from judgefixtures.cassettes import files, locks
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
 from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
+from judgefixtures.cassettes.in_use import Cassette, RecordMode
 from judgefixtures.cassettes.library import Library
-from judgefixtures.cassettes.opened import Cassette, RecordMode
 from judgefixtures.material.pairs import Pair
 
 HEADER = {"judgefixtures": 1, "dataset": "own", "condition": "no-cue", "judge": {"provider": "openai", "model": "m"}}

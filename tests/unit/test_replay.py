@@ -60,9 +60,9 @@ from judgefixtures.cassettes import files
 from judgefixtures.cassettes.caching import IDS, origin_of
 from judgefixtures.cassettes.calls import CALL, CassetteMissError
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
+from judgefixtures.cassettes.in_use import RecordMode
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.cassettes.opened import RecordMode
 from judgefixtures.cassettes.replay import endpoint_digest, recording, request_digest
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
 from judgefixtures.checks.protocol import Subject

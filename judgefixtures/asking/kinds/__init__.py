@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from judgefixtures.asking.asker import Asker
-from judgefixtures.asking.replies import Arm, Arms, Pairs, Plans, R, Replies, Reply, Task
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, Reply, Task
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast
 from judgefixtures.material.cues import Families

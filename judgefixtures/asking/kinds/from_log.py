@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from judgefixtures.asking.kinds import Clerk, Logs
 from judgefixtures.asking.kinds.pairwise import Pairwise
-from judgefixtures.asking.replies import Arm, Arms, Pairs, Plans, Replies, Reply
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply
 from judgefixtures.words.errors import JudgeFixturesError
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from judgefixtures.asking.kinds import Kind
-from judgefixtures.asking.replies import Reply, read_answer, received_with
+from judgefixtures.asking.received import Reply, read_answer, received_with
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan

@@ -14,7 +14,7 @@ from judgefixtures.asking.costs import CHARACTERS_A_TOKEN
 from judgefixtures.asking.kinds import Clerk
 from judgefixtures.asking.kinds.pairwise import Pairwise
 from judgefixtures.asking.pacing import Pace
-from judgefixtures.asking.replies import Arm, Pairs, Planned, Plans, Received, Task, received_with
+from judgefixtures.asking.received import Arm, Pairs, Planned, Plans, Received, Task, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair

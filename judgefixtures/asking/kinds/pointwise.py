@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.kinds import Clerk, Kind
-from judgefixtures.asking.replies import (
+from judgefixtures.asking.received import (
     Arm,
     Arms,
     Pairs,

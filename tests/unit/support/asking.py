@@ -17,9 +17,9 @@ from judgefixtures.asking import patience
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import Judge, Reply, load_judge
 from judgefixtures.asking.questions import Arm, Inquiry, Judgment, ask_all, judgments
-from judgefixtures.asking.replies import Task
+from judgefixtures.asking.received import Task
+from judgefixtures.cassettes.in_use import Cassette, RecordMode
 from judgefixtures.cassettes.library import Library
-from judgefixtures.cassettes.opened import Cassette, RecordMode
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.material.contrasts import NO_CUE, Condition
 from judgefixtures.material.pairs import Pair
