@@ -36,7 +36,7 @@ class Asker(ABC, Generic[R]):
     """One model, asked with what is made of its answers left open."""
 
     limit_key = "max_output_tokens"
-    is_comparable = False  # its replies have a member `decides`, so that two ways of asking can be compared
+    is_comparable = False  # its replies decide something, so that two ways of asking can be compared
 
     def __init__(self, name: str, table: JudgeTable, provider: Provider, pace: Pace | None = None) -> None:
         self.name = name

@@ -218,9 +218,7 @@ class Meter:
         `wasted` attempts came to nothing and may have been billed: each counts as the most that it can have cost.
         What a batch answered counts at its price, and not against the budget: that run paid for it which sent it.
         """
-        cost = None if usage is None else cost_of(self.table, [usage])
-        if cost is not None:
-            self.total += halved(cost) if by_batch else cost
+        cost = None if usage is None else self.count(usage, by_batch=by_batch)
         if self.budget.cap is None:
             return
         most = self._most(prompt)
@@ -228,10 +226,11 @@ class Meter:
         if cost is not None and not by_batch:
             self.budget.spent += (most if cost.usd is None else cost.usd) + wasted * most
 
-    def count(self, usage: Usage, *, by_batch: bool = False) -> None:
-        """Count what a call did cost that nothing was set aside for."""
+    def count(self, usage: Usage, *, by_batch: bool = False) -> Cost:
+        """Count what a call did cost, and return what it would have at once."""
         cost = cost_of(self.table, [usage])
         self.total += halved(cost) if by_batch else cost
+        return cost
 
     def book(self, prompt: str) -> None:
         """Set aside, for the rest of the session, what a question can cost in a batch."""

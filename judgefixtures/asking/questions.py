@@ -327,7 +327,7 @@ class _Run(Generic[R]):
             return
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
-        box.compare(digest, pair.id, same=_decided(reply) == _decided(other), models=models)
+        box.compare(digest, pair.id, same=reply.decides == other.decides, models=models)
 
     async def _reply(self, prompt: str, ask: Callable[[str, Call], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
@@ -351,10 +351,6 @@ class _Run(Generic[R]):
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure
         return reply
-
-
-def _decided(reply: object) -> object:
-    return getattr(reply, "decides", None)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

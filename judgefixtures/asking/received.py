@@ -43,6 +43,11 @@ class Received:
         """Why nothing was answered that can be used, or None."""
         raise NotImplementedError
 
+    @property
+    def decides(self) -> object:
+        """What it decides: two answers to one question are the same where this is."""
+        return None
+
 
 R = TypeVar("R", bound=Received)
 
@@ -73,7 +78,7 @@ class Reply(Received):
 
     @property
     def decides(self) -> object:
-        """What it decides: two answers to one question are the same where this is."""
+        """The choice."""
         return self.verdict.selected_response, self.verdict.tie, self.invalid
 
 

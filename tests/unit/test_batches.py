@@ -1681,7 +1681,7 @@ def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
     (tmp_path / "batches.jsonl").write_text(once + once)
     (sent,) = Manifest.of(tmp_path).open
     assert (sent.batch, len(sent)) == ("batch_1", 1)
-    assert Manifest.of(tmp_path).tries("ours/own/no-cue", "a" * 32) == 1
+    assert intake.Intake(Manifest.of(tmp_path), []).tries["ours/own/no-cue", "a" * 32, False] == 1
     (tmp_path / "batches.jsonl").write_text(once + json.dumps(ended) + "\n" + once)
     assert Manifest.of(tmp_path).open == []
 

@@ -126,7 +126,7 @@ class Rating(Received):
 
     @property
     def decides(self) -> object:
-        """What it decides: two answers to one question are the same where this is."""
+        """The number."""
         return self.score.value, self.invalid
 
 
