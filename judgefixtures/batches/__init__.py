@@ -1,8 +1,8 @@
 """Batches: many questions sent at once, answered within a day at half the price.
 
-What the batches of all providers have in common is in providers/bulk.py, and each provider's own in its file. The list
-of what was sent is in manifest.py, and what happens to a run's questions in mail.py. docs/batch.md says what is
-promised.
+What the batches of all providers have in common is in providers/bulk.py, and each provider's own in its file. Here is
+what becomes of a run's questions: mail strings together what the manifest lists as sent, the intake of answers, letters
+and how they are sent, what is given up, and what is asked both ways. docs/batch.md says what is promised.
 """
 
 from __future__ import annotations
