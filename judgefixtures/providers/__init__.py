@@ -135,22 +135,18 @@ class Provider(Protocol):
     @property
     def sent(self) -> frozenset[str]:
         """The names of the parameters that go with a prompt."""
-        ...  # pragma: no cover
 
     async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
 
         `call` is told what the question is found by in recordings, where that is not what is sent.
         """
-        ...  # pragma: no cover
 
     async def close(self) -> None:
         """Close what answering opened."""
-        ...  # pragma: no cover
 
     def forget(self) -> None:
         """Drop what answering opened without closing it: its event loop is gone."""
-        ...  # pragma: no cover
 
 
 UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
