@@ -163,7 +163,7 @@ class Form:
     between: Both
     first: int = 1  # number of the first such line
 
-    def lines(self, path: Path, content: bytes) -> Lines:
+    def index_lines(self, path: Path, content: bytes) -> Lines:
         """Return the lines of a version by their keys."""
         lines: Lines = {}
         for number, line in _lines_in(content):
@@ -181,7 +181,9 @@ class Form:
 
         What one branch changed or removed is so, and what both changed is decided between the two.
         """
-        ours, theirs, base = (self.lines(path, content or b"") for content in (found.ours, found.theirs, found.base))
+        ours, theirs, base = (
+            self.index_lines(path, content or b"") for content in (found.ours, found.theirs, found.base)
+        )
         kept: Lines = {}
         for key in {**ours, **theirs}:
             mine, its, was = ours.get(key), theirs.get(key), base.get(key)
