@@ -99,19 +99,19 @@ class Row:
         return cls(str(found["digest"]), found["pair"], body=_body(found), seen=seen, exact=exact, **other)
 
 
-def _checked(is_right: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """Return what gives a value back, and raises ValueError where it is not right."""
+def _checked(what: str, is_right: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return what gives a value back, and raises ValueError where it is not what it is to be."""
 
     def check(value: Any) -> Any:
         if not is_right(value):
-            raise ValueError(f"{str(value)[:40]!r} was never written there")
+            raise ValueError(f"not {what}")
         return value
 
     return check
 
 
 def _counting_from(least: int) -> Callable[[Any], Any]:
-    return _checked(lambda value: type(value) is int and value >= least)
+    return _checked("a count", lambda value: type(value) is int and value >= least)
 
 
 def day(text: Any) -> str:
@@ -121,20 +121,20 @@ def day(text: Any) -> str:
     return str(text)
 
 
-_of_header = _checked(lambda value: isinstance(value, str) and value.isprintable())  # it becomes a header line
+_of_header = _checked("a header line", lambda value: isinstance(value, str) and value.isprintable())
 # What a line says beside its question and its answer: the key there, what nearly every row has, which is left out, and
 # how it is read.
 FIELDS: Mapping[str, tuple[str, Any, Callable[[Any], Any]]] = {
     "repeat": ("repeat", 0, _counting_from(0)),
-    "status": ("status", 200, _checked(lambda value: type(value) is int and 100 <= value <= 599)),
+    "status": ("status", 200, _checked("a status", lambda value: type(value) is int and 100 <= value <= 599)),
     "asked": ("asked", 1, _counting_from(1)),
     "content_type": ("type", JSON, _of_header),
     "location": ("location", "", _of_header),
     "plan": ("plan", "", str),
     "oversize": ("oversize", 0, _counting_from(0)),
     "on": ("on", "", day),
-    "by": ("by", "", _checked(lambda value: value in ("", "batch"))),
-    "cached": ("cached", False, _checked(lambda value: isinstance(value, bool))),
+    "by": ("by", "", _checked("a way to ask", lambda value: value in ("", "batch"))),
+    "cached": ("cached", False, _checked("a flag", lambda value: isinstance(value, bool))),
 }
 
 
