@@ -1,6 +1,6 @@
 """Asking: one model behind one provider, asked until it answers: its key, its pace, its retries, and what it takes.
 
-What is asked, and what an answer means, is the business of whoever asks: a judge, or a planner (strategies.py).
+What is asked, and what an answer means, is the business of whoever asks: a judge, or a planner (kinds/plan_first.py).
 """
 
 from __future__ import annotations
