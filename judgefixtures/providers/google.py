@@ -126,8 +126,7 @@ class GoogleProvider(HttpProvider["Client"]):
             return address, self._version or version
         if self.table.base_url is None:
             return None, VERTEX_VERSION
-        found = VERSIONED.match(self.table.base_url)
-        return (found["address"], found["version"]) if found else (self.table.base_url, VERTEX_VERSION)
+        return endpoint(self.table.base_url, VERTEX_VERSION)
 
     def _account(self, key: str) -> dict[str, Any]:
         """Return who is asked for an answer, and with which credentials."""
@@ -218,8 +217,8 @@ def _logged_in(credentials: Credentials | None) -> Credentials:
     return credentials
 
 
-def endpoint(address: str) -> tuple[str, str]:
-    """Return the address and the version of the API: a version that ends an address is the one that is asked.
+def endpoint(address: str, version: str = DEFAULT_VERSION) -> tuple[str, str]:
+    """Return the address and the version of the API: one that ends an address is asked in place of the usual.
 
     >>> endpoint("https://gateway.example/gemini/v1beta")
     ('https://gateway.example/gemini', 'v1beta')
@@ -227,7 +226,7 @@ def endpoint(address: str) -> tuple[str, str]:
     ('http://127.0.0.1:8080', 'v1')
     """
     found = VERSIONED.match(address)
-    return (found["address"], found["version"]) if found else (address, DEFAULT_VERSION)
+    return (found["address"], found["version"]) if found else (address, version)
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -236,13 +235,12 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "temperature": table.temperature,
         "seed": table.seed,
         "max_output_tokens": table.max_output_tokens,
+        "service_tier": table.service_tier,
     }
     thinking = {"thinking_level": table.thinking_level, "thinking_budget": table.thinking_budget}
     asked = {name: value for name, value in thinking.items() if value is not None and name not in dropped}
     if asked and "thinking_config" not in dropped:
         sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
-    if table.service_tier is not None:
-        sent["service_tier"] = table.service_tier
     if table.logprobs:
         sent |= {"response_logprobs": True, "logprobs": table.top_logprobs}
     if table.verdict == "json" and table.response_format != "none":

@@ -110,13 +110,11 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "temperature": table.temperature,
         "seed": table.seed,
         "max_completion_tokens": table.max_output_tokens,
+        # The older name: many compatible servers know only that.
+        "max_tokens": None if table.address is None else table.max_output_tokens,
+        "reasoning_effort": table.reasoning_effort,
+        "service_tier": table.service_tier,
     }
-    if table.address is not None:  # the older name: many compatible servers know only that
-        sent["max_tokens"] = table.max_output_tokens
-    if table.reasoning_effort is not None:
-        sent["reasoning_effort"] = table.reasoning_effort
-    if table.service_tier is not None:
-        sent["service_tier"] = table.service_tier
     if table.verdict == "json" and table.response_format != "none":
         sent["response_format"] = _response_format(table.response_format, schema_of(table))
     if table.logprobs:
