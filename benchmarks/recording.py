@@ -25,7 +25,7 @@ from replay import CANNED, MODELS, pairs_of
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Inquiry, ask_all
-from judgefixtures.asking.replies import Task
+from judgefixtures.asking.received import Task
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.material.contrasts import contrasts

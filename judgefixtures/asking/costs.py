@@ -7,8 +7,8 @@ never as 0. Token estimates before a call take 4 characters per token, with a ma
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 from judgefixtures.config import JudgeTable
@@ -40,14 +40,9 @@ class Cost:
     cached_tokens: int = 0  # of those in
 
     def __add__(self, other: Cost) -> Cost:
-        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
-        return Cost(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            usd,
-            self.cached_tokens + other.cached_tokens,
-        )
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        sums: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
+        return Cost(*sums)
 
     def __str__(self) -> str:
         cached = f" ({self.cached_tokens} of them cached)" if self.cached_tokens else ""
@@ -123,7 +118,8 @@ def price_of(table: JudgeTable, usage: Usage) -> float | None:
     """Return what a call cost by the tokens that the provider counted, in USD; None where a count or price lacks."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    return price_usd(table, *_billed(usage))
+    cached, stored = usage.cached_tokens or 0, usage.cache_write_tokens or 0
+    return price_usd(table, usage.input_tokens, usage.output_tokens, cached, stored, usage.service_tier)
 
 
 def rates(table: JudgeTable) -> dict[str, Any]:
@@ -166,40 +162,21 @@ def halved(cost: Cost) -> Cost:
 
 def cost_of(table: JudgeTable, usages: Iterable[Usage]) -> Cost:
     """Return what answered calls cost, by the tokens that the provider counted."""
-    usages = list(usages)
-    known = all(usage.input_tokens is not None and usage.output_tokens is not None for usage in usages)
-    cost = _added(table, [_billed(usage) for usage in usages])
-    return cost if known else replace(cost, usd=None)
+    calls = list(usages)
+    # Priced call by call: long requests can be in a dearer tier than many short ones.
+    prices = {call: price_of(table, call) for call in set(calls)}
+    known = [price for call in calls if (price := prices[call]) is not None]
+    usd = sum(known, 0.0) if len(known) == len(calls) else None
+    counts = ("input_tokens", "output_tokens", "cached_tokens")
+    read, written, cached = (sum(getattr(call, name) or 0 for call in calls) for name in counts)
+    return Cost(len(calls), read, written, usd, cached)
 
 
 def most_of(table: JudgeTable, prompts: Iterable[str]) -> Cost:
     """Return what asking these prompts costs at most: long tokens, and answers as long as allowed."""
     told = len(table.system_text)
     asked = [int((told + len(prompt)) / CHARACTERS_A_TOKEN * (1 + MARGIN)) + 1 for prompt in prompts]
-    return _added(table, [(tokens, table.max_output_tokens, 0, 0, None) for tokens in asked])
-
-
-Billed = tuple[int, int, int, int, str | None]  # tokens in, out, read from a cache, written to one; the tier
-
-
-def _billed(usage: Usage) -> Billed:
-    return (
-        usage.input_tokens or 0,
-        usage.output_tokens or 0,
-        usage.cached_tokens or 0,
-        usage.cache_write_tokens or 0,
-        usage.service_tier,
-    )
-
-
-def _added(table: JudgeTable, calls: Sequence[Billed]) -> Cost:
-    # Priced call by call: long requests can be in a dearer tier than many short ones.
-    prices = {call: price_usd(table, *call) for call in set(calls)}
-    known = [price for call in calls if (price := prices[call]) is not None]
-    usd = sum(known, 0.0) if len(known) == len(calls) else None
-    return Cost(
-        len(calls), sum(call[0] for call in calls), sum(call[1] for call in calls), usd, sum(call[2] for call in calls)
-    )
+    return cost_of(table, [Usage(tokens, table.max_output_tokens) for tokens in asked])
 
 
 @dataclass(slots=True)
@@ -241,9 +218,7 @@ class Meter:
         `wasted` attempts came to nothing and may have been billed: each counts as the most that it can have cost.
         What a batch answered counts at its price, and not against the budget: that run paid for it which sent it.
         """
-        cost = None if usage is None else cost_of(self.table, [usage])
-        if cost is not None:
-            self.total += halved(cost) if by_batch else cost
+        cost = None if usage is None else self.count(usage, by_batch=by_batch)
         if self.budget.cap is None:
             return
         most = self._most(prompt)
@@ -251,10 +226,11 @@ class Meter:
         if cost is not None and not by_batch:
             self.budget.spent += (most if cost.usd is None else cost.usd) + wasted * most
 
-    def count(self, usage: Usage, *, by_batch: bool = False) -> None:
-        """Count what a call did cost that nothing was set aside for."""
+    def count(self, usage: Usage, *, by_batch: bool = False) -> Cost:
+        """Count what a call did cost, and return what it would have at once."""
         cost = cost_of(self.table, [usage])
         self.total += halved(cost) if by_batch else cost
+        return cost
 
     def book(self, prompt: str) -> None:
         """Set aside, for the rest of the session, what a question can cost in a batch."""

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.asking.asker import FIRST_WAIT, Asker, CutOffError
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.cut_offs import CutOffError
 from judgefixtures.asking.kinds import kind_of
-from judgefixtures.asking.replies import Arm, Reply
+from judgefixtures.asking.received import Arm, Reply
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
@@ -24,7 +25,7 @@ from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.words.errors import heading
 
-__all__ = ["FIRST_WAIT", "CutOffError", "FatalJudgeError", "Judge", "Reply", "load_judge"]
+__all__ = ["CutOffError", "FatalJudgeError", "Judge", "Reply", "load_judge"]
 
 
 class Judge(Asker[Reply]):
@@ -58,7 +59,7 @@ class Judge(Asker[Reply]):
     @property
     def is_opaque(self) -> bool:
         """Whether nobody sees what it sends: a function of the user's may use any HTTP client, or none."""
-        return self.is_python
+        return self.table.record.is_code
 
     @property
     def planner(self) -> Asker[Any] | None:

@@ -89,7 +89,7 @@ class _State:
         spread = self.last_start + 1.0 / self.told_pace if now < self.told_until else 0.0
         return max(self.next_start, self.quiet_until, min(spread, self.told_until))
 
-    def told(self, now: float, quotas: Sequence[Quota]) -> None:
+    def heed(self, now: float, quotas: Sequence[Quota]) -> None:
         """Spread what is left of each limit until it is whole again, unless it is plenty."""
         scarce = [quota for quota in quotas if quota.limit is None or quota.calls < IN_RESERVE * quota.limit]
         self.told_until = float("-inf")
@@ -265,7 +265,7 @@ class Pace:
         if self._places is not None and in_flight <= scarcest.calls < self._places.most:
             in_flight = max(in_flight, self._places.taken())
         with self._state() as state:
-            state.told(_now(), quotas)
+            state.heed(_now(), quotas)
         if scarcest.calls < in_flight:  # they use it up
             self.hold(scarcest.seconds)
 

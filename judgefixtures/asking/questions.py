@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Literal, Protocol
 
-from judgefixtures.asking.asker import Asker, CutOffError, OtherModelError, R
+from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import Meter
-from judgefixtures.asking.replies import Arm, Planned, Reply, Task
+from judgefixtures.asking.cut_offs import CutOffError
+from judgefixtures.asking.pinned import OtherModelError
+from judgefixtures.asking.received import Arm, Planned, R, Reply, Task
 from judgefixtures.cassettes.calls import (
     AnswerTooLargeError,
     Call,
@@ -20,8 +22,8 @@ from judgefixtures.cassettes.calls import (
     PostponedError,
     Question,
 )
-from judgefixtures.cassettes.library import Cassette
-from judgefixtures.cassettes.replay import NetworkBlockedError
+from judgefixtures.cassettes.in_use import Cassette
+from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.providers import Answer
@@ -89,53 +91,40 @@ def judgments(
     ]
 
 
+# How a question is asked that batches are to answer: it waits for one, goes into the next, or is asked at once, too.
+Way = Literal["waits", "batch", "once", "both"]
+
+
+class Box(Postbox, Protocol):
+    """Where an asker's questions of one cassette go, and the answers of batches come from."""
+
+    def choose_way(self, call: Call) -> Way:
+        """Return how the question of a call is asked that was postponed; raises FatalJudgeError."""
+
+    def put(self, question: Question, repeat: int, prompt: str, *, parity: bool = False) -> bool:
+        """Put a question into the next batch, `parity`: also; return whether it is to be paid for."""
+
+    def of_both_ways(self, digest: str) -> Box | None:
+        """Return where the answer of a batch comes from that an answer at once is compared with; None: it is not."""
+
+    def compare(self, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
+        """Take note of whether both ways gave the same."""
+
+
 class Mailing(Protocol):
     """The batches that answer questions in place of the network, as far as asking knows them."""
 
     async def attend(self, asker: Asker[Any]) -> None:
         """Collect what was answered to an asker's questions."""
 
-    def probed(self, asker: Asker[Any]) -> None:
+    def note_probed(self, asker: Asker[Any]) -> None:
         """Take note that a question to an asker was answered."""
 
-    def box(self, cassette: Cassette, *, parity: bool = False) -> Postbox:
-        """Return where the questions of a cassette go; with `parity` those that are asked at once as well."""
-
-    def put(
-        self,
-        asker: Asker[Any],
-        cassette: Cassette,
-        question: Question,
-        repeat: int,
-        prompt: str,
-        *,
-        parity: bool = False,
-    ) -> bool:
-        """Put a question into the next batch; return whether it is to be paid for."""
-
-    def need(self, cassette: Cassette, digest: str) -> None:
-        """Raise FatalJudgeError where only a batch that is lost can answer."""
-
-    def worn_out(self, asker: Asker[Any], cassette: Cassette, question: Question) -> bool:
-        """Tell whether a question was in so many batches that it goes into no other."""
-
-    def asks_unread(self, asker: Asker[Any], cassette: Cassette, question: Question, call: Call) -> bool:
-        """Tell whether a question is asked again whose answer nobody can read."""
-
-    def asks_at_once(self, asker: Asker[Any], *, comparable: bool) -> Literal["", "once", "both"]:
-        """Return whether a question is asked at once, and in a batch as well."""
-
-    def compares(self, asker: Asker[Any], box: Any, digest: str) -> bool:
-        """Tell whether a question is asked both ways."""
-
-    def compare(self, box: Any, digest: str, pair: str, *, same: bool, models: tuple[str | None, str | None]) -> None:
-        """Take note of whether both ways gave the same."""
+    def box(self, asker: Asker[Any], cassette: Cassette) -> Box:
+        """Return where an asker's questions of a cassette go."""
 
     def way_out(self, asker: Asker[Any]) -> str:
         """Say what to do where batches answered as another model."""
-
-
-def _ignore(_reply: object) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +152,7 @@ async def ask_all(inquiry: Inquiry[R]) -> list[tuple[R, ...]]:
     in the cassettes. Whoever asks to stop gets StoppedError; PostponedError says that some question waits for a batch.
     """
     task, urgency = inquiry.task, inquiry.urgency
-    run = _Run(task.asker, inquiry.cassettes, inquiry.meter, inquiry.answered or _ignore, task.plans, inquiry.mail)
+    run = _Run(inquiry)
     jobs = iter([(condition, repeat, pair) for condition, repeat in task.arms for pair in task.pairs])
     asking = asyncio.create_task(run.ask_all(jobs, inquiry.concurrency))
     heeding = None if urgency is None else asyncio.create_task(run.heed(urgency, asking))
@@ -179,8 +168,8 @@ async def ask_all(inquiry: Inquiry[R]) -> list[tuple[R, ...]]:
             heeding.cancel()
     if run.stopped:
         raise StoppedError
-    if run.meter.stopped:
-        raise run.meter.exhausted()
+    if inquiry.meter.stopped:
+        raise inquiry.meter.exhausted()
     if run.postponed:
         raise PostponedError
     return [
@@ -196,7 +185,7 @@ async def recorded(task: Task[R], cassette: Cassette) -> dict[str, R]:
     ((condition, repeat),) = task.arms
     if not len(cassette.file):
         return {}
-    run = _Run(task.asker, {condition.name: cassette}, Meter(task.asker.table), _ignore, task.plans)
+    run = _Run(Inquiry(task, {condition.name: cassette}, 1, Meter(task.asker.table)))
     for pair in task.pairs:
         with contextlib.suppress(CassetteMissError, NetworkBlockedError, JudgeFixturesError):
             await run.ask((condition, repeat, pair), task.asker.ask)
@@ -205,17 +194,18 @@ async def recorded(task: Task[R], cassette: Cassette) -> dict[str, R]:
 
 @dataclass(slots=True)
 class _Run(Generic[R]):
-    asker: Asker[R]
-    cassettes: Mapping[str, Cassette]
-    meter: Meter
-    answered: Callable[[R], None]
-    plans: Mapping[str, Planned]
-    mail: Mailing | None = None
+    inquiry: Inquiry[R]
     postponed: bool = False  # some question waits for a batch
     replies: dict[tuple[str, int, str], R] = field(default_factory=dict)
     first: dict[str, str] = field(default_factory=dict)  # the model and the fingerprint that answered first
     workers: set[asyncio.Task[None]] = field(default_factory=set)
     stopped: bool = False
+    asker: Asker[R] = field(init=False)
+    meter: Meter = field(init=False)
+    mail: Mailing | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asker, self.meter, self.mail = self.inquiry.task.asker, self.inquiry.meter, self.inquiry.mail
 
     async def ask_all(self, jobs: Iterator[Job], concurrency: int) -> None:
         """Ask one question alone, then the others, so many at a time."""
@@ -223,7 +213,7 @@ class _Run(Generic[R]):
             await self.mail.attend(self.asker)
         await self.probe(jobs)
         if self.mail is not None:
-            self.mail.probed(self.asker)
+            self.mail.note_probed(self.asker)
         async with asyncio.TaskGroup() as group:
             self.workers |= {group.create_task(self.work(jobs, after=number * APART)) for number in range(concurrency)}
 
@@ -244,7 +234,7 @@ class _Run(Generic[R]):
 
     async def probe(self, jobs: Iterator[Job]) -> None:
         """Ask alone until a question went over the network: it finds bad keys and rejected parameters for one call."""
-        if all(cassette.mode == "none" for cassette in self.cassettes.values()):
+        if all(cassette.mode == "none" for cassette in self.inquiry.cassettes.values()):
             return
         self.meter.check()
         if not self.asker.probed:
@@ -263,24 +253,25 @@ class _Run(Generic[R]):
         while not (self.meter.stopped or self.stopped) and (job := next(jobs, None)) is not None:
             if await self.ask(job, self.asker.ask) and self.mail is None:  # what a batch answered is paid for
                 condition, repeat, pair = job
-                self.asker.count_cut_off(self.replies[condition.name, repeat, pair.id])
+                self.asker.cut_offs.count(self.replies[condition.name, repeat, pair.id])
 
     async def ask(self, job: Job, ask: Callable[[str, Call], Awaitable[R]]) -> bool:
         """Ask about one pair in one condition; return whether the answer was new, not a recorded one."""
         condition, repeat, pair = job
-        cassette = self.cassettes[condition.name]
-        planned = self.plans.get(pair.id)
+        cassette = self.inquiry.cassettes[condition.name]
+        planned = self.inquiry.task.plans.get(pair.id)
         plan = None if planned is None else planned.plan
         # A judge of the user's own making need not know of plans.
         prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
-        make = partial(
-            cassette.call, pair, repeat, eager=self.asker.is_python, plan="" if plan is None else plan.digest
-        )
-        call = make() if self.mail is None else make(post=self.mail.box(cassette))
+        code, digest = self.asker.table.record.is_code, "" if plan is None else plan.digest
+        make = partial(cassette.call, pair, repeat, eager=code, plan=digest)
+        box = None if self.mail is None else self.mail.box(self.asker, cassette)
+        call = make(post=box)
         try:
             reply = await self._reply(prompt, ask, call)
         except PostponedError:
-            call, reply = await self._posted(job, prompt, ask, make, call)
+            assert box is not None
+            call, reply = await self._postponed(prompt, ask, make, call, box)
         if reply is not None and cassette.asks_again(call, reply.invalid):
             call = make(again=True)
             reply = await self._reply(prompt, ask, call)
@@ -288,55 +279,40 @@ class _Run(Generic[R]):
             return False
         cassette.used_by(call)
         self.replies[condition.name, repeat, pair.id] = reply
-        self.answered(reply)
-        if self.mail is not None and call.played and not call.played[-1].by:
-            await self._compare(job, prompt, reply, call.played[-1].digest)
-        if (mixture := self.asker.other_than_before(reply, self.first)) is not None:
+        if self.inquiry.answered is not None:
+            self.inquiry.answered(reply)
+        if box is not None and call.played and not call.played[-1].by:
+            await self._compare(job, prompt, reply, call.played[-1].digest, box)
+        if (mixture := self.asker.pin.find_mixture(reply, self.first)) is not None:
             # What is recorded is one item's error; what is being paid for ends the session.
             now = reply.served_model or reply.fingerprint or ""
             mixture += "" if self.mail is None else self.mail.way_out(self.asker)
             raise OtherModelError(mixture, now) if call.recorded else JudgeFixturesError(mixture)
         return call.recorded
 
-    async def _posted(
-        self, job: Job, prompt: str, ask: Callable[[str, Call], Awaitable[R]], make: Callable[[], Call], call: Call
+    async def _postponed(
+        self, prompt: str, ask: Callable[[str, Call], Awaitable[R]], make: Callable[[], Call], call: Call, box: Box
     ) -> tuple[Call, R | None]:
         """Put a question into a batch, unless it is on its way in one, or ask it at once; some are asked both ways."""
-        assert self.mail is not None
-        condition, repeat, _ = job
-        put = partial(self.mail.put, self.asker, self.cassettes[condition.name], repeat=repeat, prompt=prompt)
-        if call.question is None:
+        way, question, repeat = box.choose_way(call), call.question, call.repeat
+        reply = None
+        if way in ("once", "both"):
+            call = make()
+            reply = await self._reply(prompt, ask, call)
+        else:
             self.postponed = True
-            return call, None
-        question, delivered = call.question, call.delivered is not None
-        if call.unread and not self.mail.asks_unread(self.asker, self.cassettes[condition.name], question, call):
-            self.postponed = True
-            return call, None
-        self.mail.need(self.cassettes[condition.name], question.digest)
-        if self.mail.worn_out(self.asker, self.cassettes[condition.name], question):
-            self.postponed = True
-            return call, None
-        how = "" if delivered else self.mail.asks_at_once(self.asker, comparable=self.asker.is_comparable)
-        if not how:
-            self.postponed = True
-            if put(question):
-                self.meter.book(prompt)
-            return call, None
-        call = make()
-        reply = await self._reply(prompt, ask, call)
-        if reply is not None and how == "both" and put(question, parity=True):
+        puts = way == "batch" or (way == "both" and reply is not None)
+        if puts and question is not None and box.put(question, repeat, prompt, parity=way == "both"):
             self.meter.book(prompt)
         return call, reply
 
-    async def _compare(self, job: Job, prompt: str, reply: R, digest: str) -> None:
+    async def _compare(self, job: Job, prompt: str, reply: R, digest: str, asked: Box) -> None:
         """Compare an answer with what a batch answered to the same question, where it was asked both ways.
 
         Where an earlier batch left it unanswered, the next one asks it.
         """
-        assert self.mail is not None
-        condition, repeat, pair = job
-        box = self.mail.box(self.cassettes[condition.name], parity=True)
-        if not self.mail.compares(self.asker, box, digest):
+        _, repeat, pair = job
+        if (box := asked.of_both_ways(digest)) is None:
             return
         # Asked as ever, but nothing is written down: the answer at once is the recorded one.
         call = Call(pair.id, repeat, lambda _: None, lambda row: row, None, post=box)
@@ -345,14 +321,13 @@ class _Run(Generic[R]):
         except AnswerTooLargeError:
             return
         except PostponedError:
-            if call.question is not None and call.delivered is None:
-                cassette = self.cassettes[condition.name]
-                if self.mail.put(self.asker, cassette, call.question, repeat, prompt, parity=True):
-                    self.meter.book(prompt)
+            new = call.question is not None and call.delivered is None
+            if new and call.question is not None and box.put(call.question, repeat, prompt, parity=True):
+                self.meter.book(prompt)
             return
         self.meter.count(other.usage, by_batch=True)
         models = (reply.served_model, other.served_model)
-        self.mail.compare(box, digest, pair.id, same=_decided(reply) == _decided(other), models=models)
+        box.compare(digest, pair.id, same=reply.decides == other.decides, models=models)
 
     async def _reply(self, prompt: str, ask: Callable[[str, Call], Awaitable[R]], call: Call) -> R | None:
         """Return the reply to a call, recorded or new; None where the budget admits no further one."""
@@ -376,10 +351,6 @@ class _Run(Generic[R]):
         if call.failure is not None:  # swallowed by code that catches everything
             raise call.failure
         return reply
-
-
-def _decided(reply: object) -> object:
-    return getattr(reply, "decides", None)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -1,11 +1,13 @@
 """Batches: many questions sent at once, answered within a day at half the price.
 
-What the batches of all providers have in common is in providers/bulk.py, and each provider's own in its file. The list
-of what was sent is in manifest.py, and what happens to a run's questions in mail.py. docs/batch.md says what is
-promised.
+What the batches of all providers have in common is in providers/bulk.py, and each provider's own in its file. Here is
+what becomes of a run's questions: mail strings together what the manifest lists as sent, the intake of answers, letters
+and how they are sent, what is given up, and what is asked both ways. docs/batch.md says what is promised.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from judgefixtures.providers import PROVIDERS, record_of
 from judgefixtures.providers.bulk import BatchProvider, Limits, Line, NotSentError, UncertainError
@@ -20,7 +22,7 @@ def offers_batches(table: JudgeTable) -> bool:
     return table.record.batches is not None and table.connection is None  # Vertex's are not Gemini's
 
 
-def load_batches(name: str, table: JudgeTable) -> BatchProvider:
+def load_batches(name: str, table: JudgeTable) -> BatchProvider[Any]:
     """Return the batches of a judge's provider; raises JudgeFixturesError where it has none."""
     if table.record.batches is None or not offers_batches(table):
         having = sorted(each for each in PROVIDERS if record_of(each).batches is not None)

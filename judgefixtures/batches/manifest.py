@@ -47,7 +47,7 @@ class Sent:
     @property
     def keys(self) -> Iterator[Key]:
         """What its questions are known by, whichever batch answers them."""
-        return ((place, digest_of(name), is_parity(name)) for place, name in self.ids)
+        return (key_of(place, name) for place, name in self.ids)
 
     def __len__(self) -> int:
         return sum(map(len, self.asked.values()))
@@ -65,6 +65,11 @@ def digest_of(name: str) -> str:
 def is_parity(name: str) -> bool:
     """Tell whether an id is of a question that was asked at once as well."""
     return PARITY in name.split("-")
+
+
+def key_of(place: str, name: str) -> Key:
+    """Return what the question of an id is known by."""
+    return place, digest_of(name), is_parity(name)
 
 
 @dataclass(slots=True)
@@ -108,16 +113,6 @@ class Manifest:
     def note(self, event: str, sent: Sent, **more: Any) -> None:
         """Note what became of it: `sent` with the batch's id, `void` (there is none), or another of `KINDS`."""
         self._append({"event": event, "intent": sent.intent, "time": _now(), **more})
-
-    def tries(self, place: str, digest: str) -> int:
-        """Return in how many batches a request was asked."""
-        return sum(
-            not is_parity(name)
-            for each in self.sent
-            if each.batch is not None
-            for name in each.asked.get(place, ())
-            if digest_of(name) == digest
-        )
 
     def _append(self, event: dict[str, Any]) -> None:
         line = dump(event) + b"\n"
@@ -164,15 +159,10 @@ class Manifest:
             meant = _meant(event)
             if found is None:
                 self.sent.append(meant)
-            elif (found.provider, found.judge, found.asked, found.time) == (
-                meant.provider,
-                meant.judge,
-                meant.asked,
-                meant.time,
-            ):
-                return  # the same line twice, as two copies of a list that were put together have it
-            else:
+            elif any(getattr(found, name) != getattr(meant, name) for name in ("provider", "judge", "asked", "time")):
                 raise ValueError("two intents of one name")
+            else:
+                return  # the same line twice, as two copies of a list that were put together have it
         elif found is None:
             raise ValueError("an event of nothing that was intended")
         elif kind == "sent":

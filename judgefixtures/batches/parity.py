@@ -81,7 +81,7 @@ class Parity:
         """Keep how a pair was answered both ways."""
         self._compared.append(compared)
 
-    def said(self) -> list[str]:
+    def tell(self) -> list[str]:
         """Note whether judges answer by batch as they do at once, and return what is to be said of it."""
         words: list[str] = []
         for sent in {id(each.sent): each.sent for each in self._compared}.values():
@@ -105,7 +105,7 @@ class Parity:
             words += [f"parity: {sent.judge}: at once {one} answered, by batch {two}" for one, two in models]
         return words
 
-    def said_of_none(self, sent: Sent, whys: Counter[str]) -> list[str]:
+    def tell_none(self, sent: Sent, whys: Counter[str]) -> list[str]:
         """Return what is to be said of a batch of which nothing could be compared; `whys` count why not."""
         both = sum(is_parity(name) for _, name in sent.ids)
         if not both or not self.most or any(each.sent is sent for each in self._compared):

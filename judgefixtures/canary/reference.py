@@ -224,4 +224,4 @@ def _rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Ro
     asker = judge.kind.asker_of(condition)
     names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))
     with replace(run.library, mode="none").open(asker, dataset, names, ()) as cassettes:
-        return [row for cassette in cassettes.values() for row in cassette.file.rows()]
+        return [row for cassette in cassettes.values() for row in cassette.file.read_rows()]

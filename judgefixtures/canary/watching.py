@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from judgefixtures.asking.asker import OtherModelError
 from judgefixtures.asking.costs import BudgetError, Cost, most_of, price_usd
 from judgefixtures.asking.judges import FatalJudgeError, Judge
+from judgefixtures.asking.pinned import OtherModelError
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.canary.drift import Stream, Weighed, change, evidence, total, weighed
 from judgefixtures.canary.log import FORMER, Entry, Log

@@ -81,16 +81,9 @@ class Row:
     def line(self, recorded: str = "") -> bytes:
         """Return the row as a line of a cassette that was `recorded` on a day, with its line end."""
         asked = {"digest": self.digest, "pair": self.pair, "seen": self.seen}
-        usual = {"repeat": 0, "status": 200, "asked": 1}  # what nearly every row has is left out
-        other = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
-        kind = {} if self.content_type == JSON else {"type": self.content_type}
-        where: dict[str, Any] = {"location": self.location} if self.location else {}
-        where |= {"plan": self.plan} if self.plan else {}
-        where |= {"oversize": self.oversize} if self.oversize else {}
-        where |= {"on": self.on} if self.on != recorded else {}
-        where |= {"by": self.by} if self.by else {}
-        where |= {"cached": True} if self.cached else {}
-        return dump({**asked, **other, **kind, **where, **_body_fields(self.body, self.exact)}) + b"\n"
+        usual = {name: usual for name, (_, usual, _) in FIELDS.items()} | {"on": recorded}
+        other = {key: value for name, (key, *_) in FIELDS.items() if (value := getattr(self, name)) != usual[name]}
+        return dump({**asked, **other, **_body_fields(self.body, self.exact)}) + b"\n"
 
     @classmethod
     def parse(cls, line: bytes, recorded: str = "") -> Row:
@@ -98,52 +91,27 @@ class Row:
 
         Raises ValueError where the line is not one that we can have written.
         """
-        found = json.loads(line)
-        pair, repeat, status = found["pair"], found.get("repeat", 0), found.get("status", 200)
-        asked = found.get("asked", 1)
-        if not isinstance(pair, str) or any(type(number) is not int for number in (repeat, status, asked)):
+        found = {"on": recorded, **json.loads(line)}
+        if not isinstance(found["pair"], str):
             raise ValueError("wrong types")
-        oversize = found.get("oversize", 0)
-        if not 100 <= status <= 599 or repeat < 0 or asked < 1 or type(oversize) is not int or oversize < 0:
-            raise ValueError("wrong values")
-        content_type = found.get("type", JSON)
-        if not isinstance(content_type, str) or not content_type.isprintable():
-            raise ValueError("wrong type")  # it becomes a header line
-        location = found.get("location", "")
-        if not isinstance(location, str) or not location.isprintable():
-            raise ValueError("wrong location")
-        exact = "json" not in found  # what was written as text stays text when the file is sorted
-        return cls(
-            str(found["digest"]),
-            pair,
-            repeat,
-            status,
-            _body(found),
-            content_type,
-            str(found.get("seen", "")),
-            location,
-            str(found.get("plan", "")),
-            asked,
-            oversize,
-            day(found.get("on", recorded)),
-            _way(found.get("by", "")),
-            _flag(found.get("cached", False)),
-            exact,
-        )
+        other = {name: read(found.get(key, usual)) for name, (key, usual, read) in FIELDS.items()}
+        seen, exact = str(found.get("seen", "")), "json" not in found  # a text stays one when the file is sorted
+        return cls(str(found["digest"]), found["pair"], body=_body(found), seen=seen, exact=exact, **other)
 
 
-def _way(text: Any) -> str:
-    """Return how an answer was asked for, as a row holds it; raises ValueError for anything else."""
-    if text not in ("", "batch"):
-        raise ValueError("not a way to ask")
-    return str(text)
+def _checked(what: str, is_right: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return what gives a value back, and raises ValueError where it is not what it is to be."""
+
+    def check(value: Any) -> Any:
+        if not is_right(value):
+            raise ValueError(f"not {what}")
+        return value
+
+    return check
 
 
-def _flag(value: Any) -> bool:
-    """Return a flag of a row; raises ValueError for anything else."""
-    if not isinstance(value, bool):
-        raise ValueError("not a flag")
-    return value
+def _counting_from(least: int) -> Callable[[Any], Any]:
+    return _checked("a count", lambda value: type(value) is int and value >= least)
 
 
 def day(text: Any) -> str:
@@ -151,6 +119,23 @@ def day(text: Any) -> str:
     if text != "" and datetime.date.fromisoformat(text).isoformat() != text:
         raise ValueError("not a day")
     return str(text)
+
+
+_of_header = _checked("a header line", lambda value: isinstance(value, str) and value.isprintable())
+# What a line says beside its question and its answer: the key there, what nearly every row has, which is left out, and
+# how it is read.
+FIELDS: Mapping[str, tuple[str, Any, Callable[[Any], Any]]] = {
+    "repeat": ("repeat", 0, _counting_from(0)),
+    "status": ("status", 200, _checked("a status", lambda value: type(value) is int and 100 <= value <= 599)),
+    "asked": ("asked", 1, _counting_from(1)),
+    "content_type": ("type", JSON, _of_header),
+    "location": ("location", "", _of_header),
+    "plan": ("plan", "", str),
+    "oversize": ("oversize", 0, _counting_from(0)),
+    "on": ("on", "", day),
+    "by": ("by", "", _checked("a way to ask", lambda value: value in ("", "batch"))),
+    "cached": ("cached", False, _checked("a flag", lambda value: isinstance(value, bool))),
+}
 
 
 def today() -> str:
@@ -237,7 +222,7 @@ class CassetteFile:
             return self._appended[digest]
         return self._row(*self._index[digest]) if digest in self._index else None
 
-    def rows(self) -> list[Row]:
+    def read_rows(self) -> list[Row]:
         """Return every row, the last one written of each digest."""
         return [row for digest in {**self._index, **self._appended} if (row := self.find(digest))]
 
@@ -369,7 +354,7 @@ class CassetteFile:
         if MERGE_MARK.match(line):
             return _unmerged(self.path, number)
         return DamagedError(
-            f"{self.path}:{number} is not a recorded answer ({_shown(line)}). Restore the line, or delete it "
+            f"{self.path}:{number} is not a recorded answer ({_beginning(line)}). Restore the line, or delete it "
             f"and ask again what it answered: {self._commands('missing')}"
         )
 
@@ -426,7 +411,7 @@ def _unmerged(path: Path, number: int) -> DamagedError:
     )
 
 
-def _shown(line: bytes) -> str:
+def _beginning(line: bytes) -> str:
     text = ascii(line[:40].decode("utf-8", "replace"))
     return text if len(line) <= 40 else f"{text}..., {len(line)} bytes"
 

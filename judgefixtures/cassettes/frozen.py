@@ -1,6 +1,8 @@
 """The pairs that a judge's recordings were made on, frozen beside them, so that CI needs no dataset hub.
 
-pairs.jsonl holds the pairs; sample.json says which sample they are: from where, of which commit, with which seed.
+pairs.jsonl holds the pairs; sample.json says which sample they are: from where, of which commit, with which seed;
+closest.json which of them were chosen as the closest for a judge. A choice stays what it is when the answers that it
+was made from are recorded anew; how pairs are chosen is not known here.
 """
 
 from __future__ import annotations
@@ -20,11 +22,15 @@ from judgefixtures.words.errors import JudgeFixturesError
 FILE = "pairs.jsonl"
 SAMPLE_FILE = "sample.json"
 SAMPLE_FORMAT = 1
+CHOICE_FILE = "closest.json"
+CHOICE_FORMAT = 1
 # Answers are found by what was asked, so that nothing is asked again about pairs that the dataset still has.
 REMEDY = (
     f"Restore {FILE} and {SAMPLE_FILE}, or delete both: --judge-record missing writes them anew, from the dataset, and "
     "asks only what no recording answers."
 )
+
+CHOICE_REMEDY = "Restore it, or remove it: then --judge-record missing chooses anew, from what is recorded."
 
 T = TypeVar("T")
 
@@ -47,6 +53,23 @@ class FrozenSample:
     def extends(self, other: Self) -> bool:
         """Tell whether this is the other sample, or the same one with more pairs."""
         return replace(self, pairs=self.pairs[: len(other.pairs)]) == other
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenChoice:
+    """The closest pairs as (id, text digest), the closest one first, and how many there were to choose from."""
+
+    pool: int
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, pool: int, pairs: Iterable[Pair]) -> Self:
+        """Return the choice of some pairs."""
+        return cls(pool, tuple((pair.id, pair.digest) for pair in pairs))
+
+    def extends(self, other: Self) -> bool:
+        """Tell whether this is the other choice, or the same one with more pairs."""
+        return self.pairs[: len(other.pairs)] == other.pairs
 
 
 def has_frozen(folder: Path) -> bool:
@@ -93,19 +116,41 @@ def read_sample(folder: Path) -> FrozenSample | None:
 
     Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a sample.
     """
-    return read_whole(folder / SAMPLE_FILE, parsed_sample)
+    return _read_whole(folder / SAMPLE_FILE, parsed_sample)
 
 
 def parsed_sample(path: Path, content: bytes) -> FrozenSample:
     """Return the sample that a file's content describes; `path` is for the message of the error."""
 
     def sample(written: dict[str, Any]) -> FrozenSample:
-        return FrozenSample(**{**written, "pairs": named_pairs(written["pairs"])})
+        return FrozenSample(**{**written, "pairs": _named_pairs(written["pairs"])})
 
-    return parsed(path, content, SAMPLE_FORMAT, sample, REMEDY)
+    return _parsed(path, content, SAMPLE_FORMAT, sample, REMEDY)
 
 
-def read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:
+def frozen_choice(folder: Path) -> FrozenChoice | None:
+    """Return the choice that is frozen in a folder; None where there is none.
+
+    Raises DamagedError for an unresolved merge, CassetteError for any other file that is not a choice.
+    """
+    return _read_whole(folder / CHOICE_FILE, parsed_choice)
+
+
+def parsed_choice(path: Path, content: bytes) -> FrozenChoice:
+    """Return the choice that a file's content describes; `path` is for the message of the error."""
+
+    def choice(written: dict[str, Any]) -> FrozenChoice:
+        pool, pairs = written["pool"], _named_pairs(written["pairs"])
+        if written["closest"] != len(pairs):
+            raise ValueError(f"closest is {written['closest']!r}, and it has {len(pairs)} pairs")
+        if type(pool) is not int or pool < len(pairs):
+            raise ValueError(f"pool is {pool!r}, not the number of pairs there were to choose from")
+        return FrozenChoice(pool, pairs)
+
+    return _parsed(path, content, CHOICE_FORMAT, choice, CHOICE_REMEDY)
+
+
+def _read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:
     """Return what a file holds, None where there is none; raises CassetteError where it cannot be read."""
     try:
         return parse(path, path.read_bytes())
@@ -115,7 +160,7 @@ def read_whole(path: Path, parse: Callable[[Path, bytes], T]) -> T | None:
         raise CassetteError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, Any]], T], remedy: str) -> T:
+def _parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, Any]], T], remedy: str) -> T:
     """Return what `build` makes of the object in a file of a format's number, which is left out of it.
 
     Raises DamagedError for an unresolved merge, CassetteError with the remedy for anything else that is amiss.
@@ -133,7 +178,7 @@ def parsed(path: Path, content: bytes, number: int, build: Callable[[dict[str, A
         raise CassetteError(f"{where} cannot be read ({error}). {remedy}") from None
 
 
-def named_pairs(written: Any) -> tuple[tuple[str, str], ...]:
+def _named_pairs(written: Any) -> tuple[tuple[str, str], ...]:
     """Return pairs as (id, text digest), each of them once; raises ValueError and the like for anything else."""
     if not isinstance(written, list):
         raise TypeError(f"pairs is a {type(written).__name__}, not a list")
@@ -160,9 +205,18 @@ def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> 
     except CassetteError:
         before = None  # what was there is replaced now
     if before is None or not before.extends(sample):
-        written = {"judgefixtures": SAMPLE_FORMAT, **asdict(sample)}
-        written["pairs"] = [{"id": name, "digest": digest} for name, digest in sample.pairs]
-        write_changed(folder / SAMPLE_FILE, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
+        _write_whole(folder / SAMPLE_FILE, {"judgefixtures": SAMPLE_FORMAT, **asdict(sample)})
+
+
+def freeze_choice(folder: Path, choice: FrozenChoice) -> None:
+    """Keep a choice in place of the one that was there."""
+    about = {"judgefixtures": CHOICE_FORMAT, "closest": len(choice.pairs), **asdict(choice)}
+    _write_whole(folder / CHOICE_FILE, about)
+
+
+def _write_whole(path: Path, written: dict[str, Any]) -> None:
+    pairs = [{"id": name, "digest": digest} for name, digest in written["pairs"]]
+    write_changed(path, json.dumps({**written, "pairs": pairs}, ensure_ascii=False, indent=1) + "\n")
 
 
 def freeze(folder: Path, pairs: Iterable[Pair]) -> None:

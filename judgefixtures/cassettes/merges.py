@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,12 +25,19 @@ from judgefixtures.cassettes.files import (
     differences,
     dump,
 )
-from judgefixtures.cassettes.frozen import FILE, SAMPLE_FILE, FrozenSample, parsed_sample
-from judgefixtures.cassettes.screening import CHOICE_FILE, FrozenChoice, parsed_choice
+from judgefixtures.cassettes.frozen import (
+    CHOICE_FILE,
+    FILE,
+    SAMPLE_FILE,
+    FrozenChoice,
+    FrozenSample,
+    parsed_choice,
+    parsed_sample,
+)
 
-Found = TypeVar("Found")
 Kept = TypeVar("Kept", FrozenSample, FrozenChoice)
 Lines = dict[str, bytes]
+Both = Callable[[bytes, bytes], bytes]
 
 CANARY_FILE = "canary.jsonl"  # the log of the canary's runs, beside a judge's recordings
 BATCHES_FILE = "batches.jsonl"  # the list of batches, beside all recordings
@@ -42,6 +50,15 @@ class Versions:
     ours: bytes
     theirs: bytes
     base: bytes | None = None
+
+    @property
+    def untorn(self) -> Versions:
+        """The versions without a last line that was not written to its end."""
+        return self.each(lambda content: content[: content.rfind(b"\n") + 1])
+
+    def each(self, change: Callable[[bytes], bytes]) -> Versions:
+        """Return the versions with what a change makes of them."""
+        return Versions(change(self.ours), change(self.theirs), None if self.base is None else change(self.base))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,76 +136,89 @@ def versions(path: Path, content: bytes) -> Versions:
 
 def joined(path: Path, found: Versions) -> Joined:
     """Return the versions of a file joined; `path` tells what kind it is. Raises CassetteError where they cannot be."""
-    if path.name == SAMPLE_FILE:
-        return _joined_whole(path, found, parsed_sample, "samples")
-    if path.name == CHOICE_FILE:
-        return _joined_whole(path, found, parsed_choice, "choices of the closest pairs")
-    if path.name == CANARY_FILE:
-        return _joined_runs(found)
-    if path.name == BATCHES_FILE:
-        return _joined_batches(path, found)
-    if not _is_cassette(path):
-        return _joined_pairs(path, found)
-    header, found = _joined_headers(path, found)
-    twice: set[str] = set()
-
-    def first(mine: bytes, its: bytes) -> bytes:
-        one, other = Row.parse(mine), Row.parse(its)
-        twice.update({one.digest} if one.answer != other.answer else ())
-        return its if other.asked > one.asked else mine  # an invalid answer that was asked again does not count
-
-    ours, theirs, base = _each(found, lambda content: _rows(path, content, first))
-    rows = _joined_lines(ours, theirs, base, first)
-    ordered = sorted(rows.values(), key=lambda line: (*Row.parse(line).key, Row.parse(line).digest))
-    return Joined(b"\n".join([header, *ordered, b""]), len(ours), len(theirs), len(rows), len(twice))
+    kinds: dict[str, Callable[[Path, Versions], Joined]] = {
+        FILE: _joined_pairs,
+        SAMPLE_FILE: partial(_joined_whole, parsed_sample, "samples"),
+        CHOICE_FILE: partial(_joined_whole, parsed_choice, "choices of the closest pairs"),
+        CANARY_FILE: _joined_runs,
+        BATCHES_FILE: _joined_batches,
+    }
+    return kinds.get(path.name, _joined_rows)(path, found)
 
 
 def _is_cassette(path: Path) -> bool:
     return path.name not in (FILE, SAMPLE_FILE, CHOICE_FILE, CANARY_FILE, BATCHES_FILE)
 
 
-def _each(found: Versions, read: Callable[[bytes], Found]) -> tuple[Found, Found, Found | None]:
-    return read(found.ours), read(found.theirs), None if found.base is None else read(found.base)
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the lines of a file are, each with its `key`; `wrong` says what one is that has none, and what to do.
+
+    Two lines of one key become one: `within` a version (ValueError: they are wrong), or `between` the two.
+    """
+
+    key: Callable[[Any], str]
+    wrong: str
+    within: Both
+    between: Both
+    first: int = 1  # number of the first such line
+
+    def index_lines(self, path: Path, content: bytes) -> Lines:
+        """Return the lines of a version by their keys."""
+        lines: Lines = {}
+        for number, line in _lines_in(content):
+            if number < self.first:
+                continue
+            try:
+                key = self.key(line)
+                lines[key] = self.within(lines[key], line) if key in lines else line
+            except (ValueError, KeyError, TypeError, RecursionError):
+                raise DamagedError(f"{path}: line {number} of one version {self.wrong}") from None
+        return lines
+
+    def join(self, path: Path, found: Versions) -> tuple[Lines, int, int]:
+        """Return the lines of both by key, and how many each version has.
+
+        What one branch changed or removed is so, and what both changed is decided between the two.
+        """
+        ours, theirs, base = (
+            self.index_lines(path, content or b"") for content in (found.ours, found.theirs, found.base)
+        )
+        kept: Lines = {}
+        for key in {**ours, **theirs}:
+            mine, its, was = ours.get(key), theirs.get(key), base.get(key)
+            if mine is not None and its is not None:
+                kept[key] = mine if its in (mine, was) else its if mine == was else self.between(mine, its)
+            elif (line := mine or its) is not None and line != was:
+                kept[key] = line  # without the base it counts as added; what one branch changed the other cannot remove
+        return kept, len(ours), len(theirs)
 
 
-def _joined_lines(ours: Lines, theirs: Lines, base: Lines | None, both: Callable[[bytes, bytes], bytes]) -> Lines:
-    """Return the lines of both by key: what one branch changed or removed is so, what both changed decides `both`."""
-    kept: Lines = {}
-    for key in {**ours, **theirs}:
-        mine, its, was = ours.get(key), theirs.get(key), (base or {}).get(key)
-        if mine is None or its is None:
-            # Without the base it counts as added; and what one branch changed the other cannot remove.
-            line = its if mine is None else mine
-            removed = line is None or line == was
-        else:
-            line = mine if its in (mine, was) else its if mine == was else both(mine, its)
-            removed = False
-        if line is not None and not removed:
-            kept[key] = line
-    return kept
-
-
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+def _lines_in(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Return the lines that are not empty, with their numbers."""
     return ((number, line.rstrip(b"\r")) for number, line in enumerate(content.split(b"\n"), 1) if line.strip())
 
 
-def _rows(path: Path, content: bytes, both: Callable[[bytes, bytes], bytes]) -> Lines:
-    rows: Lines = {}
-    whole = content[: content.rfind(b"\n") + 1]  # a torn last line was not an answer
-    for number, line in list(_lines(whole))[1:]:
-        start = ROW_START.match(line)
-        try:
-            if start is None:
-                raise ValueError("no digest")
-            Row.parse(line)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise DamagedError(
-                f"{path}: line {number} of one version is not a recorded answer. Restore or delete it first."
-            ) from None
-        digest = start[1].decode()
-        rows[digest] = both(rows[digest], line) if digest in rows else line
-    return rows
+def _joined_rows(path: Path, found: Versions) -> Joined:
+    """Return the answers of both: the first one where both asked, unless it was an invalid one that was asked again."""
+    header, found = _joined_headers(path, found)
+    twice: set[str] = set()
+
+    def digest(line: bytes) -> str:
+        if (start := ROW_START.match(line)) is None:
+            raise ValueError("no digest")
+        Row.parse(line)
+        return start[1].decode()
+
+    def first(mine: bytes, its: bytes) -> bytes:
+        one, other = Row.parse(mine), Row.parse(its)
+        twice.update({one.digest} if one.answer != other.answer else ())
+        return its if other.asked > one.asked else mine
+
+    form = Form(digest, "is not a recorded answer. Restore or delete it first.", first, first, first=2)
+    rows, ours, theirs = form.join(path, found.untorn)
+    ordered = sorted(rows.values(), key=lambda line: (*Row.parse(line).key, Row.parse(line).digest))
+    return Joined(b"\n".join([header, *ordered, b""]), ours, theirs, len(rows), len(twice))
 
 
 def _joined_headers(path: Path, found: Versions) -> tuple[bytes, Versions]:
@@ -203,13 +233,12 @@ def _joined_headers(path: Path, found: Versions) -> tuple[bytes, Versions]:
     if len(days) == 1:
         return ours, found
     # Rows of another day than their header's name it: below a header that names none, each names its own.
-    dated = [_with_days(content) for content in (found.ours, found.theirs, found.base or b"")]
     whole = {key: value for key, value in json.loads(ours).items() if key != "recorded"}
-    return dump(whole), Versions(dated[0], dated[1], None if found.base is None else dated[2])
+    return dump(whole), found.each(_with_days)
 
 
 def _header(content: bytes) -> bytes:
-    return next(_lines(content), (0, b""))[1]
+    return next(_lines_in(content), (0, b""))[1]
 
 
 def _day(header: bytes) -> str:
@@ -245,16 +274,21 @@ def _judge(path: Path, header: bytes) -> Mapping[str, Any]:
 
 
 def _joined_pairs(path: Path, found: Versions) -> Joined:
-    def both(mine: bytes, _its: bytes) -> bytes:
+    def within(mine: bytes, its: bytes) -> bytes:
+        if mine != its:
+            raise ValueError("two pairs of one id")
+        return mine
+
+    def between(mine: bytes, _its: bytes) -> bytes:
         raise CassetteError(f"{path}: pair {json.loads(mine)['id']!r} is another one on each branch: {_keep_one(path)}")
 
-    ours, theirs, base = _each(found, lambda content: _pairs(path, content))
-    pairs = _joined_lines(ours, theirs, base, both)
+    wrong = "is not a pair of its own. Restore it first."
+    pairs, ours, theirs = Form(lambda line: str(json.loads(line)["id"]), wrong, within, between).join(path, found)
     content = b"".join(pairs[name] + b"\n" for name in sorted(pairs))
-    return Joined(content, len(ours), len(theirs), len(pairs), 0)
+    return Joined(content, ours, theirs, len(pairs), 0)
 
 
-def _joined_runs(found: Versions) -> Joined:
+def _joined_runs(_path: Path, found: Versions) -> Joined:
     """Return the canary's runs on both branches, in the order of their times: each was made and none is another's."""
     ours, theirs = (_runs(content) for content in (found.ours, found.theirs))
     runs = sorted(dict.fromkeys([*ours, *theirs]), key=_time)
@@ -263,7 +297,7 @@ def _joined_runs(found: Versions) -> Joined:
 
 def _runs(content: bytes) -> list[bytes]:
     """Return the runs of a version, without a torn last line: a kill lost that run, and git may have ended its line."""
-    runs = [line for _, line in _lines(content)]
+    runs = [line for _, line in _lines_in(content)]
     return runs[:-1] if runs and not _is_json(runs[-1]) else runs
 
 
@@ -280,36 +314,23 @@ def _joined_batches(path: Path, found: Versions) -> Joined:
 
     A batch that one branch took out of the list, and the other noted nothing new of, is taken out.
     """
+    found = found.untorn  # what a torn last line was about to say did not happen yet
 
     def both(mine: bytes, its: bytes) -> bytes:
         return b"\n".join(dict.fromkeys([*mine.split(b"\n"), *its.split(b"\n")]))
 
-    ours, theirs, base = _each(found, lambda content: _events(path, content))
-    kept = {line for lines in _joined_lines(ours, theirs, base, both).values() for line in lines.split(b"\n")}
-    mine, its = ([line for _, line in _lines(_untorn(content))] for content in (found.ours, found.theirs))
+    def intent(line: bytes) -> str:
+        event = json.loads(line)
+        if not isinstance(event["event"], str) or not isinstance(event["intent"], str):
+            raise ValueError("an event of nothing that was intended")
+        return str(event["intent"])
+
+    wrong = "is not an event of a batch. Restore it, or delete it where it is the torn last line of its version."
+    by_intent, _, _ = Form(intent, wrong, both, both).join(path, found)  # all that is said of one, in one text
+    kept = {line for lines in by_intent.values() for line in lines.split(b"\n")}
+    mine, its = ([line for _, line in _lines_in(content)] for content in (found.ours, found.theirs))
     events = [line for line in dict.fromkeys([*mine, *its]) if line in kept]
     return Joined(b"".join(line + b"\n" for line in events), len(mine), len(its), len(events), 0)
-
-
-def _events(path: Path, content: bytes) -> Lines:
-    """Return the events of a list of batches by their intents: all that is said of one, in one text."""
-    events: dict[str, list[bytes]] = {}
-    for number, line in _lines(_untorn(content)):
-        try:
-            event = json.loads(line)
-            if not isinstance(event["event"], str) or not isinstance(event["intent"], str):
-                raise ValueError("an event of nothing that was intended")
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise DamagedError(
-                f"{path}: line {number} of one version is not an event of a batch. Restore it, or delete it where it "
-                "is the torn last line of its version."
-            ) from None
-        events.setdefault(event["intent"], []).append(line)
-    return {intent: b"\n".join(dict.fromkeys(lines)) for intent, lines in events.items()}
-
-
-def _untorn(content: bytes) -> bytes:
-    return content[: content.rfind(b"\n") + 1]  # what a torn last line was about to say did not happen yet
 
 
 def _time(line: bytes) -> str:
@@ -319,23 +340,10 @@ def _time(line: bytes) -> str:
         return ""  # whoever reads the log says what is wrong with it
 
 
-def _pairs(path: Path, content: bytes) -> Lines:
-    pairs: Lines = {}
-    for number, line in _lines(content):
-        try:
-            name = str(json.loads(line)["id"])
-            if pairs.setdefault(name, line) != line:
-                raise ValueError("two pairs of one id")
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise DamagedError(
-                f"{path}: line {number} of one version is not a pair of its own. Restore it first."
-            ) from None
-    return pairs
-
-
-def _joined_whole(path: Path, found: Versions, parsed: Callable[[Path, bytes], Kept], what: str) -> Joined:
+def _joined_whole(parsed: Callable[[Path, bytes], Kept], what: str, path: Path, found: Versions) -> Joined:
     """Return the sample, or choice, of which the other one is the beginning, or the one that alone was changed."""
-    ours, theirs, base = _each(found, lambda content: parsed(path, content))
+    ours, theirs = parsed(path, found.ours), parsed(path, found.theirs)
+    base = None if found.base is None else parsed(path, found.base)
     if ours.extends(theirs) or theirs == base:
         kept = found.ours
     elif theirs.extends(ours) or ours == base:

@@ -64,9 +64,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if event in SENDS:
         opened, address = arguments
         if opened.family in REACHES_HOSTS:
-            _refuse(_BLOCK, "reach " + _shown(address or _peer(opened)))
+            _refuse(_BLOCK, "reach " + _host_and_port(address or _peer(opened)))
     elif event in LOOKS_UP:
-        _refuse(_BLOCK, "reach " + _shown(arguments if event == "socket.getaddrinfo" else arguments[0]))
+        _refuse(_BLOCK, "reach " + _host_and_port(arguments if event == "socket.getaddrinfo" else arguments[0]))
     elif event in STARTS and not _BLOCK.programs:
         program = _program(event, arguments)
         if PurePath(program).name not in ASKED_OF_THE_MACHINE:
@@ -86,7 +86,7 @@ def _refuse(block: _Block, what: str, remedy: str = "") -> NoReturn:
     raise error
 
 
-def _shown(address: Any) -> str:
+def _host_and_port(address: Any) -> str:
     """Return host and port of an address, or of the arguments of a look-up."""
     host, port = (*address, "", "")[:2] if isinstance(address, tuple) else (address, "")
     name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)

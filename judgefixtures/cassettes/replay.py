@@ -13,36 +13,18 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from judgefixtures.cassettes.caching import origin_of
-from judgefixtures.cassettes.calls import (
-    CALL,
-    AnswerTooLargeError,
-    Call,
-    CassetteMissError,
-    Postbox,
-    PostponedError,
-    Question,
-)
+from judgefixtures.cassettes.calls import CALL, Call, Postbox, PostponedError, Question
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
 from judgefixtures.words.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 from judgefixtures.words.texts import word_set
-
-__all__ = [
-    "AnswerTooLargeError",
-    "Call",
-    "CassetteMissError",
-    "NetworkBlockedError",
-    "PostponedError",
-    "is_this_machine",
-    "recording",
-    "request_digest",
-]
 
 # /v1/, /v1beta/: SDKs move between them for the same call, so a version is not part of what was asked.
 VERSION_SEGMENT = re.compile(r"/v\d+(?:alpha|beta)?\d*(?=/)")
@@ -177,16 +159,16 @@ def _routing() -> Any:
 
         def can_play_response_for(self, request: Any) -> bool:
             call = CALL.get()
-            return call is not None and _can_play(call, request)
+            return call is not None and Exchange(call, request).can_play()
 
         def play_response(self, request: Any) -> dict[str, Any]:
             call = CALL.get()
             assert call is not None
-            return _play(call, request)
+            return Exchange(call, request).play()
 
         def append(self, request: Any, response: Any) -> None:
             if (call := CALL.get()) is not None:
-                _receive(call, request, response)
+                Exchange(call, request).receive(response)
 
         def find_requests_with_most_matches(self, _request: Any) -> list[Any]:
             return []  # vcrpy would compare the request with every recording
@@ -194,79 +176,111 @@ def _routing() -> Any:
     return RoutingCassette
 
 
-def _can_play(call: Call, request: Any) -> bool:
-    """Tell whether a recording or a batch answers a request; raises what ends the call where nothing may."""
-    if call.eager or not call.is_replayed:  # a judge of ours that replays holds no key but those of its table
-        know_request(request.headers, request.uri)  # before anything can be said of the request
-    call.check()  # the judge's code swallowed it and asks again
-    if _find_row(call, request) is not None:
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request of a call in progress, as vcrpy shows it. It asks two or three times: what is found stays with it."""
+
+    call: Call
+    request: Any
+
+    def can_play(self) -> bool:
+        """Tell whether a recording or a batch answers; raises what ends the call where nothing may."""
+        call, request = self.call, self.request
+        if call.eager or not call.is_replayed:  # a judge of ours that replays holds no key but those of its table
+            know_request(request.headers, request.uri)  # before anything can be said of the request
+        call.check()  # the judge's code swallowed it and asks again
+        if self._find_row() is not None:
+            return True
+        if call.missing is not None:
+            try:
+                call.missing()
+            except BaseException as failure:
+                call.fail(failure)
+        call.online = True
+        return call.post is not None and self._take_delivered(call.post)
+
+    def play(self) -> dict[str, Any]:
+        """Return the answer of a recording; or a batch's, written down as one that came over the network."""
+        call, row = self.call, self._find_row()
+        if row is None:
+            assert call.delivered is not None
+            response = _response(call.delivered.status, {"content-type": [JSON]}, call.delivered.body)
+            self.receive(response)
+            return response
+        call.asked[self._digest(0)] += 1
+        call.play(row)
+        headers = {"content-type": [row.content_type], **({"location": [row.location]} if row.location else {})}
+        return _response(row.status, headers, row.body)
+
+    def receive(self, response: Any) -> None:
+        """Take an answer of the network: kept as it arrives where the judge is eager, else when it is final."""
+        call, status = self.call, response["status"]["code"]
+        if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
+            return
+        received = _decoded(response)
+        row = Row(
+            self._digest(),
+            call.pair,
+            call.repeat,
+            status,
+            # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
+            scrubbed(received if call.eager else thinned(unsigned(received))),
+            redacted(_header(response, "content-type")),
+            location=_location(response),
+            by="batch" if call.delivered else "",
+            exact=call.eager,
+        )
+        request_alone = request_digest(self.request.method, self._address, self._body)
+        call.pending.append((self._digest(0), row, origin_of(received, request_alone)))
+        if call.eager:
+            call.keep_answer()
+
+    def _take_delivered(self, post: Postbox) -> bool:
+        """Tell whether a batch answered; raise PostponedError where none did, with what is to be asked."""
+        call, digest = self.call, self._digest()
+        call.delivered = post.take(digest)
+        waits = call.delivered is None and post.waits(digest)
+        call.question = None if waits else Question(digest, self._body)
+        if call.delivered is None:
+            raise PostponedError
         return True
-    if call.missing is not None:
-        try:
-            call.missing()
-        except BaseException as failure:
-            call.fail(failure)
-    call.online = True
-    return call.post is not None and _take_delivered(call, call.post, request)
 
+    def _find_row(self) -> Row | None:
+        digest = self._digest()
+        known: dict[str, Row] = self.request.__dict__.setdefault("_judgefixtures_rows", {})
+        if digest not in known:
+            row = self.call.find(digest)
+            for host in _earlier_hosts(self._address) if row is None else ():
+                row = row or self.call.find(self._digest(host=host))
+            if row is not None:
+                known[digest] = row
+        return known.get(digest)
 
-def _play(call: Call, request: Any) -> dict[str, Any]:
-    row = _find_row(call, request)
-    if row is None:
-        return _deliver(call, request)
-    call.asked[_digest(call, request, 0)] += 1
-    call.play(row)
-    headers = {"content-type": [row.content_type], **({"location": [row.location]} if row.location else {})}
-    return _response(row.status, headers, row.body)
+    def _digest(self, occurrence: int | None = None, host: str | None = None) -> str:
+        """Return the request's digest: of this time that it is asked, unless another is meant."""
+        if occurrence is None:
+            occurrence = self.call.asked[self._digest(0)]
+        known: dict[tuple[int, str | None], str] = self.request.__dict__.setdefault("_judgefixtures", {})
+        if (key := (occurrence, host)) not in known:
+            method, repeat, unsaid = self.request.method, self.call.repeat, self.call.unsaid
+            known[key] = request_digest(method, self._address, self._body, repeat, occurrence, host, unsaid)
+        return known[key]
+
+    @property
+    def _address(self) -> str:
+        return self.call.address or str(self.request.uri)
+
+    @property
+    def _body(self) -> bytes:
+        """The body as bytes: aiohttp hands vcrpy the object that it will write as JSON."""
+        body = self.request.body_bytes
+        if isinstance(body, bytes | bytearray) or body is None:
+            return bytes(body or b"")
+        return body.encode() if isinstance(body, str) else json.dumps(body, default=repr).encode()
 
 
 def _response(status: int, headers: dict[str, list[str]], body: bytes) -> dict[str, Any]:
     return {"status": {"code": status, "message": None}, "headers": headers, "body": {"string": body}}
-
-
-def _take_delivered(call: Call, post: Postbox, request: Any) -> bool:
-    """Tell whether a batch answered a request; raise PostponedError where none did, with what is to be asked."""
-    digest = _digest(call, request, call.asked[_digest(call, request, 0)])
-    question = Question(digest, _body_of(request))
-    call.delivered = post.take(digest)
-    call.question = None if call.delivered is None and post.waits(digest) else question
-    if call.delivered is None:
-        raise PostponedError
-    return True
-
-
-def _deliver(call: Call, request: Any) -> dict[str, Any]:
-    """Return a batch's answer, and write it down as one that came over the network."""
-    assert call.delivered is not None
-    response = _response(call.delivered.status, {"content-type": [JSON]}, call.delivered.body)
-    _receive(call, request, response)
-    return response
-
-
-def _receive(call: Call, request: Any, response: Any) -> None:
-    """Take an answer of the network: kept as it arrives where the judge is eager, else when it is known to be final."""
-    status = response["status"]["code"]
-    if call.eager and status >= 400:  # the judge's own code retries or raises: not an answer
-        return
-    received = _decoded(response)
-    # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
-    body = scrubbed(received if call.eager else thinned(unsigned(received)))
-    plain = _digest(call, request, 0)
-    row = Row(
-        _digest(call, request, call.asked[plain]),
-        call.pair,
-        call.repeat,
-        status,
-        body,
-        redacted(_header(response, "content-type")),
-        location=_location(response),
-        by="batch" if call.delivered else "",
-        exact=call.eager,
-    )
-    request_alone = request_digest(request.method, _address(call, request), _body_of(request))
-    call.pending.append((plain, row, origin_of(received, request_alone)))
-    if call.eager:
-        call.keep_answer()
 
 
 def _header(response: Any, wanted: str) -> str:
@@ -302,34 +316,6 @@ def _location(response: Any) -> str:
     return redacted(USER_INFO.sub("", address) + _query(parse_qsl(query)) + kept)
 
 
-def _find_row(call: Call, request: Any) -> Row | None:
-    """Return the row that answers a request, remembered on it: vcrpy asks whether there is one, then for it."""
-    occurrence = call.asked[_digest(call, request, 0)]
-    digest = _digest(call, request, occurrence)
-    known: dict[str, Row] = request.__dict__.setdefault("_judgefixtures_rows", {})
-    if digest not in known:
-        row = call.find(digest)
-        for host in _earlier_hosts(_address(call, request)) if row is None else ():
-            row = row or call.find(_digest(call, request, occurrence, host))
-        if row is not None:
-            known[digest] = row
-    return known.get(digest)
-
-
-def _address(call: Call, request: Any) -> str:
-    return call.address or str(request.uri)
-
-
-def _digest(call: Call, request: Any, occurrence: int, host: str | None = None) -> str:
-    """Return the request's digest, remembered on the request: vcrpy asks two or three times per call."""
-    known: dict[tuple[int, str | None], str] = request.__dict__.setdefault("_judgefixtures", {})
-    if (key := (occurrence, host)) not in known:
-        body = _body_of(request)
-        address = _address(call, request)
-        known[key] = request_digest(request.method, address, body, call.repeat, occurrence, host, call.unsaid)
-    return known[key]
-
-
 def scrubbed(body: bytes) -> bytes:
     """Return a response's body without account and request ids, and without any known secret."""
     body = unspelled(body)
@@ -357,11 +343,3 @@ def _without_private(found: Any) -> Any:
 def _emptied(value: Any) -> Any:
     """Return nothing, in the type of a private value: clients may insist on an id being there."""
     return SCRUBBED if isinstance(value, str) else type(value)()
-
-
-def _body_of(request: Any) -> bytes:
-    """Return a request's body as bytes: aiohttp hands vcrpy the object that it will write as JSON."""
-    body = request.body_bytes
-    if isinstance(body, bytes | bytearray) or body is None:
-        return bytes(body or b"")
-    return body.encode() if isinstance(body, str) else json.dumps(body, default=repr).encode()

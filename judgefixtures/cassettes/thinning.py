@@ -27,7 +27,7 @@ def thinned(body: bytes) -> bytes:
     >>> thinned(b'{"choices": [{"logprobs": {"content": [{"token": "so", "logprob": -1, "top_logprobs": []}]}}]}')
     b'{"choices":[{"logprobs":{"content":[{"token":"so","logprob":-1}]}}]}'
     """
-    if (found := _read(body)) is None:
+    if (found := _parse_logprobs(body)) is None:
         return body
     changed = False
     for logprobs in _held(found, "choices", "logprobs"):
@@ -105,7 +105,7 @@ def _all_values(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def unspelled(body: bytes) -> bytes:
     """Return an answer's body without token probabilities where its tokens, put together, spell a secret."""
-    if (found := _read(body)) is None:
+    if (found := _parse_logprobs(body)) is None:
         return body
     changed = False
     for holder, name, lists in (("choices", "logprobs", OPENAI), ("candidates", "logprobsResult", (CHOSEN,))):
@@ -122,7 +122,7 @@ def spells_secret(tokens: Sequence[bytes]) -> bool:
     return redacted(text) != text
 
 
-def _read(body: bytes) -> Any:
+def _parse_logprobs(body: bytes) -> Any:
     """Return the JSON of a body that speaks of token probabilities, or None."""
     if b"ogprobs" not in body:
         return None

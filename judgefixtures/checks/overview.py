@@ -13,6 +13,7 @@ from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, Row
 from judgefixtures.numbers.statistics import SEVERITY, Status, several
+from judgefixtures.providers import PROVIDERS, record_of
 
 KEY = ("judge", "baseline", "dataset", "name")
 # What becomes of a check, worst first, in the words of a sentence about several.
@@ -53,7 +54,8 @@ def _rows(findings: Sequence[Finding]) -> list[ResultRow]:
 
 def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked"]:
     """Return what plays a judge: a program of this project, a log of what it answered, or whoever is asked."""
-    if identity.get("provider") == "imported":
+    provider = identity.get("provider")
+    if provider in tuple(PROVIDERS) and not record_of(str(provider)).is_asked:
         return "imported"
     return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
 

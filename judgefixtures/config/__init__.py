@@ -7,38 +7,14 @@ run_tables: what a table holds; a judge's is that of its provider (providers/tab
 stands and what is said of a mistake in it. loading: files to the configuration, in_force: what it is then.
 """
 
-from judgefixtures.config.in_force import Config
-from judgefixtures.config.loading import BUILTIN, TABLE, build_config, judge_table, load_config
-from judgefixtures.config.places import read_toml
-from judgefixtures.config.run_tables import (
-    CanaryTable,
-    ControlTable,
-    DatasetTable,
-    DetectorTable,
-    GateTable,
-    SecurityTable,
-    SwapTable,
-    Waiver,
-    WholeTable,
-)
+from judgefixtures.config.in_force import Config as Config
+from judgefixtures.config.loading import BUILTIN as BUILTIN
+from judgefixtures.config.loading import TABLE as TABLE
+from judgefixtures.config.loading import build_config as build_config
+from judgefixtures.config.loading import judge_table as judge_table
+from judgefixtures.config.loading import load_config as load_config
+from judgefixtures.config.run_tables import CanaryTable as CanaryTable
+from judgefixtures.config.run_tables import ControlTable as ControlTable
+from judgefixtures.config.run_tables import GateTable as GateTable
+from judgefixtures.config.run_tables import SwapTable as SwapTable
 from judgefixtures.providers.tables import JudgeTable as JudgeTable
-
-__all__ = [
-    "BUILTIN",
-    "TABLE",
-    "CanaryTable",
-    "Config",
-    "ControlTable",
-    "DatasetTable",
-    "DetectorTable",
-    "GateTable",
-    "JudgeTable",
-    "SecurityTable",
-    "SwapTable",
-    "Waiver",
-    "WholeTable",
-    "build_config",
-    "judge_table",
-    "load_config",
-    "read_toml",
-]

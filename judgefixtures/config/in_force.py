@@ -58,21 +58,20 @@ class Config(StrictTable):
 
     def judge_table(self, name: str) -> JudgeTable:
         """Return the table of a judge; raises JudgeFixturesError with the names there are."""
-        if name not in self.judges:
-            raise JudgeFixturesError(
-                f"there is no judge {name!r}: {choices(name, self.judges)}. Judges are "
-                f"{self.heading('judges', 'NAME')} tables of {self.file}."
-            )
+        self._check_there("judge", name, self.judges)
         return self.judges[name]
 
     def source(self, name: str) -> Source:
         """Return where the pairs of a dataset come from; raises JudgeFixturesError with the names there are."""
-        if name not in self.datasets:
-            raise JudgeFixturesError(
-                f"there is no dataset {name!r}: {choices(name, self.datasets)}. Datasets are "
-                f"{self.heading('datasets', 'NAME')} tables of {self.file}."
-            )
+        self._check_there("dataset", name, self.datasets)
         return source_of(name, self.datasets[name], self.within)
+
+    def _check_there(self, kind: str, name: str, tables: Mapping[str, object]) -> None:
+        if name not in tables:
+            raise JudgeFixturesError(
+                f"there is no {kind} {name!r}: {choices(name, tables)}. {kind.capitalize()}s are "
+                f"{self.heading(f'{kind}s', 'NAME')} tables of {self.file}."
+            )
 
     def datasets_of(self, family: str) -> tuple[str, ...]:
         """Return the datasets that a family is about: those selected, or the house sets that are made for it."""

@@ -15,6 +15,7 @@ from judgefixtures.config.run_tables import SWAP_FAMILIES, DatasetTable, GateTab
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
 from judgefixtures.material.kinds import ALONE
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.sample import check
@@ -286,7 +287,8 @@ def _extended(chain: tuple[str, ...], tables: Mapping[str, Table], place: Place)
         circle = " -> ".join((*chain, parent))
         raise JudgeFixturesError(f"{place.at('judges', chain[0])} extends itself: {circle}. Break the circle.")
     inherited = _extended((*chain, parent), tables, place)
-    if table.get("mode", "pointwise") != "pointwise":  # what is switched off takes along what belongs to it
+    layout = LAYOUTS.get(str(table.get("mode")))
+    if "mode" in table and not (layout and layout.has_scale):  # what is switched off takes along what belongs to it
         inherited.pop("scale", None)
     if table.get("logprobs") is False:
         inherited.pop("top_logprobs", None)

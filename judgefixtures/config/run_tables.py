@@ -77,9 +77,6 @@ class GateTable(StrictTable):
         return self.attack_tolerance if family == "attack" else self.vsr_tolerance
 
 
-# The checks that have a table [gate.NAME] beside the families, and what it holds.
-GATES: dict[str, type[GateTable]] = {"accuracy": GateTable, "plan": GateTable}
-
 # What is asked about where nobody selects datasets: close pairs, on which a cue can move a verdict, for whatever shows
 # a judge the same pair twice; clear ones, whose better response is known, for all else.
 CLOSE_DATASETS = ("house-close", "house-close-stories")

@@ -58,7 +58,7 @@ class Answered:
             verdict = Verdict(None, self.reason, tie=True) if counts_ties else Verdict(None, self.reason, "tie")
             return Reply(verdict, imported=True)
         if self.selected is None:
-            return Reply(Verdict(None, self.reason, self.invalid or "not-a-choice"), NO_VERDICT, imported=True)
+            return Reply(Verdict(None, self.reason, self.invalid or "not-a-choice"), detail=NO_VERDICT, imported=True)
         return Reply(Verdict(self.selected, self.reason), imported=True)
 
     @property

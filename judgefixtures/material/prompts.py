@@ -44,6 +44,16 @@ class Layout:
     ties: bool = False
 
     @property
+    def shows_both(self) -> bool:
+        """Whether both responses are shown, and one is chosen."""
+        return "response_2" in self.texts
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether what is shown gets a score on a scale."""
+        return "scale" in self.optional
+
+    @property
     def slot(self) -> re.Pattern[str]:
         """What a slot looks like; its first group is the slot's name."""
         return re.compile(rf"\{{({'|'.join((*self.texts, *self.cues, *self.optional))})\}}")

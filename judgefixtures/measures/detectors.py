@@ -16,12 +16,13 @@ from typing import Any
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.pacing import Pace
 from judgefixtures.asking.questions import Judgment
+from judgefixtures.asking.received import Received, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import LONGEST_CONDITION, Condition
 from judgefixtures.material.cues import Cue
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.providers import Answer, Usage, load_provider
+from judgefixtures.providers import Answer, load_provider
 from judgefixtures.reading.acknowledgment import Acknowledgment
 from judgefixtures.reading.verdicts import Form, InvalidKind, read_answer
 
@@ -83,18 +84,12 @@ def detected(condition: Condition, detector: str) -> Detected:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a detector says of a reason, with what the provider said about itself; None with the kind of its failure."""
+class Reading(Received):
+    """What a detector says of a reason; None with the kind of its failure."""
 
     acknowledgment: Acknowledgment | None
     words: str = ""
     invalid: InvalidKind | None = None
-    detail: str = ""
-    served_model: str | None = None
-    fingerprint: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    retries: int = 0
-    wasted: int = 0
 
 
 def parse_reading(text: str) -> tuple[Acknowledgment | None, str, InvalidKind | None]:
@@ -170,9 +165,7 @@ class Reader(Asker[Reading]):
         said, words, invalid = parse_reading(answer.text)
         if answer.invalid is not None:
             said, words, invalid = None, "", answer.invalid
-        return Reading(
-            said, words, invalid, answer.detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted
-        )
+        return Reading(said, words, invalid, **received_with(answer, retries, wasted))
 
     async def look_up_shutdown(self) -> None:
         """Nothing: the report's warnings are about the judges."""

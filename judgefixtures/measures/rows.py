@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from judgefixtures.asking.asker import Said
 from judgefixtures.asking.questions import Arm, Judgment, Planned
+from judgefixtures.asking.received import Received
 from judgefixtures.findings import OfJudge
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import acknowledged, contradicts, stance_of, unreadable
@@ -164,7 +164,7 @@ class ServedIn(OfJudge):
 
 
 def served_rows(
-    judge: str, dataset: str, arms: Sequence[Arm], pairs: Sequence[Pair], replies: Sequence[Sequence[Said]]
+    judge: str, dataset: str, arms: Sequence[Arm], pairs: Sequence[Pair], replies: Sequence[Sequence[Received]]
 ) -> list[ServedIn]:
     """Return a row for each model and fingerprint that answered in each arm."""
     about: dict[tuple[str, int, str | None, str | None], list[str]] = {}

@@ -21,6 +21,7 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Planned
 from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
+from judgefixtures.cassettes.misses import find_elsewhere
 from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.checks.protocol import Case, Need, Subject
@@ -248,7 +249,7 @@ def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
         contextlib.suppress(CassetteError),  # the item says what is wrong with the file
         library.open(asker, dataset, [condition.name], ()) as opened,
     ):
-        return opened[condition.name].elsewhere
+        return find_elsewhere(opened[condition.name])
     return ""
 
 

@@ -15,39 +15,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.reading.probabilities import Probability, Token
-from judgefixtures.reading.scores import is_whole
 from judgefixtures.reading.verdicts import InvalidKind
 from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.secrets import PLACEHOLDER_KEY, know, know_address
+from judgefixtures.words.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
+from judgefixtures.words.secrets import know, know_address
 from judgefixtures.words.texts import encodable
 
 if TYPE_CHECKING:
     from judgefixtures.providers.bulk import BatchProvider
     from judgefixtures.providers.tables import JudgeTable
-
-__all__ = [
-    "FLEX",
-    "LIMITS",
-    "LOGPROBS",
-    "PLACEHOLDER_KEY",
-    "PROVIDERS",
-    "TOOL",
-    "UNSET",
-    "Answer",
-    "FatalJudgeError",
-    "Provider",
-    "Quota",
-    "Record",
-    "RefusedError",
-    "RetryableError",
-    "UnsupportedError",
-    "Usage",
-    "api_key",
-    "know_credentials",
-    "load_provider",
-    "record_of",
-    "schema_of",
-]
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -159,22 +135,18 @@ class Provider(Protocol):
     @property
     def sent(self) -> frozenset[str]:
         """The names of the parameters that go with a prompt."""
-        ...  # pragma: no cover
 
     async def complete(self, prompt: str, call: Call) -> Answer:
         """Return the answer to one prompt; raises RetryableError or FatalJudgeError.
 
         `call` is told what the question is found by in recordings, where that is not what is sent.
         """
-        ...  # pragma: no cover
 
     async def close(self) -> None:
         """Close what answering opened."""
-        ...  # pragma: no cover
 
     def forget(self) -> None:
         """Drop what answering opened without closing it: its event loop is gone."""
-        ...  # pragma: no cover
 
 
 UNSET = "unset"  # a parameter that is not sent: the model's own default is asked for
@@ -197,7 +169,7 @@ class Record:
     key: str | None
     url: str | None = None  # where it is asked, unless the table says otherwise
     api: str = "its API"  # what messages call it
-    batches: Callable[[JudgeTable], BatchProvider] | None = None
+    batches: Callable[[JudgeTable], BatchProvider[Any]] | None = None
     is_asked: bool = True  # not: the answers are those of a log
     is_code: bool = False  # a function of the user's: it makes its own calls, and no parameters are sent
     thinking: tuple[str, ...] = ()  # the keys about thinking that it takes
@@ -209,6 +181,7 @@ class Record:
     logprobs: bool = True  # it tells token probabilities
     suspects: tuple[str, ...] = ("logprobs",)  # what servers answer 500 to where they do not know it
     ends: str = ""  # where its list of models names the day on which it ends one
+    switches: tuple[str, ...] = ()  # how the variables begin by which its SDK would be told what no table says
     account: Mapping[str, str] = field(default_factory=dict)  # what goes with the key to its own address: variables
     is_trusted: Callable[[JudgeTable], bool] = lambda table: table.connection is None  # its key may go to the address
     defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {}  # what follows from a table's keys
@@ -240,27 +213,16 @@ def know_credentials(table: JudgeTable) -> None:
             know_address(value)
 
 
-VERDICT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"selected_response": {"type": "integer", "enum": [1, 2]}, "reason": {"type": "string"}},
-    "required": ["selected_response", "reason"],
-    "additionalProperties": False,
-}
+def stated(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an answer that states a value under a key, and a reason."""
+    properties = {key: dict(value), "reason": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def schema_of(table: JudgeTable) -> dict[str, Any]:
-    """Return the JSON schema of what a judge is to answer: a choice, with 0 for a tie that counts, or a score."""
-    if table.answer_schema is not None:
-        return table.answer_schema
-    key, value = "selected_response", VERDICT_SCHEMA["properties"]["selected_response"]
-    if table.mode == "pointwise":
-        lowest, highest = table.scale
-        kind = "integer" if is_whole(table.scale) else "number"
-        key, value = "score", {"type": kind, "minimum": lowest, "maximum": highest}
-    elif table.counts_ties:
-        value = {"type": "integer", "enum": [0, 1, 2]}
-    properties = {key: value, "reason": VERDICT_SCHEMA["properties"]["reason"]}
-    return VERDICT_SCHEMA | {"properties": properties, "required": list(properties)}
+    """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie."""
+    choices = [0, 1, 2] if table.counts_ties else [1, 2]
+    return table.answer_schema or stated("selected_response", {"type": "integer", "enum": choices})
 
 
 # The file of each provider, by the `provider` of a judge's table. It is imported when something of it is asked for.

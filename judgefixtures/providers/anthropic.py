@@ -19,11 +19,8 @@ from judgefixtures.providers.bulk import (
     Results,
     State,
     UncertainError,
-    made,
     moment,
     named,
-    older,
-    pages,
 )
 from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import ASKING, JudgeTable
@@ -88,7 +85,7 @@ class AnthropicProvider(HttpProvider["AsyncAnthropic"]):
         # In extra_body, which is sent as it is: the SDK's own parameters know no temperature, and for the names of
         # some models it warns.
         asked = create(model="", max_tokens=0, messages=[], extra_body=body, extra_headers=version_of(body))
-        return await self.answer(read, asked, call)
+        return await self.answer(read_message, asked, call)
 
     async def describe_model(self) -> Any:
         """Return what Anthropic's list of models says of this one."""
@@ -201,7 +198,7 @@ def _unbounded(value: dict[str, Any]) -> dict[str, Any]:
     return {"type": value["type"], "description": f"from {lowest:g} to {highest:g}"}
 
 
-def read(wire: Wire, model: str) -> Answer:
+def read_message(wire: Wire, model: str) -> Answer:
     """Return what a message on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return failure(wire, model)
@@ -218,7 +215,7 @@ def read(wire: Wire, model: str) -> Answer:
             "the end of base_url) in the judge's table."
         )
     about: dict[str, Any] = {"served_model": text_or_none(body.get("model")), "usage": _usage(body.get("usage"))}
-    text, reasoning, called = _said(wire, body.get("content"))
+    text, reasoning, called = _texts(wire, body.get("content"))
     stop = str(body.get("stop_reason") or "").lower()
     invalid, detail = _fault(stop, body, called)
     if invalid is None and not text.strip():
@@ -247,7 +244,7 @@ def _fault(stop: str, body: Mapping[str, Any], called: bool | None) -> tuple[Inv
     return "filtered", f"the model stopped for a reason that is not known ({stop[:60]})"
 
 
-def _said(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
+def _texts(wire: Wire, content: Any) -> tuple[str, str, bool | None]:
     """Return the answer's text, the model's thoughts, and whether a tool was called with a verdict (None: no call)."""
     if isinstance(content, str):  # as some gateways send it
         return content, "", None
@@ -283,7 +280,7 @@ def _usage(usage: Any) -> Usage:
     )
 
 
-class AnthropicBatches(BatchProvider):
+class AnthropicBatches(BatchProvider[AnthropicProvider]):
     """Batches of messages: questions in the request itself, answers as lines behind an address of their own.
 
     Such a batch can be given no name. After a kill the one that was made is told by what it answers.
@@ -292,8 +289,7 @@ class AnthropicBatches(BatchProvider):
     limits = Limits(100_000, 256 * 10**6)
 
     def __init__(self, table: JudgeTable) -> None:
-        self._provider = AnthropicProvider(table)
-        super().__init__(self._provider)
+        super().__init__(AnthropicProvider(table))
 
     async def send(self, _intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Make a batch; it can be given no name."""
@@ -301,56 +297,57 @@ class AnthropicBatches(BatchProvider):
         requests = [{"custom_id": line.id, "params": json.loads(line.body)} for line in lines]
         headers = version_of(*(each["params"] for each in requests))
         about_to()
-        asked = self._provider.connected().messages.batches.with_raw_response.create(
+        asked = self.provider.connected().messages.batches.with_raw_response.create(
             requests=[], extra_body={"requests": requests}, extra_headers=headers, timeout=TRANSFER
         )
-        return await made(self.exchange(asked), self._provider.model, _refuses)
+        return await self.make(asked)
 
     async def find(
         self, _intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str]
     ) -> str | None:
         """Return the batch that answers these questions, among those made since then and of their number."""
         running = False
-        async for batches in pages(self._page):
-            for batch in batches:
-                at = moment(batch.get("created_at"))
-                if (at is not None and at < since - SKEW) or _total(batch) != len(ids):
-                    continue
-                if named(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
-                    continue
-                state = _state(batch)
-                if not state.ended:
-                    running = True
-                    continue
-                results = await self.fetch(named(batch), state)
-                if ids & (results.answers.keys() | results.failed.keys()):
-                    return named(batch)
-                running = running or not results.whole
-            if older([batch.get("created_at") for batch in batches], since):
-                break
+        async for batch in self.listed(since):
+            at = moment(batch.get("created_at"))
+            if (at is not None and at < since - SKEW) or _total(batch) != len(ids):
+                continue
+            if named(batch) in taken:  # whose it is, is known: it is neither waited for nor downloaded
+                continue
+            state = _state(batch)
+            if not state.ended:
+                running = True
+                continue
+            results = await self.fetch(named(batch), state)
+            if ids & (results.answers.keys() | results.failed.keys()):
+                return named(batch)
+            running = running or not results.whole
         if running:
             raise UncertainError
         return None
 
-    async def _page(self, after: str | None) -> Page:
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error as Anthropic's API tells it."""
+        return body.get("type") == "error" and isinstance(as_table(body.get("error")).get("type"), str)
+
+    async def show_page(self, after: str | None) -> Page:
         more: dict[str, Any] = {"after_id": after} if after else {}
-        asked = self._provider.connected().messages.batches.with_raw_response.list(limit=100, **more)
+        asked = self.provider.connected().messages.batches.with_raw_response.list(limit=100, **more)
         page, batches = await self.page(asked, "data")
         return batches, named(batches[-1]) if page.get("has_more") and batches else None
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        return _state(await self.ask(self._provider.connected().messages.batches.with_raw_response.retrieve(batch)))
+        return _state(await self.ask(self.provider.connected().messages.batches.with_raw_response.retrieve(batch)))
 
     async def fetch(self, batch: str, _state: State, /) -> Results:
         """Return the lines of answers."""
         # `results` would ask where the answers are, and that was told.
         path = f"/v1/messages/batches/{batch}/results"
-        asked = self._provider.connected().get(path, cast_to=object, options={"timeout": TRANSFER})
+        asked = self.provider.connected().get(path, cast_to=object, options={"timeout": TRANSFER})
         rows, whole = await self.download(asked)
         results = Results(whole=whole)
         for row in rows:
-            _add(results, row, self._provider.model, batch)
+            _add(results, row, self.provider.model, batch)
         return results
 
 
@@ -379,11 +376,6 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
         results.fail(name, str(result["type"]))
     else:
         results.fail(name, results.strange(row))
-
-
-def _refuses(body: Mapping[str, Any]) -> bool:
-    """Tell whether a body is an error as Anthropic's API tells it."""
-    return body.get("type") == "error" and isinstance(as_table(body.get("error")).get("type"), str)
 
 
 def _room_to_think(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -434,6 +426,7 @@ def _check(table: JudgeTable) -> None:
 RECORD = Record(
     answers=AnthropicProvider,
     key="ANTHROPIC_API_KEY",
+    switches=("ANTHROPIC_",),
     url="https://api.anthropic.com",
     api="Anthropic's API",
     batches=AnthropicBatches,

@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from judgefixtures.cassettes.calls import Delivered
 from judgefixtures.cassettes.files import dump
@@ -22,6 +22,7 @@ from judgefixtures.providers.wire import HttpProvider, Wire, as_table, exchange,
 from judgefixtures.words.secrets import redacted
 
 T = TypeVar("T")
+P = TypeVar("P", bound=HttpProvider[Any])
 
 ATTEMPTS = 4  # of what may be asked again without paying again
 FIRST_WAIT = 0.5  # seconds before the second; doubles from there
@@ -117,17 +118,18 @@ class Results:
             self.failed.setdefault(name, why)
 
 
-class BatchProvider(ABC):
+class BatchProvider(ABC, Generic[P]):
     """The seam to a provider's batches. Every method may raise RetryableError or FatalJudgeError.
 
-    `window` is how long a batch may run before the provider ends it, and `clock` the provider's time when it last
-    showed a page of its list.
+    `window` is how long a batch may run before the provider ends it, `key` what it knows a batch by, and `clock` the
+    provider's time when it last showed a page of its list.
     """
 
     limits: Limits
     window = datetime.timedelta(hours=24)
+    key = "id"
 
-    def __init__(self, provider: HttpProvider[Any]) -> None:
+    def __init__(self, provider: P) -> None:
         self.provider = provider
         self.clock: datetime.datetime | None = None
 
@@ -138,15 +140,42 @@ class BatchProvider(ABC):
         `about_to` is called right before the one request that makes it: before that nothing is paid for.
         """
 
-    @abstractmethod
     async def find(
-        self, intent: str, since: datetime.datetime, ids: frozenset[str], taken: frozenset[str], /
+        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str], /
     ) -> str | None:
-        """Return the id of the batch that an intent led to, None where there is none.
+        """Return the id of the batch that an intent led to, among those made since then; None where there is none.
 
-        `ids` are those of its questions, `taken` are batches that others led to. Raises UncertainError where
-        that cannot be told yet.
+        The ids are those of its questions, and taken are batches that others led to: whoever can give a batch no name
+        tells it by them. Raises UncertainError where that cannot be told yet.
         """
+        async for batch in self.listed(since):
+            if self.intent_of(batch) == intent:
+                return named(batch, self.key)
+        return None
+
+    async def listed(self, since: datetime.datetime) -> AsyncIterator[dict[str, Any]]:
+        """Yield the batches of the provider's list, which begins with the latest, to a page of earlier ones alone."""
+        async for batches in pages(self.show_page):
+            for batch in batches:
+                yield batch
+            if older([self.moment_of(batch) for batch in batches], since):
+                return
+
+    @abstractmethod
+    async def show_page(self, after: str | None) -> Page:
+        """Return a page of the provider's list."""
+
+    def intent_of(self, batch: Mapping[str, Any]) -> object:  # noqa: ARG002 (where a batch can be given no name)
+        """Return which intent a batch is named after."""
+        return None
+
+    def moment_of(self, batch: Mapping[str, Any]) -> Any:
+        """Return when a batch was made, as the provider tells it."""
+        return batch.get("created_at")
+
+    @abstractmethod
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error in the provider's own form."""
 
     @abstractmethod
     async def look(self, batch: str, /) -> State:
@@ -173,8 +202,28 @@ class BatchProvider(ABC):
     ) -> tuple[Any, list[dict[str, Any]]]:
         """Return a page of the provider's list, and the batches under a key of it; the clock is set by it."""
         wire = await self.exchange(asked)
-        self.clock, page = clock_of(wire), good(wire, self.provider.model)
-        return page, rows_in({key: []} | page if may_lack else page, key)
+        self.clock = datetime.datetime.fromtimestamp(server_time(wire.headers), datetime.UTC)
+        page = good(wire, self.provider.model)
+        rows = page.get(key, [] if may_lack else None)
+        if not isinstance(rows, list):
+            raise RetryableError(f"a list of batches without {key}")
+        return page, [row for row in rows if isinstance(row, dict)]
+
+    async def make(self, asked: Awaitable[Any]) -> str:
+        """Return the id of the batch that was asked for; raises NotSentError where there surely is none."""
+        try:
+            wire = await self.exchange(asked)
+        except (RetryableError, FatalJudgeError) as error:
+            if never_left(error):
+                raise NotSentError(str(error)) from None
+            raise
+        try:
+            return named(good(wire, self.provider.model), self.key)
+        except (RetryableError, FatalJudgeError) as error:
+            own = wire.status in (*REFUSING, LATER) and self.refuses(body_of(wire))
+            if own and wire.status != LATER:
+                raise RefusedError(str(error)) from None
+            raise LaterError(str(error)) if own else error from None
 
     async def upload(self, ask: Callable[[], Awaitable[Any]], read: Callable[[Any], Any], what: str) -> str:
         """Return the name of an uploaded file of questions; raises NotSentError where there is none."""
@@ -187,8 +236,16 @@ class BatchProvider(ABC):
         return file
 
     async def download(self, asked: Awaitable[Any]) -> tuple[list[dict[str, Any]], bool]:
-        """Return the objects in a file of JSON lines, and whether every line is one."""
-        return lines_of(await self.exchange(asked), self.provider.model)
+        """Return the objects in a file of JSON lines, and whether every line is one.
+
+        A line with a byte that is no text is none: what it answers is not known. The others are.
+        """
+        wire = await self.exchange(asked)
+        if not 200 <= wire.status < 300:
+            good(wire, self.provider.model)
+        text = [line for line in wire.body.split("\n") if not (wire.garbled and REPLACED in line)]
+        found, whole = json_lines("\n".join(text).encode("utf-8", "surrogateescape"))
+        return found, whole and not wire.garbled
 
 
 class UncertainError(Exception):
@@ -218,28 +275,6 @@ def good(wire: Wire, model: str) -> Any:
     return found
 
 
-async def made(
-    exchanged: Awaitable[Wire], model: str, refuses: Callable[[Mapping[str, Any]], bool], key: str = "id"
-) -> str:
-    """Return the id of the batch that a response says was made; raises NotSentError where there surely is none.
-
-    `refuses` tells whether a body is an error in the provider's own form.
-    """
-    try:
-        wire = await exchanged
-    except (RetryableError, FatalJudgeError) as error:
-        if never_left(error):
-            raise NotSentError(str(error)) from None
-        raise
-    try:
-        return named(good(wire, model), key)
-    except (RetryableError, FatalJudgeError) as error:
-        own = wire.status in (*REFUSING, LATER) and refuses(body_of(wire))
-        if own and wire.status != LATER:
-            raise RefusedError(str(error)) from None
-        raise LaterError(str(error)) if own else error from None
-
-
 def body_of(wire: Wire) -> Mapping[str, Any]:
     """Return a JSON object that came over the wire, in a list of its own, too; an empty one for anything else."""
     try:
@@ -247,11 +282,6 @@ def body_of(wire: Wire) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return as_table(found[0] if isinstance(found, list) and len(found) == 1 else found)
-
-
-def clock_of(wire: Wire) -> datetime.datetime:
-    """Return when a response was given, by the clock of whoever gave it; by this machine's where that is not told."""
-    return datetime.datetime.fromtimestamp(server_time(wire.headers), datetime.UTC)
 
 
 async def pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[list[dict[str, Any]]]:
@@ -265,14 +295,6 @@ async def pages(ask: Callable[[str | None], Awaitable[Page]]) -> AsyncIterator[l
         if after is None:
             return
     raise RetryableError("the list of batches begins anew before it has ended")
-
-
-def rows_in(page: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """Return the objects under a key of a page; raises RetryableError where nothing is listed there."""
-    rows = page.get(key)
-    if not isinstance(rows, list):
-        raise RetryableError(f"a list of batches without {key}")
-    return [row for row in rows if isinstance(row, dict)]
 
 
 def older(batches: Sequence[Any], since: datetime.datetime) -> bool:
@@ -346,20 +368,6 @@ def json_lines(content: bytes) -> tuple[list[dict[str, Any]], bool]:
         else:
             whole = False
     return found, whole
-
-
-def lines_of(wire: Wire, model: str) -> tuple[list[dict[str, Any]], bool]:
-    """Return the objects in a downloaded file of JSON lines, and whether every line is one.
-
-    A line with a byte that is no text is none: what it answers is not known. The others are.
-    """
-    if not 200 <= wire.status < 300:
-        good(wire, model)
-    body = wire.body
-    if wire.garbled:
-        body = "\n".join(line for line in body.split("\n") if REPLACED not in line)
-    found, whole = json_lines(body.encode("utf-8", "surrogateescape"))
-    return found, whole and not wire.garbled
 
 
 def moment(text: Any) -> datetime.datetime | None:

@@ -14,23 +14,10 @@ from urllib.parse import urlsplit
 
 from judgefixtures.cassettes.calls import CALL, Call
 from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, Record, RetryableError, Usage, schema_of
-from judgefixtures.providers.bulk import (
-    BatchProvider,
-    Limits,
-    Line,
-    Page,
-    Results,
-    State,
-    made,
-    named,
-    older,
-    one_line,
-    pages,
-    status_of,
-)
+from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, one_line, status_of
 from judgefixtures.providers.faults import KEY_REMEDY, error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.tokens import tokens, tokens_together, told, told_token
+from judgefixtures.providers.tokens import all_or_none, tokens, tokens_together, told_token
 from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.probabilities import Token
 from judgefixtures.reading.verdicts import InvalidKind
@@ -91,7 +78,7 @@ class GoogleProvider(HttpProvider["Client"]):
         models = self.connected().aio.models
         asked = models.generate_content(model=self.model, contents=prompt, config=self._config())
         try:
-            return await self.answer(read, asked, call)
+            return await self.answer(read_content, asked, call)
         except FatalJudgeError as error:
             if self._login is None or KEY_REMEDY not in str(error):
                 raise
@@ -139,8 +126,7 @@ class GoogleProvider(HttpProvider["Client"]):
             return address, self._version or version
         if self.table.base_url is None:
             return None, VERTEX_VERSION
-        found = VERSIONED.match(self.table.base_url)
-        return (found["address"], found["version"]) if found else (self.table.base_url, VERTEX_VERSION)
+        return endpoint(self.table.base_url, VERTEX_VERSION)
 
     def _account(self, key: str) -> dict[str, Any]:
         """Return who is asked for an answer, and with which credentials."""
@@ -231,8 +217,8 @@ def _logged_in(credentials: Credentials | None) -> Credentials:
     return credentials
 
 
-def endpoint(address: str) -> tuple[str, str]:
-    """Return the address and the version of the API: a version that ends an address is the one that is asked.
+def endpoint(address: str, version: str = DEFAULT_VERSION) -> tuple[str, str]:
+    """Return the address and the version of the API: one that ends an address is asked in place of the usual.
 
     >>> endpoint("https://gateway.example/gemini/v1beta")
     ('https://gateway.example/gemini', 'v1beta')
@@ -240,7 +226,7 @@ def endpoint(address: str) -> tuple[str, str]:
     ('http://127.0.0.1:8080', 'v1')
     """
     found = VERSIONED.match(address)
-    return (found["address"], found["version"]) if found else (address, DEFAULT_VERSION)
+    return (found["address"], found["version"]) if found else (address, version)
 
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -249,13 +235,12 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "temperature": table.temperature,
         "seed": table.seed,
         "max_output_tokens": table.max_output_tokens,
+        "service_tier": table.service_tier,
     }
     thinking = {"thinking_level": table.thinking_level, "thinking_budget": table.thinking_budget}
     asked = {name: value for name, value in thinking.items() if value is not None and name not in dropped}
     if asked and "thinking_config" not in dropped:
         sent["thinking_config"] = {**asked, **({} if table.thinking_budget == 0 else {"include_thoughts": True})}
-    if table.service_tier is not None:
-        sent["service_tier"] = table.service_tier
     if table.logprobs:
         sent |= {"response_logprobs": True, "logprobs": table.top_logprobs}
     if table.verdict == "json" and table.response_format != "none":
@@ -263,7 +248,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 
-def read(wire: Wire, model: str) -> Answer:
+def read_content(wire: Wire, model: str) -> Answer:
     """Return what a generateContent answer on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return failure(wire, model)
@@ -323,7 +308,7 @@ def _tokens_of(candidate: Mapping[str, Any]) -> tuple[Token, ...]:
     if not isinstance(chosen, list) or not isinstance(top, list | tuple) or (top and len(top) != len(chosen)):
         return ()
     lists = [as_table(place).get("candidates") for place in top] or [None] * len(chosen)
-    return told(told_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True))
+    return all_or_none(told_token(entry, others, "logProbability") for entry, others in zip(chosen, lists, strict=True))
 
 
 def _usage(usage: Any) -> Usage:
@@ -339,20 +324,20 @@ def _usage(usage: Any) -> Usage:
     )
 
 
-class GoogleBatches(BatchProvider):
+class GoogleBatches(BatchProvider[GoogleProvider]):
     """Batches of generateContent: questions in the request itself while they are few, in a file where they are many."""
 
     limits = Limits(200_000, 10**9)  # the file may have 2 GB; nobody wants to download more than this at once
     window = datetime.timedelta(hours=48)
+    key = "name"
 
     def __init__(self, table: JudgeTable) -> None:
         self._inline = INLINE
-        self._provider = GoogleProvider(table, BATCHES_VERSION)
-        super().__init__(self._provider)
+        super().__init__(GoogleProvider(table, BATCHES_VERSION))
 
     async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Make a batch whose display name holds the intent."""
-        client, name = self._provider.connected(), f"{MARK}{intent}"
+        client, name = self.provider.connected(), f"{MARK}{intent}"
         if sum(len(line.body) + len(line.id) + 60 for line in lines) <= self._inline:
             # The SDK would write each request again from its parts; what is sent is what it was about to send.
             requests = [{"request": json.loads(line.body), "metadata": {"key": line.id}} for line in lines]
@@ -362,42 +347,43 @@ class GoogleBatches(BatchProvider):
         else:
             config, source = {"display_name": name}, await self._uploaded(name, lines)
         about_to()
-        asked = client.aio.batches.create(model=self._provider.model, src=source, config=config)  # type: ignore[arg-type]
-        return await made(self.exchange(asked), self._provider.model, _refuses, "name")
+        asked = client.aio.batches.create(model=self.provider.model, src=source, config=config)  # type: ignore[arg-type]
+        return await self.make(asked)
 
     async def _uploaded(self, name: str, lines: Sequence[Line]) -> str:
         content = b"".join(b'{"key":"%s","request":%s}\n' % (line.id.encode(), one_line(line.body)) for line in lines)
         options = {"timeout": 1000 * TRANSFER}
         config: Any = {"mime_type": "application/jsonl", "display_name": name, "http_options": options}
-        upload = self._provider.connected().aio.files.upload
+        upload = self.provider.connected().aio.files.upload
         return await self.upload(
             lambda: upload(file=io.BytesIO(content), config=config),
             lambda found: as_table(found.get("file")).get("name"),
             "name",
         )
 
-    async def find(
-        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
-    ) -> str | None:
-        """Return the batch whose display name holds the intent, among those made since then."""
-        async for batches in pages(self._page):
-            for batch in batches:
-                if as_table(batch.get("metadata")).get("displayName") == f"{MARK}{intent}":
-                    return named(batch, "name")
-            if older([as_table(batch.get("metadata")).get("createTime") for batch in batches], since):
-                break
-        return None
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error as Google's APIs tell it."""
+        error = as_table(body.get("error"))
+        return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)
 
-    async def _page(self, after: str | None) -> Page:
+    def intent_of(self, batch: Mapping[str, Any]) -> object:
+        """Return the intent in a batch's display name."""
+        return str(as_table(batch.get("metadata")).get("displayName")).removeprefix(MARK)
+
+    def moment_of(self, batch: Mapping[str, Any]) -> Any:
+        """Return when a batch was made."""
+        return as_table(batch.get("metadata")).get("createTime")
+
+    async def show_page(self, after: str | None) -> Page:
         config: Any = {"page_size": 100, **({"page_token": after} if after else {})}
         # What is empty is left out; a page that lists something else lists no batches.
-        asked = self._provider.connected().aio.batches.list(config=config)
+        asked = self.provider.connected().aio.batches.list(config=config)
         page, batches = await self.page(asked, "operations", may_lack=True)
         return batches, text_or_none(page.get("nextPageToken"))
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        found = await self.ask(self._provider.connected().aio.batches.get(name=batch))
+        found = await self.ask(self.provider.connected().aio.batches.get(name=batch))
         about = as_table(found.get("metadata"))
         word = str(about.get("state") or "").rpartition("STATE_")[2] or "PENDING"
         stats = as_table(about.get("batchStats"))
@@ -417,11 +403,11 @@ class GoogleBatches(BatchProvider):
         rows, whole = [each for each in inlined if isinstance(each, dict)], True
         if file := text_or_none(output.get("responsesFile")):
             config: Any = {"http_options": {"timeout": 1000 * TRANSFER}}
-            download = self._provider.connected().aio.files.download
+            download = self.provider.connected().aio.files.download
             rows, whole = await self.download(download(file=file, config=config))
         results = Results(whole=whole)
         for row in rows:
-            _add(results, row, self._provider.model, batch)
+            _add(results, row, self.provider.model, batch)
         return results
 
 
@@ -441,12 +427,6 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
         results.add(name, status, {"error": {**error, "code": status}}, model, batch)
     else:
         results.fail(name, str(error.get("message") or "")[:200] or results.strange(row))
-
-
-def _refuses(body: Mapping[str, Any]) -> bool:
-    """Tell whether a body is an error as Google's APIs tell it."""
-    error = as_table(body.get("error"))
-    return status_of(error.get("code")) is not None and isinstance(error.get("status"), str)
 
 
 def _is_googles(address: str) -> bool:
@@ -477,6 +457,7 @@ def _check(table: JudgeTable) -> None:
 RECORD = Record(
     answers=GoogleProvider,
     key="GEMINI_API_KEY",
+    switches=("GOOGLE_", "GEMINI_"),
     url=DEFAULT_BASE_URL,
     batches=GoogleBatches,
     thinking=("thinking_level", "thinking_budget"),

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.providers import LIMITS, Answer, Record, RetryableError, UnsupportedError, Usage, schema_of
-from judgefixtures.providers.bulk import (
-    BatchProvider,
-    Limits,
-    Line,
-    Page,
-    Results,
-    State,
-    made,
-    named,
-    older,
-    one_line,
-    pages,
-    status_of,
-)
+from judgefixtures.providers.bulk import BatchProvider, Limits, Line, Page, Results, State, named, one_line, status_of
 from judgefixtures.providers.faults import error_answer, error_object, failure, status_in
 from judgefixtures.providers.tables import JudgeTable
-from judgefixtures.providers.tokens import tokens, told, told_token
+from judgefixtures.providers.tokens import all_or_none, tokens, told_token
 from judgefixtures.providers.wire import HttpProvider, Wire, as_table, text_or_none
 from judgefixtures.reading.probabilities import Token
 from judgefixtures.reading.verdicts import InvalidKind
@@ -100,7 +86,7 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
         # In extra_body, because that is sent as it is: looking through the types of what stands beside it takes the
         # SDK a third of a call's time.
         asked = create(model=self.model, messages=[], extra_body={"messages": messages, **said})
-        return await self.answer(read, asked, call)
+        return await self.answer(read_completion, asked, call)
 
     async def describe_model(self) -> Any:
         """Return what OpenAI's list of models says of this one."""
@@ -124,13 +110,11 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
         "temperature": table.temperature,
         "seed": table.seed,
         "max_completion_tokens": table.max_output_tokens,
+        # The older name: many compatible servers know only that.
+        "max_tokens": None if table.address is None else table.max_output_tokens,
+        "reasoning_effort": table.reasoning_effort,
+        "service_tier": table.service_tier,
     }
-    if table.address is not None:  # the older name: many compatible servers know only that
-        sent["max_tokens"] = table.max_output_tokens
-    if table.reasoning_effort is not None:
-        sent["reasoning_effort"] = table.reasoning_effort
-    if table.service_tier is not None:
-        sent["service_tier"] = table.service_tier
     if table.verdict == "json" and table.response_format != "none":
         sent["response_format"] = _response_format(table.response_format, schema_of(table))
     if table.logprobs:
@@ -154,7 +138,7 @@ def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
-def read(wire: Wire, model: str) -> Answer:
+def read_completion(wire: Wire, model: str) -> Answer:
     """Return what a chat completion on the wire says; raises RetryableError or FatalJudgeError."""
     if not 200 <= wire.status < 300:
         return failure(wire, model)
@@ -230,7 +214,7 @@ def _tokens_of(choice: Mapping[str, Any]) -> tuple[Token, ...]:
     content = as_table(choice.get("logprobs")).get("content")
     if not isinstance(content, list):
         return ()
-    return told(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
+    return all_or_none(told_token(entry, as_table(entry).get("top_logprobs"), "logprob") for entry in content)
 
 
 def _usage(usage: Any, served_tier: Any) -> Usage:
@@ -246,18 +230,17 @@ def _usage(usage: Any, served_tier: Any) -> Usage:
     )
 
 
-class OpenAIBatches(BatchProvider):
+class OpenAIBatches(BatchProvider[OpenAIProvider]):
     """Batches of chat completions: a file of questions, a batch of it, and a file of answers, of errors, or both."""
 
     limits = Limits(50_000, 200 * 10**6)
 
     def __init__(self, table: JudgeTable) -> None:
-        self._provider = OpenAIProvider(table)
-        super().__init__(self._provider)
+        super().__init__(OpenAIProvider(table))
 
     async def send(self, intent: str, lines: Sequence[Line], about_to: Callable[[], object] = lambda: None) -> str:
         """Upload the questions, and make a batch of the file whose metadata names the intent."""
-        client = self._provider.connected()
+        client = self.provider.connected()
         questions = (f"judgefixtures-{intent}.jsonl", b"".join(map(_line, lines)), "application/jsonl")
         create = client.files.with_raw_response.create
         file = await self.upload(
@@ -267,29 +250,26 @@ class OpenAIBatches(BatchProvider):
         asked = client.batches.with_raw_response.create(
             input_file_id=file, endpoint=ENDPOINT, completion_window=WINDOW, metadata={MARK: intent}
         )
-        return await made(self.exchange(asked), self._provider.model, _refuses)
+        return await self.make(asked)
 
-    async def find(
-        self, intent: str, since: datetime.datetime, _ids: frozenset[str], _taken: frozenset[str]
-    ) -> str | None:
-        """Return the batch whose metadata names the intent, among those made since then."""
-        async for batches in pages(self._page):
-            for batch in batches:
-                if as_table(batch.get("metadata")).get(MARK) == intent:
-                    return named(batch)
-            if older([batch.get("created_at") for batch in batches], since):
-                break
-        return None
+    def refuses(self, body: Mapping[str, Any]) -> bool:
+        """Tell whether a body is an error as OpenAI's API tells it."""
+        error = as_table(body.get("error"))
+        return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
 
-    async def _page(self, after: str | None) -> Page:
+    def intent_of(self, batch: Mapping[str, Any]) -> object:
+        """Return the intent in a batch's metadata."""
+        return as_table(batch.get("metadata")).get(MARK)
+
+    async def show_page(self, after: str | None) -> Page:
         more: dict[str, Any] = {"after": after} if after else {}
-        asked = self._provider.connected().batches.with_raw_response.list(limit=100, **more)
+        asked = self.provider.connected().batches.with_raw_response.list(limit=100, **more)
         page, batches = await self.page(asked, "data")
         return batches, named(batches[-1]) if page.get("has_more") and batches else None
 
     async def look(self, batch: str) -> State:
         """Return where a batch stands."""
-        found = await self.ask(self._provider.connected().batches.with_raw_response.retrieve(batch))
+        found = await self.ask(self.provider.connected().batches.with_raw_response.retrieve(batch))
         if (word := text_or_none(found.get("status"))) is None:
             raise RetryableError("a batch without a status")
         counts = as_table(found.get("request_counts"))
@@ -301,13 +281,13 @@ class OpenAIBatches(BatchProvider):
     async def fetch(self, batch: str, state: State) -> Results:
         """Return the lines of both files; those that either lacks are unanswered."""
         results = Results()
-        content = self._provider.connected().files.with_raw_response.content
+        content = self.provider.connected().files.with_raw_response.content
         for name in ("output_file_id", "error_file_id"):
             if (file := text_or_none(state.raw.get(name))) is not None:
                 found, whole = await self.download(content(file, timeout=TRANSFER))
                 results.whole = results.whole and whole
                 for row in found:
-                    _add(results, row, self._provider.model, batch)
+                    _add(results, row, self.provider.model, batch)
         return results
 
 
@@ -330,12 +310,6 @@ def _add(results: Results, row: dict[str, Any], model: str, batch: str) -> None:
         results.fail(name, str(error.get("message") or error.get("code") or "")[:200] or results.strange(row))
 
 
-def _refuses(body: Mapping[str, Any]) -> bool:
-    """Tell whether a body is an error as OpenAI's API tells it."""
-    error = as_table(body.get("error"))
-    return isinstance(error.get("message"), str) and not error.keys().isdisjoint(("type", "code", "param"))
-
-
 RECORD = Record(
     answers=OpenAIProvider,
     key="OPENAI_API_KEY",
@@ -345,5 +319,6 @@ RECORD = Record(
     tiers=("auto", "default", "flex", "priority", "fast", "scale"),
     suspects=("logprobs", "response_format"),
     ends="shutdown_date",
+    switches=("OPENAI_", "AZURE_OPENAI_"),
     account={"organization": "OPENAI_ORG_ID", "project": "OPENAI_PROJECT_ID"},
 )

@@ -20,6 +20,7 @@ from typing import Any
 
 from judgefixtures.cassettes.calls import AnswerTooLargeError, Call, CassetteMissError, PostponedError
 from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers import Answer, FatalJudgeError, Record, RefusedError, RetryableError
 from judgefixtures.providers.faults import error_answer, error_object
 from judgefixtures.providers.tables import JudgeTable
@@ -47,7 +48,7 @@ class PythonProvider:
         self._logprobs, self._ties = table.logprobs, table.counts_ties
         self._or_else = (
             ""
-            if table.mode == "pointwise"
+            if not LAYOUTS[table.mode].shows_both
             else ('; with logprobs = true in its table it may be {"text": ..., "probabilities": ...}')
         )
         self._function: Callable[[str], Any] | None = None
@@ -148,7 +149,7 @@ def resolve(target: str) -> Callable[[str], Any]:
         raise
     except BaseException as error:
         raise FatalJudgeError(
-            f"target = {target!r} cannot be imported: its module raised {_said(error)}, {_place(error)}."
+            f"target = {target!r} cannot be imported: its module raised {_describe(error)}, {_place(error)}."
         ) from None
     if not callable(found):
         raise FatalJudgeError(f"target = {target!r} is a {type(found).__name__}, not a function of one prompt.")
@@ -194,7 +195,7 @@ def _own(error: BaseException) -> BaseException:
 
 def _classified(error: BaseException, target: str) -> Answer:
     """Return or raise what an exception of the user's function means: by its HTTP status, if it has one."""
-    raised = f"{target} raised {_said(error)}"
+    raised = f"{target} raised {_describe(error)}"
     if (status := _status(error)) is not None:
         return error_answer(status, _error_object(error, status), _headers(error), target)
     causes = list(causes_of(error))
@@ -222,7 +223,7 @@ PASSING = tuple(
 LASTING = ("SSLError", "SSLCertVerificationError", "ClientSSLError", "LocalProtocolError", "UnsupportedProtocol")
 
 
-def _said(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     """Return an exception's name and text; clients put the address into it, keys and all."""
     said = QUERY.sub(r"\1?...", masked(str(error)))
     return f"{type(error).__name__}: {said}".rstrip(": ")
@@ -246,8 +247,8 @@ def _error_object(error: BaseException, status: int) -> Mapping[str, Any]:
                 kept = json.dumps(kept)
             if isinstance(kept, str) and kept.lstrip().startswith(("{", "[")):
                 found = error_object(Wire(status, {}, kept))
-                return found if found.get("message") else {**found, "message": _said(error)}
-    return {"message": _said(error)}
+                return found if found.get("message") else {**found, "message": _describe(error)}
+    return {"message": _describe(error)}
 
 
 def _status(error: BaseException) -> int | None:

@@ -222,14 +222,15 @@ class JudgeTable(StrictTable):
 
     @model_validator(mode="after")
     def _what_is_said(self) -> Self:
-        if self.mode == "pointwise" and self.logprobs:
-            raise ValueError(
-                'logprobs are those of a choice between two responses: leave them out of mode = "pointwise"'
-            )
-        if self.mode == "pointwise" and self.strategy != "direct":
-            raise ValueError('a plan compares two responses: mode = "pointwise" goes with strategy = "direct"')
-        if self.mode == "pairwise" and "scale" in self.model_fields_set:
-            raise ValueError('scale is a key of mode = "pointwise": a judge of pairs gives no scores')
+        layout, mode = LAYOUTS[self.mode], f'mode = "{self.mode}"'
+        if self.logprobs and not layout.shows_both:
+            raise ValueError(f"logprobs are those of a choice between two responses: leave them out of {mode}")
+        if self.strategy != "direct" and not layout.shows_both:
+            raise ValueError(f'a plan compares two responses: {mode} goes with strategy = "direct"')
+        if "scale" in self.model_fields_set and not layout.has_scale:
+            scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
+            who = "a judge of pairs" if layout.shows_both else f"one of {mode}"
+            raise ValueError(f"scale is a key of mode = {scoring}: {who} gives no scores")
         if "top_logprobs" in self.model_fields_set and not self.logprobs:
             raise ValueError("top_logprobs means nothing without logprobs = true")
         if "top_logprobs" in self.model_fields_set and self.record.is_code:
@@ -262,7 +263,9 @@ class JudgeTable(StrictTable):
     @property
     def draws(self) -> bool:
         """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
-        return self.mode == "pairwise" and not self.logprobs and (self.temperature is None or self.temperature > 0)
+        return (
+            LAYOUTS[self.mode].shows_both and not self.logprobs and (self.temperature is None or self.temperature > 0)
+        )
 
     @property
     def asks_for_plans(self) -> bool:
@@ -281,15 +284,11 @@ class JudgeTable(StrictTable):
 
     def headed(self, heading: str) -> Self:
         """Return the table with its heading."""
-        named = self.model_copy()
-        named._heading = heading
-        return named
+        return self._with(_heading=heading)
 
     def saying(self, system_text: str) -> Self:
         """Return the table of a judge that is told this first."""
-        table = self.model_copy()
-        table._system_text = system_text
-        return table
+        return self._with(_system_text=system_text)
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -298,8 +297,12 @@ class JudgeTable(StrictTable):
 
     def answered_by(self, schema: dict[str, Any] | None) -> Self:
         """Return the table of a judge whose answers keep to a schema."""
+        return self._with(_schema=schema)
+
+    def _with(self, **known: Any) -> Self:
         table = self.model_copy()
-        table._schema = schema
+        for name, value in known.items():
+            setattr(table, name, value)
         return table
 
     @property

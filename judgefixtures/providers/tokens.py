@@ -28,7 +28,7 @@ def tokens_together(*parts: Any) -> int | None:
     return sum(known) if stated and known == stated else None
 
 
-def told(found: Iterable[Token | None]) -> tuple[Token, ...]:
+def all_or_none(found: Iterable[Token | None]) -> tuple[Token, ...]:
     """Return the tokens that a server tells the probabilities of: all of them or, where one cannot be read, none."""
     every = tuple(found)
     return tuple(token for token in every if token is not None) if None not in every else ()
@@ -45,7 +45,7 @@ def told_token(entry: Any, alternatives: Any, key: str) -> Token | None:
     """
     if not isinstance(alternatives, list | None):
         return None
-    own, listed = _told(entry, key), [_told(each, key) for each in alternatives or ()]
+    own, listed = _text_and_logprob(entry, key), [_text_and_logprob(each, key) for each in alternatives or ()]
     if own is None or None in listed:
         return None
     together: dict[bytes, float] = {}
@@ -54,7 +54,7 @@ def told_token(entry: Any, alternatives: Any, key: str) -> Token | None:
     return Token(*own, together)
 
 
-def _told(entry: Any, key: str) -> tuple[bytes, float] | None:
+def _text_and_logprob(entry: Any, key: str) -> tuple[bytes, float] | None:
     """Return the bytes of a token (some servers list them, others only their text) and its log-probability."""
     fields = as_table(entry)
     token, logprob = token_bytes(fields.get("token"), fields.get("bytes")), fields.get(key)

@@ -21,7 +21,16 @@ from urllib.request import getproxies, proxy_bypass
 
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.cassettes.replay import is_this_machine
-from judgefixtures.providers import PLACEHOLDER_KEY, Answer, FatalJudgeError, RefusedError, RetryableError, api_key
+from judgefixtures.providers import (
+    PLACEHOLDER_KEY,
+    PROVIDERS,
+    Answer,
+    FatalJudgeError,
+    RefusedError,
+    RetryableError,
+    api_key,
+    record_of,
+)
 from judgefixtures.providers.quotas import quotas
 from judgefixtures.providers.tables import JudgeTable
 from judgefixtures.words.secrets import masked
@@ -99,16 +108,15 @@ def http_client(base_url: str | None, timeout: float) -> httpx2.AsyncClient:
         raise FatalJudgeError(masked(f"the proxy that the environment names cannot be used: {error}.")) from None
 
 
-SWITCHES = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_", "ANTHROPIC_")
-
-
 @contextlib.contextmanager
 def without_switches() -> Iterator[None]:
     """Hide the SDKs' own variables while a client is made: backend, address, headers, an SDK's own replay mode.
 
-    What a judge does is decided by its table, the variable of its API key, and the proxies that every program uses.
+    What a judge does is decided by its table, the variable of its API key, and the proxies that every program uses. All
+    providers' are hidden: of a class that one has of another, the SDK is the other's.
     """
-    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(SWITCHES)}
+    switches = tuple(each for provider in PROVIDERS for each in record_of(provider).switches)
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(switches)}
     try:
         yield
     finally:

@@ -8,7 +8,8 @@ from functools import partial
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, PostponedError
+from judgefixtures.cassettes.calls import CassetteMissError, PostponedError
+from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.checks.control import Control, refusal, refused
 from judgefixtures.checks.protocol import Subject

@@ -15,8 +15,8 @@ from typing import Literal
 from judgefixtures.asking.kinds import kind_of
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.cassettes.files import CassetteError, DamagedError
+from judgefixtures.cassettes.frozen import CHOICE_FILE, FrozenChoice, frozen_choice
 from judgefixtures.cassettes.library import Library
-from judgefixtures.cassettes.screening import CHOICE_FILE, FrozenChoice, frozen_choice
 from judgefixtures.config import Config
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.pairs import Pair

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from judgefixtures.asking.asker import Asker, R
+from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.costs import Budget, Meter
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Inquiry, ask_all, recorded
-from judgefixtures.asking.replies import Task
+from judgefixtures.asking.received import R, Task
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.library import Cassette
+from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.runs.desk import Desk, Progress, Stop, unseen
 from judgefixtures.runs.ledger import Asking
@@ -76,7 +76,7 @@ class Collector:
     def _prepare(self, judge: Judge, asker: Asker[Any]) -> None:
         options = self._desk.options
         self._asked |= {id(judge): judge, id(asker): asker}
-        asker.stops_when_cut_off = not options.force
+        asker.cut_offs.matter = not options.force
         if options.shared is not None:
             asker.pace.share(options.shared, asker.name, self._concurrency)
 

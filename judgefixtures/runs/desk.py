@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from judgefixtures.asking.costs import BudgetError, Meter
 from judgefixtures.cassettes.files import CassetteWriteError
-from judgefixtures.cassettes.library import Library, RecordMode
+from judgefixtures.cassettes.in_use import RecordMode
+from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
 from judgefixtures.providers import FatalJudgeError
 from judgefixtures.words.commands import options as command_options

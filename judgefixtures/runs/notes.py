@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgefixtures.asking.asker import Said
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.replies import Reply, Task
+from judgefixtures.asking.received import Received, Reply, Task
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
-from judgefixtures.cassettes.library import Cassette
+from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.measures.rows import served_rows
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger
@@ -42,7 +41,7 @@ class Round:
             )
         if answered != wanted:
             return
-        if self.judge.is_opaque and not any(cassette.rows() for cassette in self.cassettes):
+        if self.judge.is_opaque and not any(cassette.read_rows() for cassette in self.cassettes):
             self.desk.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
         if record == "none":
             self._note_leftovers()
@@ -85,7 +84,7 @@ class Round:
                 f"no noise. Switch the cache off for this judge and record anew: {self.asking.command('all')}"
             )
 
-    def note_answers(self, replies: Sequence[Sequence[Said]]) -> None:
+    def note_answers(self, replies: Sequence[Sequence[Received]]) -> None:
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
         name, ledger, task = self.judge.name, self.asking.ledger, self.task
         ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment, Planned
-from judgefixtures.cassettes.replay import PostponedError
+from judgefixtures.cassettes.calls import PostponedError
 from judgefixtures.checks import Answers, Case, Check, Need, SwapCheck
 from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.control import Control

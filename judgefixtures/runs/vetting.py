@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgefixtures.asking.judges import Judge
-from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError
+from judgefixtures.cassettes.calls import CassetteMissError
+from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.checks import Need
 from judgefixtures.checks.control import ARMS, OFF, Control, control, control_dataset, golden_pairs, need_of, of_log
 from judgefixtures.config import ControlTable

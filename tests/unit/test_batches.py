@@ -31,7 +31,7 @@ from support.project import Project, Ran, read_rows, suite
 from support.server import NOWHERE, Answer, Asked, base_url, chat, problem, wire
 from support.server import serving as answering
 
-import judgefixtures.batches.mail as mail
+import judgefixtures.batches.intake as intake
 import judgefixtures.providers.anthropic as anthropic
 import judgefixtures.providers.google as google
 import judgefixtures.providers.openai as openai
@@ -445,7 +445,7 @@ def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads
     office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Days after a download lacked something, another one that is torn is made again; what all of them lack is lost."""
-    monkeypatch.setattr(mail, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(intake, "FIRST_WAIT", 0.01)
     project = Posted(pytester, 20)
     project.configure("openai", office.url, "", "batch_parity = 0")
     project.sent()
@@ -794,7 +794,7 @@ def test_a_batch_that_may_have_been_made_is_looked_for(
     doubt: str, sdk: str, office: PostOffice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is said when a batch is made, only the provider's own refusal means that none was; it is asked once."""
-    monkeypatch.setattr(mail, "SETTLE", 0.0)
+    monkeypatch.setattr("judgefixtures.batches.sending.SETTLE", 0.0)
     status, body = DOUBTS[doubt]
     own = json.dumps(OWN[sdk]).encode()
     asked = gateway(office, status, own if body is None else body, headers={"location": "/elsewhere"})
@@ -1681,7 +1681,7 @@ def test_the_same_lines_twice_are_one_batch(tmp_path: Path) -> None:
     (tmp_path / "batches.jsonl").write_text(once + once)
     (sent,) = Manifest.of(tmp_path).open
     assert (sent.batch, len(sent)) == ("batch_1", 1)
-    assert Manifest.of(tmp_path).tries("ours/own/no-cue", "a" * 32) == 1
+    assert intake.Intake(Manifest.of(tmp_path), []).tries["ours/own/no-cue", "a" * 32, False] == 1
     (tmp_path / "batches.jsonl").write_text(once + json.dumps(ended) + "\n" + once)
     assert Manifest.of(tmp_path).open == []
 

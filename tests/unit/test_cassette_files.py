@@ -31,10 +31,11 @@ from hypothesis import strategies as st
 from judgefixtures.__main__ import main
 from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.batches.manifest import Manifest
-from judgefixtures.cassettes import files, library
+from judgefixtures.cassettes import files, locks
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row, atomic_write, differences, today
 from judgefixtures.cassettes.frozen import FrozenSample, changed_fields, freeze, frozen_pairs
-from judgefixtures.cassettes.library import Cassette, Library, RecordMode
+from judgefixtures.cassettes.in_use import Cassette, RecordMode
+from judgefixtures.cassettes.library import Library
 from judgefixtures.material.pairs import Pair
 
 HEADER = {"judgefixtures": 1, "dataset": "own", "condition": "no-cue", "judge": {"provider": "openai", "model": "m"}}
@@ -137,7 +138,7 @@ def test_a_row_comes_back_as_it_was(given_row: Row) -> None:
 def test_a_file_of_rows_comes_back(scratch: Callable[[], Path], given_rows: list[Row]) -> None:
     """Every row that was appended is found by its digest in the file, and nothing else is."""
     file = CassetteFile(written(scratch(), given_rows))
-    assert len(file) == len(given_rows) == len(file.rows())
+    assert len(file) == len(given_rows) == len(file.read_rows())
     for each in given_rows:
         assert same(each, file.find(each.digest))
     assert file.find("f" * 31 + "!") is None
@@ -229,7 +230,7 @@ def test_a_question_has_one_answer(path: Path) -> None:
     again = CassetteFile(path)
     for each in (file, again):
         assert len(each) == 1
-        assert [found.body for found in each.rows()] == [b'"first"']
+        assert [found.body for found in each.read_rows()] == [b'"first"']
 
 
 def test_an_answer_that_was_asked_again_counts(path: Path) -> None:
@@ -241,13 +242,13 @@ def test_an_answer_that_was_asked_again_counts(path: Path) -> None:
     header, *lines = path.read_bytes().splitlines(keepends=True)
     for order in (lines, lines[::-1]):
         path.write_bytes(b"".join([header, *order]))
-        assert [found.body for found in CassetteFile(path).rows()] == [b'"again"']
+        assert [found.body for found in CassetteFile(path).read_rows()] == [b'"again"']
 
 
 def test_a_new_file_is_empty_and_not_made(path: Path) -> None:
     """Looking into a cassette that does not exist finds nothing and writes nothing."""
     file = CassetteFile(path)
-    assert (len(file), file.rows(), file.header) == (0, [], None)
+    assert (len(file), file.read_rows(), file.header) == (0, [], None)
     assert file.find("0" * 32) is None
     assert not path.parent.exists()
 
@@ -268,7 +269,7 @@ def test_a_closed_file_can_be_appended_to(path: Path) -> None:
         file.append(row(number), HEADER)
         file.close()
         file.close()
-    assert [each.pair for each in CassetteFile(path).rows()] == ["p000", "p001", "p002"]
+    assert [each.pair for each in CassetteFile(path).read_rows()] == ["p000", "p001", "p002"]
 
 
 def test_appending_from_threads_loses_nothing(scratch: Callable[[], Path]) -> None:
@@ -292,7 +293,7 @@ def test_appending_from_threads_loses_nothing(scratch: Callable[[], Path]) -> No
             file.close()
             lines = path.read_bytes().splitlines()
             assert [json.loads(lines[0]), len(lines)] == [HEADER, 9]
-            assert {each.pair for each in CassetteFile(path).rows()} == {f"p{number:03}" for number in range(8)}
+            assert {each.pair for each in CassetteFile(path).read_rows()} == {f"p{number:03}" for number in range(8)}
     finally:
         sys.setswitchinterval(before)
 
@@ -311,13 +312,13 @@ def test_a_file_cut_anywhere_keeps_what_was_whole(path: Path) -> None:
         path.write_bytes(whole[:cut])
         kept = sample[: max(0, sum(end <= cut for end in ends) - 1)]
         file = CassetteFile(path)
-        assert [each.pair for each in file.rows()] == [each.pair for each in kept], cut
+        assert [each.pair for each in file.read_rows()] == [each.pair for each in kept], cut
         assert all(same(each, file.find(each.digest)) for each in kept), cut
         assert path.read_bytes() == whole[:cut], "reading changed the file"
         file.append(new, HEADER)
         file.close()
         mended = CassetteFile(path)
-        assert [each.pair for each in mended.rows()] == [*(each.pair for each in kept), "p099"], cut
+        assert [each.pair for each in mended.read_rows()] == [*(each.pair for each in kept), "p099"], cut
         assert mended.header == HEADER, cut
         assert all(json.loads(line) for line in path.read_bytes().splitlines())
 
@@ -331,7 +332,7 @@ def test_a_torn_line_is_left_alone_when_another_process_mended_it(path: Path) ->
     written(path, [row(3)])
     late.append(row(4), HEADER)
     late.close()
-    assert [each.pair for each in CassetteFile(path).rows()] == ["p001", "p002", "p003", "p004"]
+    assert [each.pair for each in CassetteFile(path).read_rows()] == ["p001", "p002", "p003", "p004"]
 
 
 def changed(line: bytes, **fields: Any) -> bytes:
@@ -379,7 +380,7 @@ def test_empty_lines_are_no_damage(path: Path) -> None:
     """Empty lines say nothing, and do not change which line an error names."""
     lines = written(path, [row(1), row(2), row(3)]).read_bytes().splitlines()
     path.write_bytes(b"\n".join([lines[0], b"", lines[1], b"  ", lines[2], b"\r", lines[3], b""]))
-    assert [each.pair for each in CassetteFile(path).rows()] == ["p001", "p002", "p003"]
+    assert [each.pair for each in CassetteFile(path).read_rows()] == ["p001", "p002", "p003"]
     path.write_bytes(b"\n".join([lines[0], b"", lines[1], b"  ", b"damage", b""]))
     with pytest.raises(CassetteError, match=re.escape(f"{path}:5 ")):
         CassetteFile(path)
@@ -423,7 +424,7 @@ def test_two_answers_to_one_question_are_an_error(path: Path) -> None:
 def test_a_cassette_is_written_where_there_is_no_close_on_exec(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows has no os.O_CLOEXEC: answers are appended all the same."""
     monkeypatch.delattr(os, "O_CLOEXEC", raising=False)
-    assert [each.pair for each in CassetteFile(written(path, [row(1)])).rows()] == ["p001"]
+    assert [each.pair for each in CassetteFile(written(path, [row(1)])).read_rows()] == ["p001"]
 
 
 # --- data from strangers ----------------------------------------------------------------------------------
@@ -504,7 +505,7 @@ def read_everything(path: Path) -> CassetteFile | None:
         file, found, refusal = None, [], str(path)
         try:
             file = CassetteFile(path)
-            found = file.rows()
+            found = file.read_rows()
         except CassetteError as error:
             refusal = str(error)
     assert str(path) in refusal
@@ -537,7 +538,7 @@ def test_any_line_can_stand_in_a_cassette(scratch: Callable[[], Path], lines: li
             CassetteFile(path)
         return
     assert same(good, file.find(good.digest))
-    before = {each.digest: each for each in file.rows()}
+    before = {each.digest: each for each in file.read_rows()}
     kept = file.append(new, HEADER)  # an answer to the same question that was there stands
     file.close()
     again = CassetteFile(path)
@@ -669,7 +670,7 @@ def test_the_same_rows_give_the_same_bytes(scratch: Callable[[], Path], data: st
         file.replace(order, HEADER)
         contents.add(path.read_bytes())
         again = CassetteFile(path)
-        keys = [(each.pair, each.repeat, each.digest) for each in again.rows()]
+        keys = [(each.pair, each.repeat, each.digest) for each in again.read_rows()]
         assert keys == sorted(keys)
         assert all(same(each, again.find(each.digest)) for each in order)
         assert all(same(each, file.find(each.digest)) for each in order)
@@ -691,19 +692,19 @@ def test_a_replaced_file_can_be_appended_to(path: Path) -> None:
     file = CassetteFile(path)
     file.append(row(2), HEADER)
     file.append(row(1), HEADER)
-    file.replace(file.rows(), HEADER)
+    file.replace(file.read_rows(), HEADER)
     file.append(row(0), HEADER)
     file.close()
-    assert [each.pair for each in CassetteFile(path).rows()] == ["p001", "p002", "p000"]
+    assert [each.pair for each in CassetteFile(path).read_rows()] == ["p001", "p002", "p000"]
 
 
 def test_replacing_elsewhere_leaves_the_file(path: Path) -> None:
     """`replace` to another path writes that one, and the file that it came from stays."""
     file = CassetteFile(written(path, [row(2), row(1)]))
     content = path.read_bytes()
-    file.replace(file.rows(), HEADER, path.with_name("other.jsonl"))
+    file.replace(file.read_rows(), HEADER, path.with_name("other.jsonl"))
     assert path.read_bytes() == content
-    assert [each.pair for each in CassetteFile(path.with_name("other.jsonl")).rows()] == ["p001", "p002"]
+    assert [each.pair for each in CassetteFile(path.with_name("other.jsonl")).read_rows()] == ["p001", "p002"]
 
 
 # --- a full disk ------------------------------------------------------------------------------------------
@@ -754,7 +755,7 @@ def test_a_disk_that_is_full_in_mid_answer_keeps_the_others(path: Path, monkeypa
         file.append(new, HEADER)
         file.close()
         again = CassetteFile(path)
-        assert [each.pair for each in again.rows()] == ["p001", "p002", "p003"], room
+        assert [each.pair for each in again.read_rows()] == ["p001", "p002", "p003"], room
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_a_file_to_go_on_with(
@@ -769,9 +770,9 @@ def test_a_disk_that_is_full_from_the_start_leaves_a_file_to_go_on_with(
             file = CassetteFile(path)
             full(file, new)
             file.close()
-        assert CassetteFile(path).rows() == [], room
+        assert CassetteFile(path).read_rows() == [], room
         written(path, [new])
-        assert [each.pair for each in CassetteFile(path).rows()] == ["p001"], room
+        assert [each.pair for each in CassetteFile(path).read_rows()] == ["p001"], room
 
 
 def test_an_answer_after_the_header_failed_makes_no_headless_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -786,7 +787,7 @@ def test_an_answer_after_the_header_failed_makes_no_headless_file(path: Path, mo
             file.append(row(2), HEADER)
             file.close()
         try:
-            found = [each.pair for each in CassetteFile(path).rows()]
+            found = [each.pair for each in CassetteFile(path).read_rows()]
         except CassetteError as error:
             pytest.fail(str(error))
         assert found == ["p002"]
@@ -799,7 +800,7 @@ def test_a_disk_that_is_full_at_the_end_keeps_the_recording(path: Path, monkeypa
         FullDisk(0, patch)
         file = CassetteFile(path)
         with pytest.raises(CassetteError, match="The old file is untouched") as caught:
-            file.replace(file.rows(), HEADER)
+            file.replace(file.read_rows(), HEADER)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == content
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -853,8 +854,8 @@ def test_a_process_that_dies_while_it_replaces_leaves_the_old_file(path: Path) -
     died_while_replacing(path)
     assert path.read_bytes() == content
     file = CassetteFile(path)
-    file.replace(file.rows(), HEADER)
-    assert [each.pair for each in CassetteFile(path).rows()] == ["p001", "p002"]
+    file.replace(file.read_rows(), HEADER)
+    assert [each.pair for each in CassetteFile(path).read_rows()] == ["p001", "p002"]
 
 
 def test_a_process_that_dies_while_it_replaces_leaves_no_litter(path: Path) -> None:
@@ -862,7 +863,7 @@ def test_a_process_that_dies_while_it_replaces_leaves_no_litter(path: Path) -> N
     written(path, [row(2), row(1)])
     died_while_replacing(path)
     file = CassetteFile(path)
-    file.replace(file.rows(), HEADER)
+    file.replace(file.read_rows(), HEADER)
     assert [found.name for found in path.parent.iterdir()] == [path.name]
 
 
@@ -976,7 +977,7 @@ def test_a_condition_is_a_file(tmp_path: Path) -> None:
             "judge": judge().identity,
             "recorded": today(),
         }
-        assert [each.pair for each in file.rows()] == ["p0", "p1", "p2", "p3"]
+        assert [each.pair for each in file.read_rows()] == ["p0", "p1", "p2", "p3"]
 
 
 def test_recording_again_asks_and_changes_nothing(tmp_path: Path) -> None:
@@ -993,11 +994,11 @@ def test_answers_of_another_day_say_so(tmp_path: Path) -> None:
     path = tmp_path.joinpath(*FOLDER, f"{CONDITIONS[0]}.jsonl")
     path.write_bytes(path.read_bytes().replace(f'"recorded":"{today()}"'.encode(), b'"recorded":"2020-02-29"'))
     record(tmp_path)
-    assert [each.on for each in CassetteFile(path).rows()] == ["2020-02-29", "2020-02-29", today(), today()]
+    assert [each.on for each in CassetteFile(path).read_rows()] == ["2020-02-29", "2020-02-29", today(), today()]
     assert path.read_text().count(today()) == 2
     assert path.read_text().count("2020-02-29") == 1
     path.write_text(path.read_text().replace(',"recorded":"2020-02-29"', ""))
-    assert [each.on for each in CassetteFile(path).rows()] == ["", "", today(), today()]
+    assert [each.on for each in CassetteFile(path).read_rows()] == ["", "", today(), today()]
 
 
 @pytest.mark.parametrize("day", ["2020-02-30", "20200229", "2020-W01-1", "yesterday", "7"])
@@ -1227,7 +1228,7 @@ def test_names_in_a_cassette_lead_nowhere(tmp_path: Path) -> None:
     assert record(root, pairs=odd) == 0
     assert record(root, "all", pairs=odd) == len(odd) * 2
     assert tree(tmp_path).keys() == {f"project/cassettes/{name}" for name in expected}
-    assert {each.pair for each in CassetteFile(path).rows()} == {pair.id for pair in odd}
+    assert {each.pair for each in CassetteFile(path).read_rows()} == {pair.id for pair in odd}
     assert path.read_bytes().startswith(first)
 
 
@@ -1279,12 +1280,12 @@ def test_locks_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     Whoever waits while a lock's file is removed must not hold it together with the next one.
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(library, "POLL", 0.0)
-    lock, held, most = tmp_path / "x.lock", [], []
+    monkeypatch.setattr(locks, "POLL", 0.0)
+    held, most = [], []
 
     def take() -> None:
         for _ in range(25):
-            with library._locked(lock):
+            with locks.held(tmp_path / "x"):
                 held.append(1)
                 most.append(len(held))
                 held.pop()
@@ -1295,7 +1296,7 @@ def test_locks_leave_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for thread in threads:
         thread.join()
     assert most == [1] * 150
-    assert not lock.exists()
+    assert not list(tmp_path.iterdir())
     record(tmp_path / "cassettes")
     assert not list(tmp_path.rglob("*lock*"))
 
@@ -1307,7 +1308,7 @@ def test_a_lock_can_be_held_where_files_cannot_be_locked(tmp_path: Path) -> None
         "import errno, fcntl, sys, pathlib\n"
         "def missing(*_): raise OSError(errno.ENOSYS, 'no locks here')\n"
         "fcntl.flock = missing\n"
-        "from judgefixtures.cassettes.library import held\n"
+        "from judgefixtures.cassettes.locks import held\n"
         "for _ in range(2):\n"
         "    with held(pathlib.Path(sys.argv[1])): print(len(list(pathlib.Path(sys.argv[1]).parent.iterdir())))\n"
     )
@@ -1445,21 +1446,21 @@ def test_format_1_is_read(path: Path) -> None:
     path.write_bytes(FORMAT_1)
     file = CassetteFile(path)
     assert file.header == HEADER
-    assert file.rows() == ROWS_1
+    assert file.read_rows() == ROWS_1
 
 
 def test_what_is_usual_may_be_written_out(path: Path) -> None:
     """A row that says repeat 0 and status 200 is the row that leaves them out."""
     path.parent.mkdir()
     path.write_bytes(FORMAT_1.replace(b'"seen"', b'"repeat":0,"status":200,"seen"', 1))
-    assert CassetteFile(path).rows() == ROWS_1
+    assert CassetteFile(path).read_rows() == ROWS_1
 
 
 def test_recordings_from_before_the_pair_digest_are_read(path: Path) -> None:
     """The first recordings of format 1 had no `seen`: they replay all the same."""
     path.parent.mkdir()
     path.write_bytes(re.sub(rb'"seen":"\w*",', b"", FORMAT_1))
-    assert CassetteFile(path).rows() == [replace(each, seen="") for each in ROWS_1]
+    assert CassetteFile(path).read_rows() == [replace(each, seen="") for each in ROWS_1]
 
 
 def test_format_1_is_written(path: Path) -> None:
@@ -1477,7 +1478,7 @@ def test_keys_of_later_versions_are_ignored(path: Path) -> None:
     lines[0] = lines[0][:-1] + b',"made_by":"judgefixtures 9"}'
     lines[1:] = [line[:-1] + b',"cost":0.01,"nested":{"digest":"x"}}' for line in lines[1:]]
     path.write_bytes(b"\n".join([*lines, b""]))
-    assert CassetteFile(path).rows() == ROWS_1
+    assert CassetteFile(path).read_rows() == ROWS_1
 
 
 class Repository:
@@ -1574,7 +1575,7 @@ def test_what_two_branches_recorded_is_joined(
     told = r"recency-new-old.jsonl: 4 lines, of [34] and 3; 1 were asked on both: the first answer stays\n"
     assert re.search(told, said)
     joins_everything(tmp_path)
-    rows = CassetteFile(tmp_path.joinpath("cassettes", *FOLDER, f"{CONDITIONS[0]}.jsonl")).rows()
+    rows = CassetteFile(tmp_path.joinpath("cassettes", *FOLDER, f"{CONDITIONS[0]}.jsonl")).read_rows()
     assert [each.body for each in rows if each.pair == "p2"] == [b'{"selected_response":2}']
     assert main(["cassettes", "merge", str(tmp_path / "cassettes")]) == 0
     assert capsys.readouterr().out == "nothing to join\n"
@@ -1598,7 +1599,7 @@ def test_what_one_branch_removed_is_removed(tmp_path: Path) -> None:
     base, ours, theirs = (written(tmp_path / f"{name}.jsonl", some) for name, some in versions.items())
     theirs.write_bytes(theirs.read_bytes().replace(b'{"n":0}', b'{"n":9}'))
     assert main(["cassettes", "merge", "--driver", *map(str, (base, ours, theirs)), "cassettes/no-cue.jsonl"]) == 0
-    found = [(each.pair, each.body) for each in CassetteFile(ours).rows()]
+    found = [(each.pair, each.body) for each in CassetteFile(ours).read_rows()]
     assert found == [("p000", b'{"n":9}'), ("p003", b'{"n":3}')]
 
 
@@ -1615,7 +1616,7 @@ def test_joined_answers_keep_their_days(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{name}.jsonl") for name in given]
     assert main(["cassettes", "merge", "--driver", *files, "cassettes/no-cue.jsonl"]) == 0
     joined = CassetteFile(tmp_path / "ours.jsonl")
-    assert [each.on for each in joined.rows()] == ["2020-01-01", "2020-01-03", "2020-01-02"]
+    assert [each.on for each in joined.read_rows()] == ["2020-01-01", "2020-01-03", "2020-01-02"]
     assert joined.header == HEADER
 
 
@@ -1625,7 +1626,7 @@ def test_two_answers_are_made_one(path: Path, capsys: pytest.CaptureFixture[str]
     path.write_bytes(path.read_bytes() + row(1, body=b'"b"').line())
     assert main(["cassettes", "merge", str(path)]) == 0
     assert "1 were asked on both" in capsys.readouterr().out
-    assert [each.body for each in CassetteFile(path).rows()] == [b'"a"', b'{"n":2}']
+    assert [each.body for each in CassetteFile(path).read_rows()] == [b'"a"', b'{"n":2}']
 
 
 HEAD = json.dumps(HEADER).encode() + b"\n"
@@ -1736,7 +1737,7 @@ def test_any_two_versions_are_joined(scratch: Callable[[], Path], given_rows: li
     marked, whole = scratch(), scratch()
     marked.write_bytes(conflict(*contents))
     assert main(["cassettes", "merge", str(marked)]) == 0
-    both = {each.digest: each for path in (ours, theirs) for each in CassetteFile(path).rows()}
+    both = {each.digest: each for path in (ours, theirs) for each in CassetteFile(path).read_rows()}
     whole.write_bytes(HEAD)
     CassetteFile(whole).replace(both.values(), HEADER)
-    assert CassetteFile(marked).rows() == CassetteFile(whole).rows()
+    assert CassetteFile(marked).read_rows() == CassetteFile(whole).read_rows()

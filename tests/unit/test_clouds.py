@@ -21,8 +21,10 @@ from support.server import SECOND, Answer, Asked, chat, gemini, good, google_pro
 
 from judgefixtures.asking.costs import price_usd
 from judgefixtures.asking.judges import FatalJudgeError, Judge, Reply, load_judge
+from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.replay import CassetteMissError, NetworkBlockedError, recording
+from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay import recording
 from judgefixtures.config import build_config, judge_table
 from judgefixtures.runs import notes
 from judgefixtures.simulator.server import serving as simulating

@@ -10,16 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judgefixtures.config import (
-    BUILTIN,
-    Config,
-    DatasetTable,
-    GateTable,
-    build_config,
-    judge_table,
-    load_config,
-    read_toml,
-)
+from judgefixtures.config import BUILTIN, Config, GateTable, build_config, judge_table, load_config
+from judgefixtures.config.places import read_toml
+from judgefixtures.config.run_tables import DatasetTable
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.cues import FAMILIES
 from judgefixtures.material.pairs import Pair

@@ -10,7 +10,8 @@ from support.asking import a_judge, ask, rows, run, some_pairs
 from support.server import ALL_SDKS, FIRST, MODELS, NOWHERE, Asked, free_port, gemini, good, problem, serving, wire
 
 from judgefixtures.asking.judges import FatalJudgeError, load_judge
-from judgefixtures.cassettes.replay import NetworkBlockedError, recording
+from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay import recording
 
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from support.asking import a_judge, rows, run, some_pairs
 from support.server import SDKS, Answer, Asked, good, problem, serving, wire
 
-from judgefixtures.asking import asker as asking
-from judgefixtures.asking import pacing
+from judgefixtures.asking import pacing, patience
 from judgefixtures.asking.judges import FatalJudgeError
 from judgefixtures.asking.pacing import Pace
 from judgefixtures.providers import Quota
@@ -778,7 +777,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, by: float = 20.0) -> None:
 def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that loads its model, or answers nobody, is waited for longer than max_attempts, by the probe too."""
     quick(monkeypatch)
-    monkeypatch.setattr(asking, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
     loading = [wire(problem("Loading model"), status)] * 9
     with serving(*loading, good("openai")) as server:
         judgments = run(a_judge("openai", server.url, max_attempts=2), tmp_path, some_pairs(3))
@@ -790,8 +789,8 @@ def test_an_outage_is_sat_out(status: int, tmp_path: Path, monkeypatch: pytest.M
 def test_an_outage_that_stays_ends_the_run(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody is answered for as long as a run can wait, it ends once, and says how long it waited."""
     quick(monkeypatch)
-    monkeypatch.setattr(asking, "LONGEST_BACKOFF", 0.05)
-    monkeypatch.setattr(asking, "LONGEST_WAIT", 1.0)
+    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(patience, "LONGEST_WAIT", 1.0)
     with (
         serving(wire(problem("Not now."), status)) as server,
         pytest.raises(FatalJudgeError, match=r"attempts in 1 s without an answer.*Not now.*--judge-record missing"),

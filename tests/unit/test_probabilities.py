@@ -41,7 +41,7 @@ PAIRS = some_pairs(4)
 (RECENCY,) = contrasts("recency")
 BOTH = (RECENCY.x, RECENCY.y)
 LOGPROBS = {"logprobs": True}
-READERS = {"openai": openai.read, "google": google.read}
+READERS = {"openai": openai.read_completion, "google": google.read_content}
 
 # A text, with the verdict's place marked; every form that the parser reads.
 TEXTS = {

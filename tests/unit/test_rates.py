@@ -28,8 +28,7 @@ from support.server import (
     wire,
 )
 
-from judgefixtures.asking import asker as asking
-from judgefixtures.asking import pacing
+from judgefixtures.asking import pacing, patience
 from judgefixtures.asking.costs import Budget, BudgetError, Cost, Meter, cost_of, most_of, price_of, rates
 from judgefixtures.asking.judges import FatalJudgeError, Reply, load_judge
 from judgefixtures.asking.kinds.pointwise import added_usage
@@ -300,8 +299,8 @@ def test_a_flex_tier_without_room_is_waited_for(
     refusal: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A tier that has no room is asked again for longer than another limit would be, however few attempts there are."""
-    monkeypatch.setattr(asking, "LONGEST_BACKOFF", 0.05)
-    monkeypatch.setattr(asking, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(patience, "LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(patience, "LONGEST_WAIT", 0.1)
     monkeypatch.setattr(pacing, "SLOWEST", 10.0)
     with serving(*[refusal] * 8, good("openai")) as server:
         judgments = run(a_judge("openai", server.url, service_tier="flex", max_attempts=1), tmp_path, some_pairs(2))

@@ -19,8 +19,8 @@ from support.project import Project, Ran, in_pyproject, json_lines, suite
 from support.server import NOWHERE, Answer, Asked, Server, running, wire
 
 from judgefixtures import NO_CUE, Run
+from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteFile
-from judgefixtures.cassettes.replay import CassetteMissError
 from judgefixtures.material.plans import PLANNING_MARK
 from judgefixtures.measures.detectors import DETECTING_MARK
 
@@ -149,8 +149,8 @@ def use(project: Project, url: str, **tables: str) -> None:
 def forget(file: Path, pair: str = "", repeat: int = 0) -> None:
     """Take one answer out of a recording: the one about a pair, or the first there is."""
     cassette = CassetteFile(file)
-    gone = next(row for row in cassette.rows() if row.repeat == repeat and row.pair.startswith(pair))
-    cassette.replace([row for row in cassette.rows() if row != gone], cassette.header or {})
+    gone = next(row for row in cassette.read_rows() if row.repeat == repeat and row.pair.startswith(pair))
+    cassette.replace([row for row in cassette.read_rows() if row != gone], cassette.header or {})
 
 
 def repairs(said: str) -> list[str]:

@@ -54,14 +54,16 @@ from support.asking import collect
 from support.project import Project, Ran, rows_of, suite
 from support.server import Answer, Answering, Asked, Server, serving
 
-from judgefixtures.asking.asker import FIRST_WAIT
 from judgefixtures.asking.judges import FatalJudgeError, Judge, load_judge
+from judgefixtures.asking.patience import FIRST_WAIT
 from judgefixtures.cassettes import files
 from judgefixtures.cassettes.caching import IDS, origin_of
 from judgefixtures.cassettes.calls import CALL, CassetteMissError
 from judgefixtures.cassettes.files import CassetteError, CassetteFile, Row
-from judgefixtures.cassettes.library import Library, RecordMode
-from judgefixtures.cassettes.replay import NetworkBlockedError, endpoint_digest, recording, request_digest
+from judgefixtures.cassettes.in_use import RecordMode
+from judgefixtures.cassettes.library import Library
+from judgefixtures.cassettes.network import NetworkBlockedError
+from judgefixtures.cassettes.replay import endpoint_digest, recording, request_digest
 from judgefixtures.checks import AccuracyCheck, ContrastCheck, PlanCheck, SwapCheck
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.material.contrasts import Condition, contrasts
@@ -188,7 +190,7 @@ def cassette(root: Path, condition: str = NAMES[0]) -> CassetteFile:
 
 def kept(root: Path) -> list[Row]:
     """Return every row of both conditions."""
-    return [row for name in NAMES for row in cassette(root, name).rows()]
+    return [row for name in NAMES for row in cassette(root, name).read_rows()]
 
 
 def expected(judge: Judge, pairs: Sequence[Pair] = PAIRS) -> Answers:
@@ -655,7 +657,7 @@ def test_an_answer_too_large_for_a_row_is_recorded_as_that(
         assert ask(sdk_judge(provider, server.url), tmp_path, "missing") == recorded
         assert len(server.asked) == 2 * len(PAIRS)
     assert ask(sdk_judge(provider, server.url), tmp_path, "none") == recorded
-    (row,) = [row for row in cassette(tmp_path).rows() if row.oversize]
+    (row,) = [row for row in cassette(tmp_path).read_rows() if row.oversize]
     assert (row.pair, row.body, row.oversize > 9000) == ("p03", b"", True)
 
 
@@ -2236,7 +2238,7 @@ def test_an_outage_that_was_recorded_replays_and_is_asked_again(tmp_path: Path) 
     with loopback() as server:
         ask(sdk_judge("openai", server.url), tmp_path, "missing")
         file = cassette(tmp_path)
-        rows = [dataclasses.replace(row, body=b"{}") if row.pair == "p03" else row for row in file.rows()]
+        rows = [dataclasses.replace(row, body=b"{}") if row.pair == "p03" else row for row in file.read_rows()]
         file.replace(rows, file.header or {})
         judge = sdk_judge("openai", server.url)
         assert [invalid for _, _, invalid in ask(judge, tmp_path, "none")[NAMES[0]]].count("empty") == 1
@@ -2251,7 +2253,7 @@ def test_one_deleted_line_costs_one_call(project: Project) -> None:
     fine = wrong_for(said=cut_off)
     record_with(project, fine, "--judge-record", "missing", "-k", "recency")
     file = cassette(project.path / "cassettes")
-    file.replace(file.rows()[:-1], file.header or {})
+    file.replace(file.read_rows()[:-1], file.header or {})
     said = project.run("-k", "recency").said
     assert ONLY.format("missing") in said
     arguments = shlex.split(ONLY.format("missing"))[1:]

@@ -211,7 +211,7 @@ def test_rows_are_plain_json(n10: int, n01: int, n: int, invalid: int, max_silen
 def test_judgment_row() -> None:
     """A judgment's row says who was asked what, what came back, and what the provider said about itself."""
     verdict = Verdict(2, "I prefer it because it was written recently.", repaired=("fence",), reasoning="hm")
-    reply = Reply(verdict, "", "m-2026-01-01", "fp_1", Usage(120, 30, 10))
+    reply = Reply(verdict, served_model="m-2026-01-01", fingerprint="fp_1", usage=Usage(120, 30, 10))
     row = judgment_row("mine", "qa", Judgment(Pair("p1", "Q", "A", "B"), CONTRAST.y, reply, repeat=3)).to_json()
     expected = {
         "judge": "mine",

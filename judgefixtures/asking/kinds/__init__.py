@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from judgefixtures.asking.asker import Asker, R
-from judgefixtures.asking.replies import Arm, Planned, Reply, Task
+from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, Reply, Task
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast
 from judgefixtures.material.cues import Families
@@ -37,15 +37,13 @@ class Logs(Protocol):
     def identity(self, judge: str) -> dict[str, Any]:
         """Return which logs a judge's answers are of."""
 
-    def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> Mapping[str, Reply]:
+    def recorded(self, judge: Judge, dataset: str, pairs: Pairs, arm: Arm) -> Mapping[str, Reply]:
         """Return what a log answers in an arm, by pair id."""
 
-    def replies(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
-    ) -> list[tuple[Reply, ...]]:
+    def replies(self, judge: Judge, dataset: str, pairs: Pairs, arms: Arms) -> Replies:
         """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
 
-    def unanswered(self, judge: str, dataset: str, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
+    def unanswered(self, judge: str, dataset: str, pairs: Pairs, arms: Iterable[Arm]) -> str:
         """Return why a log answers nothing at all in an arm, empty where it answers something in each."""
 
 
@@ -113,11 +111,11 @@ class Kind(ABC):
         """Return a prompt as long as one may get: what a cost is estimated from before anything is asked."""
         return self.prompt(pair, condition)
 
-    def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def asks(self, arms: Arms) -> tuple[Arm, ...]:
         """Return what is asked for the sake of some arms, each once."""
         return tuple(dict.fromkeys(arms))
 
-    def asks_in_all(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def asks_in_all(self, arms: Arms) -> tuple[Arm, ...]:
         """Return what is asked for the sake of some arms, what has to be asked before them included."""
         return (*self.preparation, *self.asks(arms))
 
@@ -129,7 +127,7 @@ class Kind(ABC):
         """Return what is asked about pairs in a condition, at its longest; what they share stands in it once."""
         return [self.longest_prompt(pair, condition) for pair in pairs]
 
-    def distinct(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the arms that are different questions to it."""
         return tuple(arms)
 
@@ -160,27 +158,23 @@ class Kind(ABC):
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:
         """Return the verdict that an answer states, or the invalid one that it is."""
 
-    def plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:  # noqa: ARG002
+    def plans(self, clerk: Clerk, pairs: Pairs) -> Plans:  # noqa: ARG002
         """Return the plans for some pairs, by pair id: made now, or replayed."""
         return {}
 
-    def known_plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:  # noqa: ARG002
+    def known_plans(self, clerk: Clerk, pairs: Pairs) -> Plans:  # noqa: ARG002
         """Return the plans that are known before anything is asked, by pair id."""
         return {}
 
-    def answers(
-        self, clerk: Clerk, pairs: Sequence[Pair], arms: Sequence[Arm], plans: Mapping[str, Planned]
-    ) -> list[tuple[Reply, ...]]:
+    def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
         """Return every arm's replies in the order of the pairs."""
         return clerk.collect(Task(self.judge, pairs, arms, plans))
 
-    def recorded(
-        self, clerk: Clerk, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
-    ) -> Mapping[str, Reply]:
+    def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:
         """Return what is recorded of an arm, by pair id."""
         return clerk.look_up(self.task(pairs, arm, plans))
 
-    def task(self, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]) -> Task[Any]:
+    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> Task[Any]:
         """Return the questions to look up for an arm."""
         return Task(self.asker_of(arm[0]), pairs, (arm,), plans)
 
@@ -190,7 +184,7 @@ class Kind(ABC):
         """Return why a contrast says nothing of it, empty where it does."""
         return ""
 
-    def unanswered(self, clerk: Clerk, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:  # noqa: ARG002
+    def unanswered(self, clerk: Clerk, pairs: Pairs, arms: Iterable[Arm]) -> str:  # noqa: ARG002
         """Return why it can never answer in some of these arms; empty where it can."""
         return ""
 
@@ -207,7 +201,7 @@ def kind_of(table: JudgeTable) -> type[Kind]:
     >>> kind_of(judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})).sees_order
     False
     """
-    path = FROM_LOG if table.provider == "imported" else PLAN_FIRST if table.strategy != "direct" else ""
+    path = FROM_LOG if not table.record.is_asked else PLAN_FIRST if table.strategy != "direct" else ""
     room, _, name = (path or LAYOUTS[table.mode].kind).partition(":")
     kind: type[Kind] = getattr(importlib.import_module(room), name)
     return kind

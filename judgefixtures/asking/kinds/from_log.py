@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from judgefixtures.asking.kinds import Clerk, Logs
 from judgefixtures.asking.kinds.pairwise import Pairwise
-from judgefixtures.asking.replies import Arm, Planned, Reply
-from judgefixtures.material.pairs import Pair
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply
 from judgefixtures.words.errors import JudgeFixturesError
 
 
@@ -26,13 +25,7 @@ class FromLog(Pairwise):
         """Take in which logs the answers are of."""
         self._logs = logs.identity(self.judge.name)
 
-    def answers(
-        self,
-        clerk: Clerk,
-        pairs: Sequence[Pair],
-        arms: Sequence[Arm],
-        plans: Mapping[str, Planned],  # noqa: ARG002
-    ) -> list[tuple[Reply, ...]]:
+    def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the log answers; raises JudgeFixturesError where it answers nothing."""
         replies = clerk.logs.replies(self.judge, clerk.dataset, pairs, arms)
         clerk.note(
@@ -41,19 +34,13 @@ class FromLog(Pairwise):
         )
         return replies
 
-    def recorded(
-        self,
-        clerk: Clerk,
-        pairs: Sequence[Pair],
-        arm: Arm,
-        plans: Mapping[str, Planned],  # noqa: ARG002
-    ) -> Mapping[str, Reply]:
+    def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:  # noqa: ARG002
         """Return what the log answers; nothing where it cannot be read, of which the item says what is wrong."""
         try:
             return clerk.logs.recorded(self.judge, clerk.dataset, pairs, arm)
         except JudgeFixturesError:
             return {}
 
-    def unanswered(self, clerk: Clerk, pairs: Sequence[Pair], arms: Iterable[Arm]) -> str:
+    def unanswered(self, clerk: Clerk, pairs: Pairs, arms: Iterable[Arm]) -> str:
         """Return which arm the log has no answers in."""
         return clerk.logs.unanswered(self.judge.name, clerk.dataset, pairs, arms)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from judgefixtures.asking.kinds import Kind
-from judgefixtures.asking.replies import Reply, read_answer
+from judgefixtures.asking.received import Reply, read_answer, received_with
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
@@ -40,8 +40,8 @@ class Pairwise(Kind):
             lambda text: parse_verdict(text, self.table.verdict, ties=ties),
             lambda kind, reasoning: Verdict(None, "", kind, reasoning=reasoning),
         )
-        told = answer.served_model, answer.fingerprint, answer.usage
-        return Reply(verdict, detail, *told, retries, wasted, self._probability(verdict, answer))
+        received = received_with(answer, retries, wasted) | {"detail": detail}
+        return Reply(verdict, self._probability(verdict, answer), **received)
 
     def _probability(self, verdict: Verdict, answer: Answer) -> Probability | None:
         """Return how sure the judge was of a valid verdict, where it is asked for that and tells it."""

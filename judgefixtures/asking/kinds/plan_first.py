@@ -5,8 +5,8 @@ Plans themselves, and the prompts around them, live in material/plans.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgefixtures.asking.asker import Asker, or_unset
@@ -14,7 +14,7 @@ from judgefixtures.asking.costs import CHARACTERS_A_TOKEN
 from judgefixtures.asking.kinds import Clerk
 from judgefixtures.asking.kinds.pairwise import Pairwise
 from judgefixtures.asking.pacing import Pace
-from judgefixtures.asking.replies import Arm, Planned, Task
+from judgefixtures.asking.received import Arm, Pairs, Planned, Plans, Received, Task, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
@@ -32,24 +32,18 @@ from judgefixtures.material.plans import (
 )
 from judgefixtures.material.plans import Kind as TaskKind
 from judgefixtures.material.prompts import presented
-from judgefixtures.providers import Answer, Provider, Usage, load_provider
+from judgefixtures.providers import Answer, Provider, load_provider
 
 if TYPE_CHECKING:
     from judgefixtures.asking.judges import Judge
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Written(Received):
     """What a model wrote when it was asked for a plan; `invalid` is why there is no text, or none that counts."""
 
     text: str
     invalid: str | None = None
-    detail: str = ""
-    served_model: str | None = None
-    fingerprint: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    retries: int = 0
-    wasted: int = 0
 
 
 class Planner(Asker[Written]):
@@ -103,8 +97,8 @@ class Planner(Asker[Written]):
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Written:
         """Return what was written."""
         text = answer.text if answer.invalid is None else ""
-        told = answer.detail, answer.served_model, answer.fingerprint, answer.usage
-        return Written(text, answer.invalid or (None if text else "empty"), *told, retries, wasted)
+        invalid = answer.invalid or (None if text else "empty")
+        return Written(text, invalid, **received_with(answer, retries, wasted))
 
     async def look_up_shutdown(self) -> None:
         """Nothing: the judge itself asks on which day its model ends."""
@@ -115,7 +109,7 @@ def planning_identity(table: JudgeTable) -> dict[str, Any]:
     planning: dict[str, Any] = {"digest": planning_digest(table.strategy)}
     if table.asks_for_plans:
         planning["sees_responses"] = table.plan_sees_responses
-    if table.asks_for_plans and table.provider != "python":
+    if table.asks_for_plans and not table.record.is_code:
         planning |= {"temperature": or_unset(table.plan_temperature), "max_output_tokens": table.plan_max_output_tokens}
     return {"planning": planning}
 
@@ -187,7 +181,7 @@ class PlanFirst(Pairwise):
 
     # --- what it answers --------------------------------------------------------------------------------------
 
-    def plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+    def plans(self, clerk: Clerk, pairs: Pairs) -> Plans:
         """Return the plans for some pairs, asked for or replayed; hand-made ones where nobody writes any."""
         if self.planner is None:
             return {pair.id: Planned(heuristic_plan(pair)) for pair in pairs}
@@ -199,18 +193,18 @@ class PlanFirst(Pairwise):
         replies = dict(zip(tasks, written, strict=True))
         return self._planned({pair: replies[self.planner.about(pair)] for pair in pairs})
 
-    def known_plans(self, clerk: Clerk, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
+    def known_plans(self, clerk: Clerk, pairs: Pairs) -> Plans:
         """Return the hand-made plans, or those that are recorded."""
         if self.planner is None:
             return self.plans(clerk, pairs)
         recorded = clerk.spared(Task(self.planner, pairs, self.preparation))
         return self._planned({pair: recorded[pair.id] for pair in pairs if pair.id in recorded})
 
-    def _planned(self, written: Mapping[Pair, Written]) -> Mapping[str, Planned]:
+    def _planned(self, written: Mapping[Pair, Written]) -> Plans:
         assert self.planner is not None
         return {pair.id: Planned(self.planner.read_plan(pair, reply), reply.usage) for pair, reply in written.items()}
 
-    def task(self, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]) -> Task[Any]:
+    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> Task[Any]:
         """Return the questions about the pairs whose plan is known: without it nobody knows what was asked."""
         known = pairs if arm[0] is PLAN else [pair for pair in pairs if pair.id in plans]
         return super().task(known, arm, plans)

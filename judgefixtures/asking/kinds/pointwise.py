@@ -7,20 +7,32 @@ same score in every contrast that shows it so, and the order of the responses is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.kinds import Clerk, Kind
-from judgefixtures.asking.replies import Arm, Planned, Reply, Task, read_answer
+from judgefixtures.asking.received import (
+    Arm,
+    Arms,
+    Pairs,
+    Plans,
+    Received,
+    Replies,
+    Reply,
+    Task,
+    read_answer,
+    received_with,
+)
+from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
 from judgefixtures.material.cues import Cue, Families
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
-from judgefixtures.providers import Answer, Provider, Usage
-from judgefixtures.reading.scores import Score, parse_score, shown_scale
+from judgefixtures.providers import Answer, Provider, Usage, stated
+from judgefixtures.reading.scores import Score, is_whole, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -47,7 +59,7 @@ class Alone(Condition):
             return f"score-edited-{self.edit.name}"
         return f"score-{self.response}-{'no-cue' if self.cue is None else f'{self.cue.family}-{self.cue.label}'}"
 
-    def shown(self, pair: Pair) -> str:
+    def pick_response(self, pair: Pair) -> str:
         """Return the response of a pair that is shown, edited where the condition says so."""
         pair = presented(pair, Condition(edit=self.edit))
         number = self.response if self.edit is None else target(pair)
@@ -71,7 +83,7 @@ def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None)
     return Alone(response=number, cue=condition.cue_1 if first else condition.cue_2)
 
 
-def rating_arms(arms: Sequence[Arm]) -> tuple[Arm, ...]:
+def rating_arms(arms: Arms) -> tuple[Arm, ...]:
     """Return what has to be scored for some arms, each once, with its repeat.
 
     >>> from judgefixtures.material.contrasts import contrasts
@@ -102,16 +114,10 @@ def check_names(families: Families) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
-    """A score with what the provider said about itself, and how many attempts failed before it, as in a Reply."""
+class Rating(Received):
+    """A score."""
 
     score: Score
-    detail: str = ""
-    served_model: str | None = None
-    fingerprint: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    retries: int = 0
-    wasted: int = 0
 
     @property
     def invalid(self) -> str | None:
@@ -120,7 +126,7 @@ class Rating:
 
     @property
     def decides(self) -> object:
-        """What it decides: two answers to one question are the same where this is."""
+        """The number."""
         return self.score.value, self.invalid
 
 
@@ -149,7 +155,7 @@ class Rater(Asker[Rating]):
                 "ask about judgefixtures.asking.kinds.pointwise.alone(condition, 1) and (condition, 2)"
             )
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
-        shown, scale = condition.shown(pair), shown_scale(self.table.scale)
+        shown, scale = condition.pick_response(pair), shown_scale(self.table.scale)
         return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Rating:
@@ -159,7 +165,7 @@ class Rater(Asker[Rating]):
             lambda text: parse_score(text, self.table.verdict, self.table.scale),
             lambda kind, reasoning: Score(None, "", kind, reasoning=reasoning),
         )
-        return Rating(score, detail, answer.served_model, answer.fingerprint, answer.usage, retries, wasted)
+        return Rating(score, **received_with(answer, retries, wasted) | {"detail": detail})
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
@@ -191,13 +197,13 @@ def compare(first: Rating, second: Rating, content_type: str, *, counts_ties: bo
         verdict = Verdict(None, reason, "tie", reasoning=reasoning)
     return Reply(
         verdict,
-        "; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail)),
-        first.served_model or second.served_model,
-        first.fingerprint or second.fingerprint,
-        added_usage(first.usage, second.usage),
-        first.retries + second.retries,
-        first.wasted + second.wasted,
         scores=scores,
+        detail="; ".join(dict.fromkeys(rating.detail for rating in both if rating.detail)),
+        served_model=first.served_model or second.served_model,
+        fingerprint=first.fingerprint or second.fingerprint,
+        usage=added_usage(first.usage, second.usage),
+        retries=first.retries + second.retries,
+        wasted=first.wasted + second.wasted,
     )
 
 
@@ -220,18 +226,9 @@ def _ended(text: str) -> str:
 
 def added_usage(a: Usage, b: Usage) -> Usage:
     """Return the tokens of two calls; what is not known of one is not known of both."""
-    return Usage(
-        _sum(a.input_tokens, b.input_tokens),
-        _sum(a.output_tokens, b.output_tokens),
-        _sum(a.reasoning_tokens, b.reasoning_tokens),
-        _sum(a.cached_tokens, b.cached_tokens),
-        _sum(a.cache_write_tokens, b.cache_write_tokens),
-        a.service_tier if a.service_tier == b.service_tier else None,
-    )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+    told = [(name, one, getattr(b, name)) for name, one in asdict(a).items() if name != "service_tier"]
+    counts = {name: None if one is None or other is None else one + other for name, one, other in told}
+    return Usage(**counts, service_tier=a.service_tier if a.service_tier == b.service_tier else None)
 
 
 # --- the kind ---------------------------------------------------------------------------------------------
@@ -254,6 +251,13 @@ class Pointwise(Kind):
         """Return it with the scale. Whether equal scores count as a tie changes nothing that is asked."""
         return asked | {"mode": self.table.mode, "scale": list(self.table.scale)}
 
+    @classmethod
+    def schema(cls, table: JudgeTable) -> dict[str, Any]:
+        """Return the schema of a score on the table's scale."""
+        lowest, highest = table.scale
+        kind = "integer" if is_whole(table.scale) else "number"
+        return stated("score", {"type": kind, "minimum": lowest, "maximum": highest})
+
     def check_cues(self, families: Families) -> None:
         """Raise JudgeFixturesError where two cues would have recordings of one name."""
         check_names(families)
@@ -262,11 +266,11 @@ class Pointwise(Kind):
         """Return the prompt for the one response that a condition shows."""
         return self.rater.prompt(pair, condition)
 
-    def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def asks(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the scores that some arms need."""
         return rating_arms(arms)
 
-    def distinct(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
+    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the arms in the pairs' own order: the other is the same question."""
         return tuple(arm for arm in arms if arm[0].order == "12")
 
@@ -286,13 +290,7 @@ class Pointwise(Kind):
         self.check_asked()
         raise AssertionError
 
-    def answers(
-        self,
-        clerk: Clerk,
-        pairs: Sequence[Pair],
-        arms: Sequence[Arm],
-        plans: Mapping[str, Planned],  # noqa: ARG002
-    ) -> list[tuple[Reply, ...]]:
+    def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the scores of every arm's responses amount to: each score is asked for once."""
         asked = self.asks(arms)
         scored = {
@@ -302,9 +300,7 @@ class Pointwise(Kind):
         }
         return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
 
-    def recorded(
-        self, clerk: Clerk, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
-    ) -> Mapping[str, Reply]:
+    def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:
         """Return the verdicts of the pairs of which both scores are recorded."""
         scored: dict[tuple[str, int, str], Rating] = {}
         for condition, repeat in self.asks([arm]):
@@ -312,7 +308,7 @@ class Pointwise(Kind):
             scored |= {(condition.name, repeat, pair): rating for pair, rating in found.items()}
         return self._replies(scored, pairs, arm)
 
-    def _replies(self, scored: Scored, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
+    def _replies(self, scored: Scored, pairs: Pairs, arm: Arm) -> dict[str, Reply]:
         """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
         found = {pair.id: (pair, both) for pair in pairs if (both := both_ratings(scored, pair, *arm)) is not None}
         ties = self.table.counts_ties

@@ -13,18 +13,19 @@ from typing import Any, TypeVar
 
 import pytest
 
-from judgefixtures.asking import asker as asking
+from judgefixtures.asking import patience
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import Judge, Reply, load_judge
 from judgefixtures.asking.questions import Arm, Inquiry, Judgment, ask_all, judgments
-from judgefixtures.asking.replies import Task
-from judgefixtures.cassettes.library import Cassette, Library, RecordMode
+from judgefixtures.asking.received import Task
+from judgefixtures.cassettes.in_use import Cassette, RecordMode
+from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.material.contrasts import NO_CUE, Condition
 from judgefixtures.material.pairs import Pair
 from support.server import MODELS, base_url
 
-FIRST_WAIT = 0.01  # what the tests make of asking.FIRST_WAIT
+FIRST_WAIT = 0.01  # what the tests make of patience.FIRST_WAIT
 PATIENCE = 30.0  # seconds after which a test fails instead of waiting
 AMBIENT = re.compile(r"(OPENAI|AZURE|GEMINI|GOOGLE|ANTHROPIC)_|(HTTPS?|ALL|NO)_PROXY\Z", re.IGNORECASE)
 
@@ -34,7 +35,7 @@ T = TypeVar("T")
 @pytest.fixture
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Back off for milliseconds, and let no variable of the machine that runs the tests play a part."""
-    monkeypatch.setattr(asking, "FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr(patience, "FIRST_WAIT", FIRST_WAIT)
     for name in filter(AMBIENT.match, list(os.environ)):
         monkeypatch.delenv(name)
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from judgefixtures.asking.asker import Asker, R
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
@@ -18,26 +17,56 @@ from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 
+if TYPE_CHECKING:
+    from judgefixtures.asking.asker import Asker
+
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 V = TypeVar("V", Verdict, Score)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A verdict with what the provider said about itself, and how many attempts failed before it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """What was made of an answer, whatever it was an answer to, with what the provider said about itself.
 
-    Of those, `wasted` may have been billed. `probability` is how sure the judge was, where the server told it, and
-    `scores` are those of what stood first and second, of a judge that scores one response at a time. `imported`: it
-    was read from a log, and nobody was asked.
+    So many attempts failed before it (`retries`), of which `wasted` may have been billed.
     """
 
-    verdict: Verdict
     detail: str = ""
     served_model: str | None = None
     fingerprint: str | None = None
     usage: Usage = field(default_factory=Usage)
     retries: int = 0
     wasted: int = 0
+
+    @property
+    def invalid(self) -> str | None:
+        """Why nothing was answered that can be used, or None."""
+        raise NotImplementedError
+
+    @property
+    def decides(self) -> object:
+        """What it decides: two answers to one question are the same where this is."""
+        return None
+
+
+R = TypeVar("R", bound=Received)
+
+
+def received_with(answer: Answer, retries: int, wasted: int) -> dict[str, Any]:
+    """Return the fields of what is made of an answer that do not depend on what that is."""
+    told = {name: getattr(answer, name) for name in ("detail", "served_model", "fingerprint", "usage")}
+    return {**told, "retries": retries, "wasted": wasted}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Received):
+    """A verdict.
+
+    `probability` is how sure the judge was, where the server told it, and `scores` are those of what stood first and
+    second, of a judge that scores one response at a time. `imported`: it was read from a log, and nobody was asked.
+    """
+
+    verdict: Verdict
     probability: Probability | None = None
     scores: tuple[float, float] | None = None
     imported: bool = False
@@ -49,7 +78,7 @@ class Reply:
 
     @property
     def decides(self) -> object:
-        """What it decides: two answers to one question are the same where this is."""
+        """The choice."""
         return self.verdict.selected_response, self.verdict.tie, self.invalid
 
 
@@ -59,6 +88,12 @@ class Planned:
 
     plan: Plan
     usage: Usage | None = None
+
+
+Pairs = Sequence[Pair]
+Arms = Sequence[Arm]
+Plans = Mapping[str, Planned]  # by pair id
+Replies = list[tuple[Reply, ...]]  # of every arm, in the order of the pairs
 
 
 @dataclass(frozen=True, slots=True)
