@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
-from judgefixtures.numbers.statistics import SEVERITY, Estimate, Status, Totals
+from judgefixtures.numbers.clusters import Totals
+from judgefixtures.numbers.estimate import SEVERITY, Estimate, Status
 from judgefixtures.words.records import Record, as_json, made
 
 Row = dict[str, Any]  # plain JSON values, as in report.json

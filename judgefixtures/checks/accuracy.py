@@ -19,21 +19,12 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
 from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRow, compare_side_by_side, macro_average
 from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.clusters import Totals, counted, decides
+from judgefixtures.numbers.elementary import check_alpha, check_open
+from judgefixtures.numbers.estimate import Estimate, Status, bare, several, signed
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Status,
-    Totals,
-    advice,
-    bare,
-    check_alpha,
-    check_open,
-    counted,
-    decides,
-    proportion,
-    several,
-    signed,
-)
+from judgefixtures.numbers.proportions import proportion
+from judgefixtures.numbers.tolerance import advice
 from judgefixtures.words.records import where_any
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
@@ -240,7 +231,7 @@ def _rows(findings: Sequence[Finding]) -> list[AccuracyRow]:
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    shown = [row for row in ACCURACY.read(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
+    shown = [row for row in ACCURACY.read_records(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
     said = [
         f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
         for row in read_results(report)
@@ -253,7 +244,7 @@ def _macro_lines(report: Row, _view: View) -> list[str]:
     return [
         f"{row.judge} {row.dataset}: mean over {row.categories} categories {bare(row.accuracy.value)}, "
         f"{limits(row.accuracy)}"
-        for row in MACRO_ACCURACY.read(report)
+        for row in MACRO_ACCURACY.read_records(report)
         if row.accuracy.n >= SMALLEST_SHOWN_CATEGORY * row.categories  # a mean over topics of a few pairs says nothing
     ]
 
@@ -280,7 +271,7 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
 
     Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
     """
-    rows = SIDE_BY_SIDE.read(report)
+    rows = SIDE_BY_SIDE.read_records(report)
     lines: list[str] = []
     for dataset in dict.fromkeys(row.dataset for row in rows):
         every, *parts = [row for row in rows if row.dataset == dataset]

@@ -12,7 +12,7 @@ from judgefixtures.checks.phrasing import table
 from judgefixtures.checks.sections import Section, View, ordered, with_holm
 from judgefixtures.config import SwapTable
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
-from judgefixtures.numbers.statistics import Status, bare
+from judgefixtures.numbers.estimate import Status, bare
 from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 from judgefixtures.words.records import Record, where_any
 
@@ -153,7 +153,7 @@ def _component_row(found: Component) -> ComponentRow:
 
 def _overall_decision(report: Row) -> DecisionRow | None:
     """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
-    every = DECISIONS.read(report)
+    every = DECISIONS.read_records(report)
     if not every:
         return None
     worst = max(every, key=lambda decision: SEVERITY.index(SwapStatus(decision.status)))
@@ -171,7 +171,7 @@ def _overall_decision(report: Row) -> DecisionRow | None:
 
 def _lines(report: Row, _view: View) -> list[str]:
     """Return each candidate's decision: in words, then its components, open ones first; the decision on all last."""
-    every = DECISIONS.read(report)
+    every = DECISIONS.read_records(report)
     lines, several = [], len(every) > 1
     for own in every:
         title = f"decision on {own.judge} against {own.baseline}: {own.status}" if several else ""
@@ -189,7 +189,7 @@ def lead(decision: DecisionRow, report: Row) -> str:
 
 def unread(decision: DecisionRow, report: Row) -> str:
     """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
-    rows = [row for row in CONTROLS.read(report) if row.status in (Status.FAIL, Status.ERROR)]
+    rows = [row for row in CONTROLS.read_records(report) if row.status in (Status.FAIL, Status.ERROR)]
     said = [
         f"{name} fails its control" if Status.FAIL in own else f"the control of {name} could not be measured"
         for name in dict.fromkeys((decision.judge, decision.baseline))
@@ -233,7 +233,7 @@ def _cut(lines: Sequence[str], most: int) -> list[str]:
 def _expense_lines(report: Row, _view: View) -> list[str]:
     """Return what a verdict costs, a table per candidate: that of the first dataset (report.json has all)."""
     first: dict[tuple[str, str], ExpenseRow] = {}
-    for row in EXPENSES.read(report):
+    for row in EXPENSES.read_records(report):
         first.setdefault((row.judge, row.baseline), row)
     lines: list[str] = []
     for (judge, baseline), row in first.items():

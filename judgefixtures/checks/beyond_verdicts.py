@@ -9,17 +9,18 @@ from math import log
 from typing import Any
 
 from judgefixtures.asking.kinds import kind_of
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import limits, reach
 from judgefixtures.checks.protocol import Answers, Case, Decision, Need
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
+from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.statistics import Estimate, GateResult, Status, bare, gate_scores, signed, worst
+from judgefixtures.numbers.tolerance import gate_scores
 from judgefixtures.providers import LOGPROBS
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).

@@ -22,8 +22,10 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, a
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
+from judgefixtures.numbers.clusters import score_test
+from judgefixtures.numbers.elementary import z_quantile
+from judgefixtures.numbers.estimate import Status, worst
 from judgefixtures.numbers.power import fewest, smallest_n
-from judgefixtures.numbers.statistics import Status, score_test, worst, z_quantile
 from judgefixtures.swap import Component, SwapAccuracy, SwapCell, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.cells import CellKind

@@ -21,7 +21,8 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.counts import leanings
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import is_right
-from judgefixtures.numbers.statistics import Status, proportion
+from judgefixtures.numbers.estimate import Status
+from judgefixtures.numbers.proportions import proportion
 from judgefixtures.words.records import unwritten
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
@@ -109,7 +110,7 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         best = best_explanation(both)
         if best.pairs >= right:
-            told = sum(_told(each.pair, best) for each in own)
+            told = sum(_tells_better(each.pair, best) for each in own)
             return replace(
                 found,
                 status=Status.INCONCLUSIVE,
@@ -153,7 +154,7 @@ def _follows(chosen: int | None, side: int) -> float:
     return 0.5 if side == 0 else float((side > 0) == (chosen == 1))
 
 
-def _told(pair: Pair, by: Explanation) -> bool:
+def _tells_better(pair: Pair, by: Explanation) -> bool:
     """Tell whether a count, larger or smaller, tells the better response of a pair."""
     side = leanings(pair)[by.count] * (1 if by.larger else -1)
     return (1 if side > 0 else 2 if side < 0 else None) == pair.gold
@@ -263,7 +264,7 @@ def _tell_apart(row: Control) -> str:
 
 
 def _lines(report: Row, _view: View) -> list[str]:
-    return control_lines(CONTROLS.read(report))
+    return control_lines(CONTROLS.read_records(report))
 
 
 def control_lines(rows: Iterable[Control]) -> list[str]:

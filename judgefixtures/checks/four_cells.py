@@ -8,32 +8,22 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Choice, Judgment
-from judgefixtures.checks.contrast import need_of
 from judgefixtures.checks.phrasing import limits
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
+from judgefixtures.checks.two_arms import need_of
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.clusters import Totals, counted, decides
+from judgefixtures.numbers.elementary import check_alpha, check_open
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, signed
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Status,
-    Totals,
-    advice,
-    bare,
-    check_alpha,
-    check_open,
-    counted,
-    decides,
-    describe,
-    mean_interval,
-    pairs_for_mean,
-    signed,
-)
+from judgefixtures.numbers.proportions import mean_interval
+from judgefixtures.numbers.tolerance import advice, pairs_for_mean
 from judgefixtures.words.records import where_any
 
 
@@ -210,7 +200,7 @@ def _largest(rows: Sequence[FourCellRow]) -> str:
 
 
 def _lines(report: Row, view: View) -> list[str]:
-    rows = FOUR_CELLS.read(report)
+    rows = FOUR_CELLS.read_records(report)
     passed = [] if view.verbose else [r for r in rows if r.status == Status.PASS and not r.waived and r.cue_effect]
     lines = [
         _largest([row for row in passed if row.judge == judge]) for judge in dict.fromkeys(row.judge for row in passed)

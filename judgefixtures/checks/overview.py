@@ -12,7 +12,7 @@ from judgefixtures.checks.sections import ResultRow, Section, View, ordered, rea
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, Row
-from judgefixtures.numbers.statistics import SEVERITY, Status, several
+from judgefixtures.numbers.estimate import SEVERITY, Status, several
 
 KEY = ("judge", "baseline", "dataset", "name")
 # What becomes of a check, worst first, in the words of a sentence about several.
@@ -64,7 +64,7 @@ def _lines(report: Row, _view: View) -> list[str]:
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
-    decided = [f"{decision.status}: {lead(decision, report)}" for decision in DECISIONS.read(report)]
+    decided = [f"{decision.status}: {lead(decision, report)}" for decision in DECISIONS.read_records(report)]
     return [*opening(report), *decided, *gates(report)]
 
 
@@ -93,7 +93,7 @@ def gates(report: Row) -> list[str]:
     """Return what came of each judge by itself, a sentence each."""
     rows = [row for row in read_results(report) if row.baseline is None]
     close: dict[str, list[float]] = {}
-    for row in CONTRASTS.read(report):
+    for row in CONTRASTS.read_records(report):
         if row.sentences and row.movable:
             close.setdefault(row.judge, []).append(row.movable.value)
     # A PASS leaves open what hardly any pair was a close call for.
@@ -110,8 +110,8 @@ def gates(report: Row) -> list[str]:
 
 def others(report: Row) -> list[ResultRow]:
     """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
-    known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read(report)}
-    known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read(report)}
+    known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read_records(report)}
+    known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read_records(report)}
     return [
         row for row in read_results(report) if row.baseline is None and (row.judge, row.dataset, row.name) not in known
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from judgefixtures.numbers.statistics import Estimate, bare
+from judgefixtures.numbers.estimate import Estimate, bare
 from judgefixtures.words.texts import one_line
 
 

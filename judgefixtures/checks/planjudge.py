@@ -16,7 +16,8 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, OfJudge, Row, rows_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import LEAKS, Plan, Tally, tally
-from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
+from judgefixtures.numbers.estimate import Estimate, Status, bare
+from judgefixtures.numbers.proportions import proportion
 
 EXAMPLES = 3
 SHOWN_REASON = 240
@@ -139,7 +140,7 @@ def _rows(findings: Sequence[Finding]) -> list[PlansRow]:
 
 def _lines(report: Row, _view: View) -> list[str]:
     lines: list[str] = []
-    for row in PLANS.read(report):
+    for row in PLANS.read_records(report):
         lines += ["", f"plans of {row.judge} on {row.dataset}: {row.status}: {row.message}"]
     return lines
 

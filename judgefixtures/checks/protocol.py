@@ -17,8 +17,9 @@ from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.detectors import Detections
+from judgefixtures.numbers.clusters import FEWEST_CLUSTERS
+from judgefixtures.numbers.estimate import Status, several
 from judgefixtures.numbers.power import Design
-from judgefixtures.numbers.statistics import FEWEST_CLUSTERS, Status, several
 from judgefixtures.words.commands import quoted
 
 Arms = Sequence[Sequence[Judgment]]

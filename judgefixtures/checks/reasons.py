@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.columns import ContrastRow, QuoteRow
 from judgefixtures.checks.phrasing import shortened
-from judgefixtures.checks.shift_row import ContrastRow, QuoteRow
 from judgefixtures.measures.metrics import contradicts
 
 EXAMPLES = 3

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from judgefixtures.findings import Finding, PartRow, Row, evidence_of
+from judgefixtures.measures.answered_by import ServedRow, sum_up_served, warn_of_changes
 from judgefixtures.measures.rows import ServedIn
-from judgefixtures.measures.served import ServedRow, sum_up_served, warn_of_changes
-from judgefixtures.numbers.statistics import holm
+from judgefixtures.numbers.proportions import holm
 from judgefixtures.words.records import Record, as_json, where_any
 
 R = TypeVar("R", bound=Record)
@@ -57,7 +57,7 @@ class Section(Generic[R]):
             return as_json(self.sums_up(report))
         return None if self.rows is None else as_json(self.rows(findings))
 
-    def read(self, report: Row) -> tuple[R, ...]:
+    def read_records(self, report: Row) -> tuple[R, ...]:
         """Return the records of a report that is plain JSON; none where it lacks the key."""
         assert self.record is not None
         return tuple(self.record.from_json(row) for row in report.get(self.key) or ())

@@ -12,20 +12,10 @@ from judgefixtures.config import GateTable
 from judgefixtures.findings import Part
 from judgefixtures.measures.metrics import STUCK, Measurement
 from judgefixtures.measures.validity import too_many_invalid
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Status,
-    bare,
-    counted,
-    decides,
-    describe,
-    gate_admission,
-    gate_shift,
-    mirrored,
-    paired_difference,
-    signed,
-    worst,
-)
+from judgefixtures.numbers.clusters import counted, decides, mirrored
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, signed, worst
+from judgefixtures.numbers.proportions import paired_difference
+from judgefixtures.numbers.tolerance import gate_admission, gate_shift
 
 # Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01

@@ -6,16 +6,16 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from judgefixtures.checks.beyond_verdicts import beyond_lines
+from judgefixtures.checks.columns import ContrastRow, FloorRow
 from judgefixtures.checks.phrasing import limits, share_counted, table
 from judgefixtures.checks.plain import status_in
 from judgefixtures.checks.reasons import contradicted_lines
 from judgefixtures.checks.sections import Section, View, with_holm
 from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_movable
-from judgefixtures.checks.shift_row import ContrastRow, FloorRow
 from judgefixtures.checks.two_detectors import readings_lines
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.numbers.statistics import Estimate, Status, bare, several, signed
+from judgefixtures.numbers.estimate import Estimate, Status, bare, several, signed
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
@@ -48,7 +48,7 @@ def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
 
 def _lines(report: Row, view: View) -> list[str]:
     """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
-    rows = CONTRASTS.read(report)
+    rows = CONTRASTS.read_records(report)
     text: list[str] = []
     if rows:
         groups = [[row] for row in rows] if view.verbose else fold(rows)
@@ -116,7 +116,7 @@ def _unsteady(report: Row) -> list[str]:
         f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} verdicts change when "
         f"the same question is asked again, more than the tolerance of {bare(row.tolerance)}: no gate can be tighter "
         "than that."
-        for row in CONTRASTS.read(report)
+        for row in CONTRASTS.read_records(report)
         if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
     ]
     return [*found, ""] if found else []

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.sections import Section, View
 from judgefixtures.findings import Finding, OfJudge, Row, evidence_of
-from judgefixtures.numbers.statistics import Estimate
+from judgefixtures.numbers.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ def _rows(findings: Sequence[Finding]) -> list[RankingRow]:
 
 def _lines(report: Row, view: View) -> list[str]:
     lines: list[str] = []
-    for ranking in RANKINGS.read(report):
+    for ranking in RANKINGS.read_records(report):
         said = ranking.message
         if not ranking.certified and not view.verbose:
             order = said.partition(":")[0]

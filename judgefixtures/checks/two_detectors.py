@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.columns import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.checks.phrasing import limits
 from judgefixtures.checks.protocol import Unread
-from judgefixtures.checks.shift_row import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import Outcome
 from judgefixtures.measures.detectors import ANSWERS, Detections, has_reason
 from judgefixtures.measures.metrics import Measurement, acknowledged, by_cluster, measure, share_of, unreadable
-from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
+from judgefixtures.numbers.estimate import Estimate, Status, bare
+from judgefixtures.numbers.proportions import proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment
 
 Decided = tuple[Status, str]

@@ -188,8 +188,8 @@ def detecting_prompt(judgment: Judgment) -> str:
     condition, kind = judgment.condition, judgment.pair.content_type
     chosen = judgment.verdict.selected_response
     slots = {
-        "cue_1": _told(condition.cue_1, kind, 1),
-        "cue_2": _told(condition.cue_2, kind, 2),
+        "cue_1": _cue_sentence(condition.cue_1, kind, 1),
+        "cue_2": _cue_sentence(condition.cue_2, kind, 2),
         "chose": "called it a tie" if chosen is None else f"chose {kind} {chosen}",
         "reason": judgment.verdict.reason,
     }
@@ -197,7 +197,7 @@ def detecting_prompt(judgment: Judgment) -> str:
     return _SLOT.sub(lambda slot: slots[slot[1]], PROMPT)
 
 
-def _told(cue: Cue | None, content_type: str, number: int) -> str:
+def _cue_sentence(cue: Cue | None, content_type: str, number: int) -> str:
     return f"nothing about {content_type} {number}" if cue is None else cue.render(content_type, number)
 
 

@@ -17,15 +17,9 @@ from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import clusters_of
 from judgefixtures.measures.detectors import has_reason
 from judgefixtures.numbers.admission import OFFLINE, Accuracy, Flip, corrected_admission
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Totals,
-    mcnemar_exact,
-    paired_difference,
-    parted,
-    proportion,
-    totals,
-)
+from judgefixtures.numbers.clusters import Totals, parted, totals
+from judgefixtures.numbers.estimate import Estimate
+from judgefixtures.numbers.proportions import mcnemar_exact, paired_difference, proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment, Detector, acknowledgment, explained
 from judgefixtures.reading.contradictions import contradiction
 from judgefixtures.reading.language import is_english
@@ -135,7 +129,7 @@ class Measurement:
 
 def acknowledged(judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment) -> Acknowledgment:
     """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
-    shown, terms = _shown(judgment)
+    shown, terms = _render_cues(judgment)
     # A detector that knows no terms is asked about them only where there are some.
     own: dict[str, Any] = {"terms": terms} if any(terms) else {}
     return detector(
@@ -154,14 +148,14 @@ def unreadable(judgment: Judgment) -> bool:
 
 def stance_of(judgment: Judgment) -> Stance:
     """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
-    shown, terms = _shown(judgment)
+    shown, terms = _render_cues(judgment)
     verdict = judgment.verdict
     return explained(
         verdict.reason, *judgment.condition.labels, sentences=shown, selected=verdict.selected_response, terms=terms
     )
 
 
-def _shown(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
+def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
     """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited."""
     kind, cues = judgment.pair.content_type, (judgment.condition.cue_1, judgment.condition.cue_2)
     one, two = (cue.render(kind, number) if cue else "" for number, cue in enumerate(cues, start=1))
@@ -252,7 +246,9 @@ def _with_admission(
     openly = [(move.x, move.acknowledged) for move in following]
     thinking = [move for move in following if move.thought is not None]
     valid = [judgment for judgment in (*x, *y) if judgment.verdict.invalid is None]
-    told = _told([both for both in zip(x, y, strict=True) if all(j.verdict.invalid is None for j in both)], said)
+    told = _admitted_moves(
+        [both for both in zip(x, y, strict=True) if all(j.verdict.invalid is None for j in both)], said
+    )
     admitted_moves = [(a, admits) for a, _, admits in told]
     unsaid_moves = [(a, shift if admits == 0 else 0) for a, shift, admits in told]
     related = replace(measured.related, admitted=of(admitted_moves) if following else None, unadmitted=of(unsaid_moves))
@@ -310,7 +306,7 @@ def _corrected(
     """Return CAR without the detector's errors and noise flips; None of a family for which no errors were measured."""
     if x[0].condition.cue_1 is None:
         return None
-    _, family = lexicon_of(x[0].condition.labels, *_shown(x[0]))  # as which it is read, whatever it is called
+    _, family = lexicon_of(x[0].condition.labels, *_render_cues(x[0]))  # as which it is read, whatever it is called
     accuracy = accuracies.get(family)
     if accuracy is None:
         return None
@@ -416,7 +412,7 @@ def _moved(x: Sequence[Judgment], y: Sequence[Judgment], net: float, outcome: Ou
     return tuple(found)
 
 
-def _told(complete: Sequence[tuple[Judgment, Judgment]], said: Said) -> list[tuple[Judgment, float, float]]:
+def _admitted_moves(complete: Sequence[tuple[Judgment, Judgment]], said: Said) -> list[tuple[Judgment, float, float]]:
     """Return of complete pairs with cues how far each moved and what it admits, as `Measurement.moves` has them.
 
     A pair admits its move, half a one beside a tie, where either of its reasons cites the cue. What did not move admits

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.findings import Finding, rows_of
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.material.kinds import KINDS, SWAP
+from judgefixtures.material.registry import REGISTRY, SWAP
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
-MARKS = {kind.mark: kind.meaning for kind in KINDS}
+MARKS = {kind.mark: kind.meaning for kind in REGISTRY}
 
 
 def mark_of(node: Any) -> pytest.Mark | None:

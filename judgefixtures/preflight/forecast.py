@@ -154,7 +154,7 @@ def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines that describe each dataset's sample; a judge with another sample has its own."""
     said: dict[tuple[str, ...], None] = {}
     for judge, dataset in dict.fromkeys((each.judge, each.dataset) for each in subjects):
-        said[tuple(run.samples.lines(judge, dataset))] = None
+        said[tuple(run.samples.describe_pairs(judge, dataset))] = None
     return [line for lines in said for line in lines]
 
 

@@ -14,10 +14,10 @@ from math import sqrt
 
 from judgefixtures.checks.accuracy import AccuracyRow
 from judgefixtures.checks.approval import decide_swaps
-from judgefixtures.checks.contrast import Moves
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import named_in
-from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.checks.two_arms import Moves
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.measures.side_by_side import Rights
 from judgefixtures.numbers.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile

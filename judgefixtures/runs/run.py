@@ -25,8 +25,6 @@ from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import choices
 from judgefixtures.providers import know_credentials
-from judgefixtures.runs.asked import Asked
-from judgefixtures.runs.checking import Checking
 from judgefixtures.runs.closest import About, Closest
 from judgefixtures.runs.collecting import Collector
 from judgefixtures.runs.desk import (
@@ -39,10 +37,12 @@ from judgefixtures.runs.desk import (
     command_start,
     unseen,
 )
+from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Days, Ledger
 from judgefixtures.runs.narrowing import Narrowing
 from judgefixtures.runs.posting import Posting
+from judgefixtures.runs.procedure import Procedure
 from judgefixtures.runs.selection import Samples
 from judgefixtures.runs.stopping import Looks, Stopping
 from judgefixtures.runs.vetting import Vetting
@@ -93,12 +93,14 @@ class Run:
         self._inventory = Inventory(desk, self.samples, self.imports)
         self._posting = Posting(desk)
         self._collector = Collector(desk, self._posting, progress, stop)
-        self._asked = Asked(desk, self._collector, self.imports)
+        self._interviews = Interviews(desk, self._collector, self.imports)
         closest = Closest(config, desk.library, self.samples, desk.note)
-        self._narrowing = Narrowing(desk, self._inventory, closest, self._asked)
+        self._narrowing = Narrowing(desk, self._inventory, closest, self._interviews)
         archive, looks = Archive(wanted=self.options.keep_judgments), Looks()
-        self._vetting = Vetting(desk, self._inventory, self._asked, archive)
-        self._checking = Checking(desk, self._inventory, self._asked, self._vetting, self._narrowing, looks, archive)
+        self._vetting = Vetting(desk, self._inventory, self._interviews, archive)
+        self._procedure = Procedure(
+            desk, self._inventory, self._interviews, self._vetting, self._narrowing, looks, archive
+        )
         self._stopping = Stopping(desk, self._inventory, looks, self._narrowing.about, self._check_part)
 
     @classmethod
@@ -220,7 +222,7 @@ class Run:
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
         is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
-        return self._checking.check(check, case, Ledger() if ledger is None else ledger, beside, item)
+        return self._procedure.check(check, case, Ledger() if ledger is None else ledger, beside, item)
 
     def _check_part(self, subject: Subject, case: Case, ledger: Ledger, beside: Iterable[Subject]) -> Finding:
         return self.check(subject.check, case, ledger, beside)
@@ -238,7 +240,7 @@ class Run:
 
     def unanswered(self, check: Check, case: Case) -> str:
         """Return why a check is about something that a judge can never answer; empty where it is not."""
-        return self._checking.unanswered(check, case)
+        return self._procedure.unanswered(check, case)
 
     def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
         """Return what cannot PASS whatever is answered, once each."""
@@ -272,7 +274,7 @@ class Run:
         """
         asking = Asking(dataset, "answers", "", Ledger() if ledger is None else ledger)
         try:
-            return self._asked.answers(judge, tuple(pairs), arms, asking)
+            return self._interviews.answers(judge, tuple(pairs), arms, asking)
         except PostponedError:
             raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
 
@@ -280,17 +282,17 @@ class Run:
         self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
     ) -> Mapping[str, Any]:
         """Return what is recorded of an arm and would not be asked for by this run, by pair id: nothing is asked."""
-        return self._asked.recorded(judge, dataset, arm, pairs, plans)
+        return self._interviews.recorded(judge, dataset, arm, pairs, plans)
 
     def known_plans(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
         """Return the plans that are known before anything is asked, by pair id: hand-made ones, and recorded ones."""
-        return self._asked.known_plans(judge, dataset, pairs)
+        return self._interviews.known_plans(judge, dataset, pairs)
 
     def seen(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
     ) -> tuple[Judgment, ...]:
         """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
-        return self._asked.seen(judge, dataset, pairs, arm, plans)
+        return self._interviews.seen(judge, dataset, pairs, arm, plans)
 
     def chosen(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
-from judgefixtures.words.texts import shown
+from judgefixtures.words.texts import printable
 
 SCRUBBED = "scrubbed"
 # Names of headers, and of fields of a query, whose values are credentials.
@@ -244,7 +244,7 @@ def masked(text: str) -> str:
 
 def presentable(text: str) -> str:
     """Return a message as a terminal may show it: masked, and without anything that a terminal or a CI log obeys."""
-    return shown(masked(text))
+    return printable(masked(text))
 
 
 def redacted_json(value: Any) -> Any:

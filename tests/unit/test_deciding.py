@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.project import Project, in_pyproject
 
-from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.findings import Finding, Part
 from judgefixtures.numbers.statistics import Estimate, Status
 

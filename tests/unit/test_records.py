@@ -7,12 +7,12 @@ import json
 import pytest
 
 from judgefixtures.checks import SECTIONS, check_of, checks_of
+from judgefixtures.checks.columns import ContrastRow, FloorRow, error_row
 from judgefixtures.checks.sections import Section
-from judgefixtures.checks.shift_row import ContrastRow, FloorRow, error_row
 from judgefixtures.config import build_config
 from judgefixtures.findings import KINDS, Finding, Part, Waived
 from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.kinds import ALONE
+from judgefixtures.material.registry import ALONE
 from judgefixtures.numbers.statistics import Estimate, Status
 from judgefixtures.page import page
 from judgefixtures.report import build_report, summary

@@ -19,7 +19,7 @@ from judgefixtures.checks.protocol import Decision
 from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import Measurement, Preference
-from judgefixtures.numbers.statistics import Estimate, Status
+from judgefixtures.numbers.estimate import Estimate, Status
 from judgefixtures.words.records import Record, where_any
 
 
