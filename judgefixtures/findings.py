@@ -18,51 +18,26 @@ Row = dict[str, Any]  # plain JSON values, as in report.json
 R = TypeVar("R", bound="ReportRow")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartRow(Record):
-    """A part as a row of the report has it."""
+@dataclass(frozen=True, slots=True)
+class Part(Record):
+    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
+
+    `part` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "plans", "swap"), or
+    what came in its way: "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
+    `reason` says all of it, `text` a sentence's part of it. `allowed` are the ends between which the estimate may lie,
+    None where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
+    """
 
     part: str = ""
-    status: str = ""
+    status: Status = Status.ERROR
     reason: str = ""
     text: str = ""
     estimate: Estimate | None = None
     allowed: tuple[float | None, ...] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
-
-    `name` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "plans", "swap"), or
-    what came in its way: "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
-    `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
-    where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
-    """
-
-    name: str
-    status: Status
-    reason: str = ""
-    plain: str = ""
-    estimate: Estimate | None = None
-    allowed: tuple[float | None, ...] | None = None
-
-    @property
-    def text(self) -> str:
-        """What a sentence says of it."""
-        return self.plain or self.reason.removesuffix(f": {self.status}")
-
-    @property
-    def row(self) -> PartRow:
-        """The part as a row of the report has it."""
-        return PartRow(
-            part=self.name,
-            status=self.status,
-            reason=self.reason,
-            text=self.text,
-            estimate=self.estimate,
-            allowed=self.allowed,
-        )
+    def __post_init__(self) -> None:
+        if not self.text:
+            object.__setattr__(self, "text", self.reason.removesuffix(f": {self.status}"))
 
 
 def deciding(parts: Iterable[Part], status: Status) -> tuple[Part, ...]:
@@ -184,7 +159,7 @@ class Finding:
         return replace(
             self,
             status=Status.FAIL,
-            rows=self._marked(status=Status.FAIL, message=message, decided_by=(over.row,), text=plain),
+            rows=self._marked(status=Status.FAIL, message=message, decided_by=(over,), text=plain),
             reasons=(message,),
             plain=plain,
             lapsed=True,

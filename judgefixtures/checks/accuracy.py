@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.phrasing import interval, limits, reach, table
+from judgefixtures.checks.phrasing import limits, reach, table
 from judgefixtures.checks.plain import with_what_decided
 from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, read_results
@@ -21,7 +21,7 @@ from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRo
 from judgefixtures.measures.validity import too_many_invalid
 from judgefixtures.numbers.clusters import Totals, counted, decides
 from judgefixtures.numbers.elementary import check_alpha, check_open
-from judgefixtures.numbers.estimate import Estimate, Status, bare, several, signed
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, several, signed
 from judgefixtures.numbers.power import fewest
 from judgefixtures.numbers.proportions import proportion
 from judgefixtures.numbers.tolerance import advice
@@ -182,7 +182,9 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
     right, invalid = measured.by_cluster
-    shown = f"accuracy {measured.correct:g}/{measured.n} = {interval(measured.accuracy)}{counted(measured.n, right)}"
+    shown = (
+        f"accuracy {measured.correct:g}/{measured.n} = {describe(measured.accuracy, bare)}{counted(measured.n, right)}"
+    )
     shown += f" ({measured.ties} ties, each half right)" if measured.ties else ""
     least = gate.min_accuracy or 0.0
     if excess := too_many_invalid(measured.invalid, measured.n, gate, invalid):
@@ -224,13 +226,13 @@ def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> AccuracyRow:
 # --- the report's sections ----------------------------------------------------------------------------------
 
 
-def _rows(findings: Sequence[Finding]) -> list[AccuracyRow]:
+def _sort_by_category(findings: Sequence[Finding]) -> list[AccuracyRow]:
     return sorted(
         rows_of(findings, AccuracyRow), key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)
     )
 
 
-def _lines(report: Row, _view: View) -> list[str]:
+def _tell_accuracy(report: Row, _view: View) -> list[str]:
     shown = [row for row in ACCURACY.read_records(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
     said = [
         f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
@@ -252,7 +254,7 @@ def _macro_lines(report: Row, _view: View) -> list[str]:
 def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
     """Return the mean accuracy over the categories of each judge and dataset that has several."""
     parts: dict[tuple[str, str], list[Estimate]] = {}
-    for row in _rows(findings):
+    for row in _sort_by_category(findings):
         if row.category != "all":
             parts.setdefault((row.judge, row.dataset), []).append(row.accuracy)
     return [
@@ -328,7 +330,7 @@ def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:
     )
 
 
-ACCURACY = Section("accuracy", AccuracyRow, _rows, _lines, title=TITLE)
+ACCURACY = Section("accuracy", AccuracyRow, _sort_by_category, _tell_accuracy, title=TITLE)
 MACRO_ACCURACY = Section("macro_accuracy", MacroRow, _macro_rows, _macro_lines, title=TITLE)
 SIDE_BY_SIDE = Section("side_by_side", SideBySideRow, _side_by_side_rows, _side_by_side_lines, title=TITLE)
 SECTIONS = (ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE)

@@ -10,14 +10,14 @@ from typing import Any
 
 from judgefixtures.asking.kinds import kind_of
 from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.phrasing import limits, reach
+from judgefixtures.checks.phrasing import reach
 from judgefixtures.checks.protocol import Answers, Case, Decision, Need
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
-from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, signed, worst
+from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
 from judgefixtures.numbers.power import fewest
 from judgefixtures.numbers.tolerance import gate_scores
@@ -241,7 +241,7 @@ def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gat
         return Part("score", Status.NOT_APPLICABLE)
     shift, tolerance = found.score_shift, gate.score_tolerance
     by = f"{signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
-    said = f"score shift {by}, {limits(shift, 'CI ')}"
+    said = f"score shift {by}, {interval_text(shift)}"
     if not gated:
         return Part("score", Status.NOT_APPLICABLE, said)
     decided, most = _gate_points(found, gate, 0.0), tolerance * (scale[1] - scale[0])

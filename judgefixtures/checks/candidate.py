@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import ClassVar
 
 from judgefixtures.asking.costs import Cost, most_of
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
 from judgefixtures.checks.phrasing import shortened
-from judgefixtures.checks.protocol import Answers, Arms, Case, CheckDefaults, Fewest, Need, Subject, finding_of, lose
+from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
 from judgefixtures.checks.shift_gate import PLACES
 from judgefixtures.config import Config, JudgeTable
 from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, ReportRow, Row, deciding
@@ -131,7 +132,7 @@ class PriceRow(OfJudge):
 
 
 @dataclass(frozen=True, slots=True)
-class SwapCheck(CheckDefaults):
+class SwapCheck(Check):
     """A candidate is no worse than its baseline on the same pairs: in a contrast, or (None) in accuracy.
 
     `cells` is how many contrasts on datasets the whole swap compares: the margin of a single one is planned for them.
@@ -140,7 +141,7 @@ class SwapCheck(CheckDefaults):
     contrast: Contrast | None = None
     cells: int = 1
     kind: ClassVar[str] = "swap"
-    repeats: ClassVar[int] = 1
+    repeats = 1
 
     @property
     def name(self) -> str:
@@ -205,21 +206,24 @@ class SwapCheck(CheckDefaults):
                 part, self.cells, case.config.swap, alpha=gate.alpha, baseline_flips=flips, clusters=related
             )
             lacking = (*lacking, *found)
-        shown = self._shown(ours, theirs, gate.confidence)
-        names = self._names(case)
-        differing = _differences(names, ours, theirs)
+        shown = self._compare_beside(ours, theirs, gate.confidence)
+        planned = self.plan(case.judge.name, case.judges[-1].name, case.dataset)
+        differing = _differences(planned, ours, theirs)
         status = worst(*(each.status for each in components), *([Status.INCONCLUSIVE] if lacking else []))
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
         rows = (
-            *(component_row(self._quantity(each), each, **names) for each in components),
-            *(shown_row(each, **names) for each in shown),
+            *(
+                SwapRow.copied(each, each.estimate, planned, quantity=self._quantity(each), p=each.p_pass)
+                for each in components
+            ),
+            *(SwapRow.copied(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in shown),
         )
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
         calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
         evidence: dict[str, tuple[ReportRow, ...]] = {
             # No more can be asked of a log: what more pairs would cost is not to be had.
-            "prices": (self._price(case),) if all(who.kind.is_asked for who in case.judges) else (),
-            "swap_parts": (replace(self._found(case, part, lacking), clusters=clusters, flips=flips),),
+            "prices": (self._price(case, planned),) if all(who.kind.is_asked for who in case.judges) else (),
+            "swap_parts": (_found_part(planned, case, part, lacking, clusters, flips),),
         }
         if not self.contrast:
             evidence["rights"] = tuple(
@@ -234,7 +238,7 @@ class SwapCheck(CheckDefaults):
             diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
                 "swap": rows,
-                "expenses": (ExpenseRow.copied(expenses, **names, calls=Calls(**calls)),),
+                "expenses": (ExpenseRow.copied(expenses, planned, calls=Calls(**calls)),),
                 "differences": tuple(differing),
             },
             evidence=evidence,
@@ -249,26 +253,11 @@ class SwapCheck(CheckDefaults):
             ),
         )
 
-    def _names(self, case: Case) -> dict[str, Any]:
-        """Return what every row says of what was compared."""
-        assert case.baseline is not None
-        return {
-            "judge": case.judge.name,
-            "baseline": case.baseline.name,
-            "dataset": case.dataset,
-            "contrast": self.contrast.id if self.contrast else None,
-        }
-
-    def _found(self, case: Case, part: SwapCell | SwapAccuracy | None, lacking: Sequence[str]) -> FoundPart:
-        """Return what the decision needs of this part."""
-        return FoundPart(
-            **self._names(case),
-            family=self.family,
-            kind=self.cell_kind,
-            part=None if part is None else asdict(part),
-            lacking=tuple(lacking),
-            swap=case.config.swap.model_dump(),
-            alpha=case.config.default_gate.alpha,
+    def plan(self, judge: str, baseline: str, dataset: str) -> PlannedPart:
+        """Return the part of a swap of two judges that this is."""
+        contrast = self.contrast.id if self.contrast else None
+        return PlannedPart(
+            judge=judge, baseline=baseline, dataset=dataset, family=self.family, contrast=contrast, kind=self.cell_kind
         )
 
     def _quantity(self, component: Component) -> str:
@@ -304,7 +293,7 @@ class SwapCheck(CheckDefaults):
             return None
         return "edit" if self.contrast.x.edit else "cue" if self.contrast.x.cue_1 else "order"
 
-    def _shown(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[Shown, ...]:
+    def _compare_beside(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[Shown, ...]:
         """Return what is shown beside it and decides nothing."""
         same = agreement([j for arm in ours for j in arm], [j for arm in theirs for j in arm], confidence)
         if self.contrast is None or self.contrast.x.cue_1 is None:
@@ -313,7 +302,7 @@ class SwapCheck(CheckDefaults):
         silent, car = (compare(*both, self.contrast, confidence) for compare in (compare_silent, compare_car))
         return (*silent, *car, *same)
 
-    def _price(self, case: Case) -> PriceRow:
+    def _price(self, case: Case, planned: PlannedPart) -> PriceRow:
         """Return what another pair would cost at most, of both judges."""
         costs = [
             most_of(
@@ -322,16 +311,16 @@ class SwapCheck(CheckDefaults):
             for who in case.judges
         ]
         usd, n = sum(costs, Cost(0, 0, 0, 0.0)).usd, len(case.pairs)
-        names = {name: value for name, value in self._names(case).items() if name != "baseline"}
-        return PriceRow(**names, pairs=n, usd_a_pair=None if usd is None else usd / n)
+        return PriceRow.copied(planned, pairs=n, usd_a_pair=None if usd is None else usd / n)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of a comparison that could not be measured."""
         quantity = "accuracy"
         if self.contrast:
             quantity = "moved-to-edited" if self.contrast.x.edit else "abs-vsr"
-        found = lose(self, case, message, SwapRow(**self._names(case), quantity=quantity, message=message))
-        found = found.with_evidence(swap_parts=[self._found(case, None, [message])])
+        planned = self.plan(case.judge.name, case.judges[-1].name, case.dataset)
+        found = lose(self, case, message, SwapRow.copied(planned, quantity=quantity, message=message))
+        found = found.with_evidence(swap_parts=[_found_part(planned, case, None, [message])])
         return replace(found, alpha=case.config.default_gate.alpha)
 
 
@@ -343,14 +332,26 @@ def swap_check(subject: Subject) -> SwapCheck:
 
 def plan_part(subject: Subject) -> PlannedPart:
     """Return the part of a swap that a subject is."""
-    check = swap_check(subject)
-    return PlannedPart(
-        judge=subject.judge,
-        baseline=str(subject.baseline),
-        dataset=subject.dataset,
-        family=check.family,
-        contrast=check.contrast.id if check.contrast else None,
-        kind=check.cell_kind,
+    return swap_check(subject).plan(subject.judge, str(subject.baseline), subject.dataset)
+
+
+def _found_part(
+    planned: PlannedPart,
+    case: Case,
+    part: SwapCell | SwapAccuracy | None,
+    lacking: Sequence[str],
+    clusters: Mapping[str, str] = MappingProxyType({}),
+    flips: float | None = None,
+) -> FoundPart:
+    """Return what the decision needs of a part."""
+    return FoundPart.copied(
+        planned,
+        part=None if part is None else asdict(part),
+        lacking=tuple(lacking),
+        swap=case.config.swap.model_dump(),
+        alpha=case.config.default_gate.alpha,
+        clusters=clusters,
+        flips=flips,
     )
 
 
@@ -411,13 +412,11 @@ def difference_lines(rows: Sequence[DifferenceRow], judge: str, baseline: str) -
     return lines
 
 
-def _differences(names: Mapping[str, Any], ours: Arms, theirs: Arms) -> list[DifferenceRow]:
+def _differences(planned: PlannedPart, ours: Arms, theirs: Arms) -> list[DifferenceRow]:
     """Return the verdicts in which the judges differ."""
     return [
-        DifferenceRow(
-            judge=names["judge"],
-            baseline=names["baseline"],
-            dataset=names["dataset"],
+        DifferenceRow.copied(
+            planned,
             pair=a.pair.id,
             condition=a.condition.name,
             repeat=a.repeat,
@@ -433,13 +432,3 @@ def _differences(names: Mapping[str, Any], ours: Arms, theirs: Arms) -> list[Dif
         for a, b in zip(mine, its, strict=True)
         if a.chosen != b.chosen
     ]
-
-
-def component_row(quantity: str, component: Component, **names: Any) -> SwapRow:
-    """Return the row of one part of a swap that is decided on."""
-    return SwapRow.copied(component, component.estimate, **names, quantity=quantity, p=component.p_pass)
-
-
-def shown_row(found: Shown, **names: Any) -> SwapRow:
-    """Return the row of a quantity that is shown and decides nothing."""
-    return SwapRow.copied(found, found.estimate, **names, status=Status.NOT_APPLICABLE)

@@ -16,7 +16,7 @@ from judgefixtures.checks.plain import (
     with_what_decided,
 )
 from judgefixtures.checks.protocol import Decision
-from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units
+from judgefixtures.findings import OfJudge, Part, Waived, related_units
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import Measurement, Preference
 from judgefixtures.numbers.estimate import Estimate, Status
@@ -124,7 +124,7 @@ class ContrastRow(OfJudge):
     vsr_status: str = Status.ERROR
     car_status: str = Status.NOT_APPLICABLE
     status: str = Status.ERROR
-    decided_by: tuple[PartRow, ...] = ()
+    decided_by: tuple[Part, ...] = ()
     message: str = ""
     text: str = ""
     arms: tuple[tuple[str | int, ...], ...] = ()  # condition and repeat
@@ -178,7 +178,6 @@ def contrast_row(
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
         gross_share=measured.gross_share if edit else None,
-        decided_by=tuple(part.row for part in decision.decided_by),
         text=_text(judge, dataset, contrast, measured, decision),
         moved=tuple(move.x.pair.id for move in measured.moved),
         **columns,
@@ -192,7 +191,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         tolerance=tolerance,
         message=message,
         text=f"{done(contrast)} could not be measured of {judge} on {dataset}",
-        decided_by=(Part("unmeasured", Status.ERROR, message).row,),
+        decided_by=(Part("unmeasured", Status.ERROR, message),),
     )
 
 

@@ -251,7 +251,7 @@ def refused(finding: Finding, failed: Control) -> Finding:
 # --- the report's section -----------------------------------------------------------------------------------
 
 
-def _rows(findings: Sequence[Finding]) -> list[Control]:
+def _list_controls(findings: Sequence[Finding]) -> list[Control]:
     """Return each control once: all items of a judge share it, and another judge of that name has one of its own."""
     unique = {_tell_apart(row): row for row in rows_of(findings, Control)}
     return ordered((unique[key] for key in sorted(unique)), ("judge", "dataset"))
@@ -263,7 +263,7 @@ def _tell_apart(row: Control) -> str:
     return json.dumps(found.to_json(), sort_keys=True)
 
 
-def _lines(report: Row, _view: View) -> list[str]:
+def _tell_controls(report: Row, _view: View) -> list[str]:
     return control_lines(CONTROLS.read_records(report))
 
 
@@ -275,4 +275,6 @@ def control_lines(rows: Iterable[Control]) -> list[str]:
     ]
 
 
-CONTROLS = Section("controls", Control, _rows, _lines, title="control: does the judge read what it judges?")
+CONTROLS = Section(
+    "controls", Control, _list_controls, _tell_controls, title="control: does the judge read what it judges?"
+)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.phrasing import limits, share_counted, shortened
+from judgefixtures.checks.phrasing import share_counted, shortened
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sensitivity import close_calls
 from judgefixtures.checks.two_detectors import readings_text
 from judgefixtures.measures.metrics import Measurement, Moved, stance_of, unreadable
-from judgefixtures.numbers.estimate import Status, bare
+from judgefixtures.numbers.estimate import Status, bare, describe
 
 EXAMPLES = 3
 SHOWN_REASON = 240
@@ -50,7 +50,7 @@ def _corrected(row: ContrastRow) -> list[str]:
     lines = []
     if row.car and (corrected := row.car_corrected) and bare(row.car.value) != bare(corrected.value):
         lines.append(
-            f"  CAR {bare(row.car.value)} is {bare(corrected.value)}, {limits(corrected, 'CI ')}, corrected for the "
+            f"  CAR {bare(row.car.value)} is {describe(corrected, bare)}, corrected for the "
             "detector's measured errors and for noise flips"
         )
     if row.car and row.false_alarms:

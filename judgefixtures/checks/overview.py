@@ -36,16 +36,10 @@ MISSING = "ERROR: not all that was to run came to a result, and what is not meas
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
-def _rows(findings: Sequence[Finding]) -> list[ResultRow]:
+def _sum_up_findings(findings: Sequence[Finding]) -> list[ResultRow]:
     """Return what each item found, in a sentence."""
     rows = (
-        ResultRow.copied(
-            each,
-            waived=each.waived is not None,
-            text=each.plain,
-            message="; ".join(each.reasons),
-            decided_by=tuple(part.row for part in each.decided_by),
-        )
+        ResultRow.copied(each, waived=each.waived is not None, text=each.plain, message="; ".join(each.reasons))
         for each in findings
     )
     return ordered(rows, KEY)
@@ -58,7 +52,7 @@ def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked
     return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
 
 
-def _lines(report: Row, _view: View) -> list[str]:
+def _tell_overview(report: Row, _view: View) -> list[str]:
     return [*headlines(report), *(f"  {line}" for line in ended(report)), *source(report)]
 
 
@@ -162,4 +156,4 @@ def _from(days: Row, asked: int) -> str:
     return f"replayed from {recordings}; nobody was asked in this run"
 
 
-RESULTS = Section("results", ResultRow, _rows, _lines)
+RESULTS = Section("results", ResultRow, _sum_up_findings, _tell_overview)

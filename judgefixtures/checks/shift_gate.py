@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from judgefixtures.asking.questions import Choice
-from judgefixtures.checks.phrasing import interval
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.two_detectors import AtWorst, Decided, of_both, of_unread
 from judgefixtures.config import GateTable
@@ -153,7 +152,7 @@ def _decide_car(measured: Measurement, gate: GateTable) -> Decided:
     shift = related.shift if measured.n10 > measured.n01 else mirrored(related.shift)
     totals = (shift, related.admitted) if shift and shift.related and related.admitted else None
     admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals)
-    text = f"CAR {measured.acknowledged}/{measured.followed} = {interval(measured.car)}"
+    text = f"CAR {measured.acknowledged}/{measured.followed} = {describe(measured.car, bare)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
         text += f" (noise flips admit nothing: at most about {bare(ceiling)} was possible)"

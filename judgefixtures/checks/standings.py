@@ -32,7 +32,7 @@ class RankingRow(OfJudge):
     message: str = ""
 
 
-def _rows(findings: Sequence[Finding]) -> list[RankingRow]:
+def _rank_labels(findings: Sequence[Finding]) -> list[RankingRow]:
     """Return the estimated order of the provenance labels, where all contrasts of a judge and dataset ran."""
     found: dict[tuple[str, str], dict[tuple[str, ...], Mapping[str, float]]] = {}
     for each in evidence_of(findings, Shifts):
@@ -62,7 +62,7 @@ def _rows(findings: Sequence[Finding]) -> list[RankingRow]:
     return rankings
 
 
-def _lines(report: Row, view: View) -> list[str]:
+def _tell_rankings(report: Row, view: View) -> list[str]:
     lines: list[str] = []
     for ranking in RANKINGS.read_records(report):
         said = ranking.message
@@ -74,4 +74,4 @@ def _lines(report: Row, view: View) -> list[str]:
     return lines
 
 
-RANKINGS = Section("rankings", RankingRow, _rows, _lines, title="ranking of the labels")
+RANKINGS = Section("rankings", RankingRow, _rank_labels, _tell_rankings, title="ranking of the labels")

@@ -9,13 +9,12 @@ from typing import Any
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.columns import ContrastRow, DetectorRow, ShareRange
-from judgefixtures.checks.phrasing import limits
 from judgefixtures.checks.protocol import Unread
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import Outcome
 from judgefixtures.measures.detectors import ANSWERS, Detections, has_reason
 from judgefixtures.measures.metrics import Measurement, acknowledged, by_cluster, measure, share_of, unreadable
-from judgefixtures.numbers.estimate import Estimate, Status, bare
+from judgefixtures.numbers.estimate import Estimate, Status, bare, interval_text
 from judgefixtures.numbers.proportions import proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment
 
@@ -200,11 +199,11 @@ def readings_text(found: DetectorRow) -> str:
     parts = []
     if car:
         first, last = car.values
-        parts.append(f"CAR {bare(first)} to {bare(last)}, {limits(car, 'CI ')} by either")
+        parts.append(f"CAR {bare(first)} to {bare(last)}, {interval_text(car)} by either")
     if agreement:
         parts.append(
             f"{found.judge} and the offline detector say the same of {bare(agreement.value)} of "
-            f"{agreement.n} reasons, {limits(agreement, 'CI ')}"
+            f"{agreement.n} reasons, {interval_text(agreement)}"
         )
     if found.invalid:
         parts.append(

@@ -208,7 +208,7 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
         return {(each.judge, each.baseline or "", each.dataset, each.name): each for each in findings}
 
     def said(finding: Finding) -> str:
-        return named_in(finding.status, [part.row for part in finding.decided_by])
+        return named_in(finding.status, finding.decided_by)
 
     before, after = by_name(old), by_name(new)
     return [

@@ -32,7 +32,7 @@ def test_a_row_is_read_back_as_it_was_written() -> None:
         n10=10,
         vsr=ESTIMATE,
         mcnemar_p=0.5,
-        decided_by=(part.row,),
+        decided_by=(part,),
         arms=(("no-cue", 0),),
         waived=Waived("me", "known", "2030-01-01"),
         floor=FloorRow(placebo_vsr=ESTIMATE),
