@@ -290,7 +290,7 @@ def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
 
 def _rates(run: Run, of: Recordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
-    check = run.named(finding.name)
+    check = run.inventory.check(finding.name)
     pairs = run.about(Subject(of.judge, of.dataset, check)).pairs
     answers = run.answers(run.judge(of.judge), of.dataset, pairs, check.arms)
     x, y = answers.arms

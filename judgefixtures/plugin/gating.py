@@ -95,7 +95,7 @@ class Gate:
         from judgefixtures.checks import SwapCheck
 
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
-        cells = getattr(self._subject.check, "cells", self._setup.run.swap_cells)
+        cells = getattr(self._subject.check, "cells", self._setup.run.inventory.swap_cells)
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
@@ -109,7 +109,7 @@ class Gate:
         if baseline is not None and self._setup.options.judge_until_decided:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline, chosen_by=self._chooser(pairs))
-        check = self._setup.run.repeated(check, judge.table)
+        check = self._setup.run.inventory.repeated(check, judge.table)
         try:
             finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
         except WaitingError as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgefixtures.reading.verdicts import Verdict, parse_verdict
+from judgefixtures.words.texts import word_set
 
 # What servers write for "too unlikely to tell", or for what a grammar ruled out: OpenAI and vLLM alike.
 UNTOLD = -9999.0
@@ -190,55 +191,11 @@ def _most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
 
 
 # Words that name a verdict and say nothing of it, as keys of an object or in front of it. No "a": that is a response.
-_NAMES = frozenset(
-    (
-        "analysis",
-        "answer",
-        "assessment",
-        "beginning",
-        "best",
-        "better",
-        "choice",
-        "chosen",
-        "comparison",
-        "conclusion",
-        "decision",
-        "end",
-        "evaluation",
-        "explanation",
-        "final",
-        "finally",
-        "here",
-        "is",
-        "it",
-        "json",
-        "judgement",
-        "judgment",
-        "my",
-        "of",
-        "output",
-        "overall",
-        "preferred",
-        "rationale",
-        "reason",
-        "reasoning",
-        "response",
-        "result",
-        "s",
-        "selected",
-        "selection",
-        "so",
-        "story",
-        "sure",
-        "the",
-        "therefore",
-        "think",
-        "thinking",
-        "thought",
-        "thus",
-        "verdict",
-        "winner",
-    )
+_NAMES = word_set(
+    "analysis answer assessment beginning best better choice chosen comparison conclusion decision end"
+    " evaluation explanation final finally here is it json judgement judgment my of output overall"
+    " preferred rationale reason reasoning response result s selected selection so story sure the"
+    " therefore think thinking thought thus verdict winner"
 )
 _WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
 
