@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -285,8 +285,8 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
             (
                 row.category,
                 str(row.n),
-                *(f"{bare(found.value)} [{bare(found.low)}, {bare(found.high)}]" for found in row.judges.values()),
-                *(_difference(test.difference) for test in row.tests if two),
+                *(_with_ends(found, bare) for found in row.judges.values()),
+                *(_with_ends(test.difference, signed) for test in row.tests if two),
             )
             for row in shown
         ]
@@ -304,8 +304,8 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
     return lines
 
 
-def _difference(found: Estimate) -> str:
-    return f"{signed(found.value)} [{bare(found.low)}, {bare(found.high)}]"
+def _with_ends(found: Estimate, number: Callable[[float], str]) -> str:
+    return f"{number(found.value)} [{bare(found.low)}, {bare(found.high)}]"
 
 
 def _test_line(test: PairedTest) -> str:

@@ -64,7 +64,7 @@ class Beyond:
 
 def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
     """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
-    table, scale = case.judge.table, case.judge.table.scale if case.judge.kind.gives_scores else None
+    table, scale = case.judge.table, case.judge.kind.scale
     found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
     asked = table.logprobs and not case.judge.dropped & LOGPROBS
     log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated

@@ -14,11 +14,11 @@ from judgefixtures.asking.costs import Cost, most_of
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
-from judgefixtures.checks.phrasing import shortened
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
 from judgefixtures.checks.shift_gate import PLACES
 from judgefixtures.config import Config, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, ReportRow, Row, deciding
+from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expense, compare_expenses
@@ -35,8 +35,6 @@ from judgefixtures.swap.display import Shown, agreement, compare_car, compare_si
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
 from judgefixtures.words.records import Record, where_any
 
-EXAMPLES = 3
-SHOWN_REASON = 240
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
@@ -220,16 +218,11 @@ class SwapCheck(Check):
         )
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
         calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
-        evidence: dict[str, tuple[ReportRow, ...]] = {
-            # No more can be asked of a log: what more pairs would cost is not to be had.
-            "prices": (self._price(case, planned),) if all(who.kind.is_asked for who in case.judges) else (),
-            "swap_parts": (_found_part(planned, case, part, lacking, clusters, flips),),
-        }
-        if not self.contrast:
-            evidence["rights"] = tuple(
-                rights_of(judge.name, case.dataset, arms[0], baseline=judge is case.baseline)
-                for judge, arms in zip(case.judges, (ours, theirs), strict=True)
-            )
+        rights = zip(case.judges, (ours, theirs), strict=True) if self.contrast is None else ()
+        parts = (
+            *(Part("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
+            *(Part("swap", each.status, each.message, estimate=each.estimate) for each in components),
+        )
         return finding_of(
             self,
             case,
@@ -241,16 +234,18 @@ class SwapCheck(Check):
                 "expenses": (ExpenseRow.copied(expenses, planned, calls=Calls(**calls)),),
                 "differences": tuple(differing),
             },
-            evidence=evidence,
+            evidence={
+                # No more can be asked of a log: what more pairs would cost is not to be had.
+                "prices": (self._price(case, planned),) if all(who.kind.is_asked for who in case.judges) else (),
+                "swap_parts": (_found_part(planned, case, part, lacking, clusters, flips),),
+                "rights": tuple(
+                    rights_of(judge.name, case.dataset, arms[0], baseline=judge is case.baseline)
+                    for judge, arms in rights
+                ),
+            },
             estimate=components[0].estimate if components else None,
             alpha=gate.alpha,
-            decided_by=deciding(
-                [
-                    *(Part("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
-                    *(Part("swap", each.status, each.message, estimate=each.estimate) for each in components),
-                ],
-                status,
-            ),
+            decided_by=deciding(parts, status),
         )
 
     def plan(self, judge: str, baseline: str, dataset: str) -> PlannedPart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.checks.plain import (
@@ -174,7 +174,7 @@ def contrast_row(
     return ContrastRow.copied(
         measured,
         decision,
-        **_asked(judge, dataset, contrast),
+        _asked(judge, dataset, contrast),
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
         gross_share=measured.gross_share if edit else None,
@@ -186,8 +186,8 @@ def contrast_row(
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> ContrastRow:
     """Return the row of a contrast that could not be measured."""
-    return ContrastRow(
-        **_asked(judge, dataset, contrast),
+    return replace(
+        _asked(judge, dataset, contrast),
         tolerance=tolerance,
         message=message,
         text=f"{done(contrast)} could not be measured of {judge} on {dataset}",
@@ -195,20 +195,20 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
     )
 
 
-def _asked(judge: str, dataset: str, contrast: Contrast) -> dict[str, Any]:
-    """Return what was asked of whom, and what both arms are: condition and repeat, sentences, the outcome."""
+def _asked(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
+    """Return the row of what was asked of whom, and what both arms are, nothing of it measured."""
     x, y = (contrast.x.edit.label, "plain") if contrast.x.edit else contrast.x.labels
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "family": contrast.family,
-        "contrast": contrast.id,
-        "x": x,
-        "y": y,
-        "arms": tuple((condition.name, repeat) for condition, repeat in contrast.arms),
-        "sentences": sentences_of(contrast),
-        "outcome": contrast.outcome,
-    }
+    return ContrastRow(
+        judge=judge,
+        dataset=dataset,
+        family=contrast.family,
+        contrast=contrast.id,
+        x=x,
+        y=y,
+        arms=tuple((condition.name, repeat) for condition, repeat in contrast.arms),
+        sentences=sentences_of(contrast),
+        outcome=contrast.outcome,
+    )
 
 
 def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.columns import ContrastRow
-from judgefixtures.checks.phrasing import share_counted, shortened
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, share_counted, shortened
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sensitivity import close_calls
 from judgefixtures.checks.two_detectors import readings_text
 from judgefixtures.measures.metrics import Measurement, Moved, stance_of, unreadable
 from judgefixtures.numbers.estimate import Status, bare, describe
-
-EXAMPLES = 3
-SHOWN_REASON = 240
 
 
 def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tuple[str, ...]:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from judgefixtures.numbers.estimate import Estimate, bare, interval_text, level_text
 from judgefixtures.words.texts import one_line
 
+EXAMPLES = 3  # that a diagnosis shows
+SHOWN_REASON = 240  # characters of a reason that is shown
+
 
 def limits(found: Estimate | None) -> str:
     """Return the interval of an estimate as a cell of a table has it, a hyphen where there is none."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import smallest_n_of_accuracy
-from judgefixtures.checks.phrasing import shortened
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of, lose
 from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.config import Config, GateTable, JudgeTable
@@ -18,9 +18,6 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import LEAKS, Plan, Tally, tally
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe
 from judgefixtures.numbers.proportions import proportion
-
-EXAMPLES = 3
-SHOWN_REASON = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,9 @@ from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.beyond_verdicts import Beyond, beyond, fewest_beyond, limit_beyond, need_beyond
 from judgefixtures.checks.columns import contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
+from judgefixtures.checks.phrasing import EXAMPLES
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose
-from judgefixtures.checks.reasons import EXAMPLES, contradicted, quote_contradictions
+from judgefixtures.checks.reasons import contradicted, quote_contradictions
 from judgefixtures.checks.sensitivity import seen_of, with_movable
 from judgefixtures.checks.shift_gate import decide
 from judgefixtures.checks.standings import Shifts

@@ -13,9 +13,16 @@ from judgefixtures.checks.protocol import Unread
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import Outcome
 from judgefixtures.measures.detectors import ANSWERS, Detections, has_reason
-from judgefixtures.measures.metrics import Measurement, acknowledged, by_cluster, measure, share_of, unreadable
+from judgefixtures.measures.metrics import (
+    Measurement,
+    acknowledged,
+    by_cluster,
+    estimate_share,
+    measure,
+    share_of,
+    unreadable,
+)
 from judgefixtures.numbers.estimate import Estimate, Status, bare, interval_text
-from judgefixtures.numbers.proportions import proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment
 
 Decided = tuple[Status, str]
@@ -139,18 +146,13 @@ def detector_row(
     ]
     counts = Counter((ours, theirs) for _, ours, theirs in known)
     same = [(judgment, ours == theirs) for judgment, ours, theirs in known]
-    agreement = None
-    if same:
-        agreeing = sum(each for _, each in same)
-        agreement = proportion(agreeing, len(same), offline.confidence, totals=by_cluster(told)(same))
-    return DetectorRow(
+    return DetectorRow.copied(
+        model,
+        detections,
         judge=detections.detector,
-        car=model.car,
-        car_all=model.car_all,
-        identity=detections.identity,
         car_range=None if lacks else _range(offline.car, model.car),
         car_all_range=None if lacks else _range(offline.car_all, model.car_all),
-        agreement=agreement,
+        agreement=estimate_share(same, by_cluster(told), offline.confidence),
         answers={ours: {theirs: counts[ours, theirs] for theirs in ANSWERS} for ours in ANSWERS},
         invalid=detections.unread,
     )

@@ -44,6 +44,11 @@ class Layout:
     ties: bool = False
 
     @property
+    def shows_one(self) -> bool:
+        """Whether one response is shown, so that there is one cue to speak of it."""
+        return len(self.cues) == 1
+
+    @property
     def slot(self) -> re.Pattern[str]:
         """What a slot looks like; its first group is the slot's name."""
         return re.compile(rf"\{{({'|'.join((*self.texts, *self.cues, *self.optional))})\}}")
@@ -209,10 +214,10 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
     for other, layout in LAYOUTS.items():
         its = set(layout.texts) - wanted
         # Where a template for pairs has all that it needs, {response} is text of its own.
-        if other != mode and found & its and (mode == "pointwise" or not wanted <= found):
+        if other != mode and found & its and (own.shows_one or not wanted <= found):
             held = " ".join(f"{{{name}}}" for name in layout.texts if name in found & its)
             raise _of_another_mode(f"{path} ({held})", mode, other)
-    if mode == "pointwise" and (left := found - {*own.texts, *own.cues, *own.optional}):
+    if own.shows_one and (left := found - {*own.texts, *own.cues, *own.optional}):
         raise JudgeFixturesError(
             f"the template {path} has {{{min(left)}}}, a slot of templates for pairs, which would "
             "be sent as it stands: remove it, or write {cue}."

@@ -98,7 +98,7 @@ class Run:
         archive, looks = Archive(wanted=self.options.keep_judgments), Looks()
         self.vetting = Vetting(desk, self.inventory, self.interviews, archive)
         self.procedure = Procedure(desk, self.inventory, self.interviews, self.vetting, self.narrowing, looks, archive)
-        self._stopping = Stopping(desk, self.inventory, looks, self.narrowing.about, self._check_part)
+        self._stopping = Stopping(desk, self.inventory, looks, self.narrowing.about, self.check)
 
     @classmethod
     def from_config(
@@ -199,9 +199,6 @@ class Run:
         is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
         return self.procedure.check(check, case, Ledger() if ledger is None else ledger, beside, item)
-
-    def _check_part(self, subject: Subject, case: Case, ledger: Ledger, beside: Iterable[Subject]) -> Finding:
-        return self.check(subject.check, case, ledger, beside)
 
     def until_decided(
         self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[PlannedPart] = ()

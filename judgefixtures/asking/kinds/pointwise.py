@@ -20,7 +20,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage
-from judgefixtures.reading.scores import Score, parse_score, shown_scale
+from judgefixtures.reading.scores import Scale, Score, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -253,6 +253,11 @@ class Pointwise(Kind):
     def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Return it with the scale. Whether equal scores count as a tie changes nothing that is asked."""
         return asked | {"mode": self.table.mode, "scale": list(self.table.scale)}
+
+    @property
+    def scale(self) -> Scale:
+        """That of its table."""
+        return self.table.scale
 
     def check_cues(self, families: Families) -> None:
         """Raise JudgeFixturesError where two cues would have recordings of one name."""
