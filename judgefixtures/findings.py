@@ -18,26 +18,44 @@ Row = dict[str, Any]  # plain JSON values, as in report.json
 R = TypeVar("R", bound="ReportRow")
 
 
-@dataclass(frozen=True, slots=True)
-class Part(Record):
-    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
-
-    `part` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "plans", "swap"), or
-    what came in its way: "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
-    `reason` says all of it, `text` a sentence's part of it. `allowed` are the ends between which the estimate may lie,
-    None where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow(Record):
+    """A part as a row of the report has it."""
 
     part: str = ""
-    status: Status = Status.ERROR
+    status: str = ""
     reason: str = ""
     text: str = ""
     estimate: Estimate | None = None
     allowed: tuple[float | None, ...] | None = None
 
-    def __post_init__(self) -> None:
-        if not self.text:
-            object.__setattr__(self, "text", self.reason.removesuffix(f": {self.status}"))
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the things that a check decides by: what it says, by its own estimate, interval and limit.
+
+    `name` is the quantity ("vsr", "car", "max_silent", "log_odds", "score", "effect", "accuracy", "plans", "swap"), or
+    what came in its way: "invalid" verdicts, "stuck" ones, that it is "unmeasured", or a "waiver" that is over.
+    `reason` says all of it, `plain` a sentence's part. `allowed` are the ends between which the estimate may lie, None
+    where there is none on that side. Scores are in points, log-odds in logits, all else in shares.
+    """
+
+    name: str
+    status: Status
+    reason: str = ""
+    plain: str = ""
+    estimate: Estimate | None = None
+    allowed: tuple[float | None, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """What a sentence says of it."""
+        return self.plain or self.reason.removesuffix(f": {self.status}")
+
+
+def rows_of_parts(parts: Iterable[Part]) -> tuple[PartRow, ...]:
+    """Return parts as rows of the report have them."""
+    return tuple(PartRow.copied(each, part=each.name) for each in parts)
 
 
 def deciding(parts: Iterable[Part], status: Status) -> tuple[Part, ...]:
@@ -159,7 +177,7 @@ class Finding:
         return replace(
             self,
             status=Status.FAIL,
-            rows=self._marked(status=Status.FAIL, message=message, decided_by=(over,), text=plain),
+            rows=self._marked(status=Status.FAIL, message=message, decided_by=rows_of_parts([over]), text=plain),
             reasons=(message,),
             plain=plain,
             lapsed=True,

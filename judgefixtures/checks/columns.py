@@ -16,7 +16,7 @@ from judgefixtures.checks.plain import (
     with_what_decided,
 )
 from judgefixtures.checks.protocol import Decision
-from judgefixtures.findings import OfJudge, Part, Waived, related_units
+from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units, rows_of_parts
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import Measurement, Preference
 from judgefixtures.numbers.estimate import Estimate, Status
@@ -124,7 +124,7 @@ class ContrastRow(OfJudge):
     vsr_status: str = Status.ERROR
     car_status: str = Status.NOT_APPLICABLE
     status: str = Status.ERROR
-    decided_by: tuple[Part, ...] = ()
+    decided_by: tuple[PartRow, ...] = ()
     message: str = ""
     text: str = ""
     arms: tuple[tuple[str | int, ...], ...] = ()  # condition and repeat
@@ -177,6 +177,7 @@ def contrast_row(
         _asked(judge, dataset, contrast),
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
+        decided_by=rows_of_parts(decision.decided_by),
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),
         moved=tuple(move.x.pair.id for move in measured.moved),
@@ -191,7 +192,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
         tolerance=tolerance,
         message=message,
         text=f"{done(contrast)} could not be measured of {judge} on {dataset}",
-        decided_by=(Part("unmeasured", Status.ERROR, message),),
+        decided_by=rows_of_parts([Part("unmeasured", Status.ERROR, message)]),
     )
 
 

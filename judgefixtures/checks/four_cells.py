@@ -13,7 +13,7 @@ from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
 from judgefixtures.checks.two_arms import need_of
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, Part, Row, Waived, related_units
+from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of_parts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
@@ -49,6 +49,7 @@ class FourCellCheck(AboutContrast):
         decision = decide_four_cells(measured, len(case.pairs), gate)
         row = FourCellRow.copied(
             decision,
+            decided_by=rows_of_parts(decision.decided_by),
             judge=case.judge.name,
             dataset=case.dataset,
             contrast=self.name,
@@ -74,7 +75,7 @@ class FourCellRow(OfJudge):
     invalid_pairs: int | None = None
     tolerance: float = 0.0
     status: str = Status.ERROR
-    decided_by: tuple[Part, ...] = ()
+    decided_by: tuple[PartRow, ...] = ()
     waived: Waived | None = None
     message: str = ""
 

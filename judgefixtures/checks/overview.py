@@ -11,7 +11,7 @@ from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.sections import ResultRow, Section, View, ordered, read_results
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.findings import Finding, Row
+from judgefixtures.findings import Finding, Row, rows_of_parts
 from judgefixtures.numbers.estimate import SEVERITY, Status, several
 
 KEY = ("judge", "baseline", "dataset", "name")
@@ -39,7 +39,13 @@ ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 def _sum_up_findings(findings: Sequence[Finding]) -> list[ResultRow]:
     """Return what each item found, in a sentence."""
     rows = (
-        ResultRow.copied(each, waived=each.waived is not None, text=each.plain, message="; ".join(each.reasons))
+        ResultRow.copied(
+            each,
+            waived=each.waived is not None,
+            decided_by=rows_of_parts(each.decided_by),
+            text=each.plain,
+            message="; ".join(each.reasons),
+        )
         for each in findings
     )
     return ordered(rows, KEY)

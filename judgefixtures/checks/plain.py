@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judgefixtures.checks.phrasing import reach, shortened
 from judgefixtures.checks.protocol import Unread
-from judgefixtures.findings import Part
+from judgefixtures.findings import Part, PartRow
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.cues import PLACEBO, Cue
 from judgefixtures.numbers.estimate import Estimate, bare, several, signed
@@ -118,19 +118,19 @@ def with_what_decided(said: str, decided: Sequence[Part]) -> str:
     """Return a sentence with what decided beside that which it is about: in front of it where that did not.
 
     >>> from judgefixtures.numbers.statistics import Status
-    >>> score = Part("score", Status.FAIL, text="the scores shift by +1.00 points, at most .45 allowed")
+    >>> score = Part("score", Status.FAIL, plain="the scores shift by +1.00 points, at most .45 allowed")
     >>> with_what_decided("labels changed 0 of 9 verdicts", [score])
     'the scores shift by +1.00 points, at most .45 allowed; labels changed 0 of 9 verdicts'
     """
-    if any(part.part in IN_SENTENCE for part in decided):
-        return "; ".join([said, *(part.text for part in decided if part.part not in BESIDE)])
+    if any(part.name in IN_SENTENCE for part in decided):
+        return "; ".join([said, *(part.text for part in decided if part.name not in BESIDE)])
     return "; ".join([*(part.text for part in decided), said])
 
 
-def named_in(status: str, decided_by: Iterable[Part] | None) -> str:
+def named_in(status: str, decided_by: Iterable[PartRow] | None) -> str:
     """Return a status, with what decided it where more than verdicts and CAR did, or they did not.
 
-    >>> named_in("FAIL", [Part(part="vsr"), Part(part="score")])
+    >>> named_in("FAIL", [PartRow(part="vsr"), PartRow(part="score")])
     'FAIL (VSR, score)'
     """
     names = [NAMED.get(each.part, each.part) for each in decided_by or () if each.part not in ("unmeasured", "waiver")]
@@ -138,6 +138,6 @@ def named_in(status: str, decided_by: Iterable[Part] | None) -> str:
     return status if known else f"{status} ({', '.join(names)})"
 
 
-def status_in(status: str, decided_by: Iterable[Part] | None, waived: object) -> str:
+def status_in(status: str, decided_by: Iterable[PartRow] | None, waived: object) -> str:
     """Return a status as a table has it."""
     return f"WAIVED ({named_in(status, decided_by)})" if waived else named_in(status, decided_by)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from judgefixtures.findings import Finding, Part, ReportRow, Row, evidence_of, rows_of
+from judgefixtures.findings import Finding, PartRow, ReportRow, Row, evidence_of, rows_of
 from judgefixtures.measures.answered_by import ServedRow, sum_up_served, warn_of_changes
 from judgefixtures.measures.rows import ServedIn
 from judgefixtures.numbers.proportions import holm
@@ -69,7 +69,7 @@ class ResultRow(Record):
     waived: bool = False
     text: str = ""
     message: str = ""
-    decided_by: tuple[Part, ...] = ()
+    decided_by: tuple[PartRow, ...] = ()
     lapsed: bool = where_any(False)
     of_test: bool = where_any(False)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judgefixtures.checks.plain import named_in
-from judgefixtures.findings import Part, Row
+from judgefixtures.findings import PartRow, Row
 from judgefixtures.page.cases import cases_of
 from judgefixtures.page.charts import SHARES
 from judgefixtures.page.marks import UNSEEN, safe_json
@@ -92,7 +92,7 @@ def _templates() -> Any:
 
 
 def _named_in(row: Row) -> str:
-    return named_in(row["status"], map(Part.from_json, row.get("decided_by") or ()))
+    return named_in(row["status"], map(PartRow.from_json, row.get("decided_by") or ()))
 
 
 def _finalized(seen: Any) -> Any:

@@ -10,7 +10,7 @@ from judgefixtures.checks import SECTIONS, check_of, checks_of
 from judgefixtures.checks.columns import ContrastRow, FloorRow, error_row
 from judgefixtures.checks.sections import Section
 from judgefixtures.config import build_config
-from judgefixtures.findings import KINDS, Finding, Part, Waived
+from judgefixtures.findings import KINDS, Finding, Part, Waived, rows_of_parts
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.registry import ALONE
 from judgefixtures.numbers.statistics import Estimate, Status
@@ -32,7 +32,7 @@ def test_a_row_is_read_back_as_it_was_written() -> None:
         n10=10,
         vsr=ESTIMATE,
         mcnemar_p=0.5,
-        decided_by=(part,),
+        decided_by=rows_of_parts([part]),
         arms=(("no-cue", 0),),
         waived=Waived("me", "known", "2030-01-01"),
         floor=FloorRow(placebo_vsr=ESTIMATE),
