@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
-from judgefixtures.numbers.statistics import SEVERITY, Estimate, Status, Totals
+from judgefixtures.numbers.clusters import Totals
+from judgefixtures.numbers.estimate import SEVERITY, Estimate, Status
 from judgefixtures.words.records import Record, as_json, made
 
 Row = dict[str, Any]  # plain JSON values, as in report.json
@@ -51,17 +52,10 @@ class Part:
         """What a sentence says of it."""
         return self.plain or self.reason.removesuffix(f": {self.status}")
 
-    @property
-    def row(self) -> PartRow:
-        """The part as a row of the report has it."""
-        return PartRow(
-            part=self.name,
-            status=self.status,
-            reason=self.reason,
-            text=self.text,
-            estimate=self.estimate,
-            allowed=self.allowed,
-        )
+
+def rows_of_parts(parts: Iterable[Part]) -> tuple[PartRow, ...]:
+    """Return parts as rows of the report have them."""
+    return tuple(PartRow.copied(each, part=each.name) for each in parts)
 
 
 def deciding(parts: Iterable[Part], status: Status) -> tuple[Part, ...]:
@@ -183,7 +177,7 @@ class Finding:
         return replace(
             self,
             status=Status.FAIL,
-            rows=self._marked(status=Status.FAIL, message=message, decided_by=(over.row,), text=plain),
+            rows=self._marked(status=Status.FAIL, message=message, decided_by=rows_of_parts([over]), text=plain),
             reasons=(message,),
             plain=plain,
             lapsed=True,

@@ -209,10 +209,10 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     again = {row.key for row in rows if row.asked > 1}
     days = {row.key: row.on for row in rows}
     repeats = sorted({row.repeat for row in rows if not judge.kind.preparation or not row.repeat})
-    plans = run.known_plans(judge, dataset, pairs)
+    plans = run.interviews.known_plans(judge, dataset, pairs)
     found: dict[Pair, list[_Recorded]] = {}
     for repeat in repeats:
-        for judgment in run.seen(judge, dataset, pairs, (condition, repeat), plans):
+        for judgment in run.interviews.seen(judge, dataset, pairs, (condition, repeat), plans):
             key = judgment.pair.id, repeat
             said = INVALID if key in again else answer_of(judgment)
             found.setdefault(judgment.pair, []).append(_Recorded(said, days.get(key, ""), judgment))

@@ -1,4 +1,4 @@
-"""Checks: every kind in a file of its own, behind one Protocol. `judgefixtures.material.kinds` is the list of them.
+"""Checks: every kind in a file of its own, behind one Protocol. `judgefixtures.material.registry` is the list of them.
 
 `protocol` has the Protocol with what goes in and comes out, `sections` what a report is made of, `phrasing` how it
 reads.
@@ -11,7 +11,6 @@ from typing import Any
 from judgefixtures.checks.accuracy import ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, AccuracyCheck
 from judgefixtures.checks.approval import DECISION, DECISIONS, EXPENSES, SWAP
 from judgefixtures.checks.candidate import SwapCheck
-from judgefixtures.checks.contrast import ContrastCheck
 from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
 from judgefixtures.checks.overview import RESULTS
@@ -21,8 +20,9 @@ from judgefixtures.checks.sections import SERVED, WARNINGS, Section, View
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.checks.standings import RANKINGS
 from judgefixtures.checks.treatment import EditCheck
+from judgefixtures.checks.two_arms import ContrastCheck
 from judgefixtures.material.contrasts import Contrast
-from judgefixtures.material.kinds import ALONE
+from judgefixtures.material.registry import ALONE
 
 __all__ = [
     "ALONE_CHECKS",

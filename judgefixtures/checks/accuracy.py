@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Judgment
-from judgefixtures.checks.phrasing import interval, limits, reach, table
+from judgefixtures.checks.phrasing import limits, reach, table
 from judgefixtures.checks.plain import with_what_decided
 from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of
 from judgefixtures.checks.sections import Section, View, read_results
@@ -19,21 +19,12 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
 from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRow, compare_side_by_side, macro_average
 from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.clusters import Totals, counted, decides
+from judgefixtures.numbers.elementary import check_alpha, check_open
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, several, signed
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Status,
-    Totals,
-    advice,
-    bare,
-    check_alpha,
-    check_open,
-    counted,
-    decides,
-    proportion,
-    several,
-    signed,
-)
+from judgefixtures.numbers.proportions import proportion
+from judgefixtures.numbers.tolerance import advice
 from judgefixtures.words.records import where_any
 
 HEADER = ("judge", "dataset", "category", "n", "right", "invalid", "accuracy", "CI", "both orders")
@@ -191,7 +182,9 @@ def decide_accuracy(measured: Accuracy, gate: GateTable) -> Decision:
     ERROR. An invalid answer is wrong, so that a PASS holds at worst.
     """
     right, invalid = measured.by_cluster
-    shown = f"accuracy {measured.correct:g}/{measured.n} = {interval(measured.accuracy)}{counted(measured.n, right)}"
+    shown = (
+        f"accuracy {measured.correct:g}/{measured.n} = {describe(measured.accuracy, bare)}{counted(measured.n, right)}"
+    )
     shown += f" ({measured.ties} ties, each half right)" if measured.ties else ""
     least = gate.min_accuracy or 0.0
     if excess := too_many_invalid(measured.invalid, measured.n, gate, invalid):
@@ -233,14 +226,14 @@ def accuracy_row(judge: str, dataset: str, measured: Accuracy) -> AccuracyRow:
 # --- the report's sections ----------------------------------------------------------------------------------
 
 
-def _rows(findings: Sequence[Finding]) -> list[AccuracyRow]:
+def _sort_by_category(findings: Sequence[Finding]) -> list[AccuracyRow]:
     return sorted(
         rows_of(findings, AccuracyRow), key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)
     )
 
 
-def _lines(report: Row, _view: View) -> list[str]:
-    shown = [row for row in ACCURACY.read(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
+def _tell_accuracy(report: Row, _view: View) -> list[str]:
+    shown = [row for row in ACCURACY.read_records(report) if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
     said = [
         f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
         for row in read_results(report)
@@ -253,7 +246,7 @@ def _macro_lines(report: Row, _view: View) -> list[str]:
     return [
         f"{row.judge} {row.dataset}: mean over {row.categories} categories {bare(row.accuracy.value)}, "
         f"{limits(row.accuracy)}"
-        for row in MACRO_ACCURACY.read(report)
+        for row in MACRO_ACCURACY.read_records(report)
         if row.accuracy.n >= SMALLEST_SHOWN_CATEGORY * row.categories  # a mean over topics of a few pairs says nothing
     ]
 
@@ -261,7 +254,7 @@ def _macro_lines(report: Row, _view: View) -> list[str]:
 def _macro_rows(findings: Sequence[Finding]) -> list[MacroRow]:
     """Return the mean accuracy over the categories of each judge and dataset that has several."""
     parts: dict[tuple[str, str], list[Estimate]] = {}
-    for row in _rows(findings):
+    for row in _sort_by_category(findings):
         if row.category != "all":
             parts.setdefault((row.judge, row.dataset), []).append(row.accuracy)
     return [
@@ -280,7 +273,7 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
 
     Of two judges a row also has their difference; of more, a line says in which categories they demonstrably differ.
     """
-    rows = SIDE_BY_SIDE.read(report)
+    rows = SIDE_BY_SIDE.read_records(report)
     lines: list[str] = []
     for dataset in dict.fromkeys(row.dataset for row in rows):
         every, *parts = [row for row in rows if row.dataset == dataset]
@@ -292,8 +285,8 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
             (
                 row.category,
                 str(row.n),
-                *(f"{bare(found.value)} [{bare(found.low)}, {bare(found.high)}]" for found in row.judges.values()),
-                *(_difference(test.difference) for test in row.tests if two),
+                *(_with_ends(found, bare) for found in row.judges.values()),
+                *(_with_ends(test.difference, signed) for test in row.tests if two),
             )
             for row in shown
         ]
@@ -311,8 +304,8 @@ def _side_by_side_lines(report: Row, _view: View) -> list[str]:
     return lines
 
 
-def _difference(found: Estimate) -> str:
-    return f"{signed(found.value)} [{bare(found.low)}, {bare(found.high)}]"
+def _with_ends(found: Estimate, number: Callable[[float], str]) -> str:
+    return f"{number(found.value)} [{bare(found.low)}, {bare(found.high)}]"
 
 
 def _test_line(test: PairedTest) -> str:
@@ -337,7 +330,7 @@ def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:
     )
 
 
-ACCURACY = Section("accuracy", AccuracyRow, _rows, _lines, title=TITLE)
+ACCURACY = Section("accuracy", AccuracyRow, _sort_by_category, _tell_accuracy, title=TITLE)
 MACRO_ACCURACY = Section("macro_accuracy", MacroRow, _macro_rows, _macro_lines, title=TITLE)
 SIDE_BY_SIDE = Section("side_by_side", SideBySideRow, _side_by_side_rows, _side_by_side_lines, title=TITLE)
 SECTIONS = (ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE)

@@ -9,11 +9,11 @@ from judgefixtures.asking.costs import money
 from judgefixtures.checks.candidate import ExpenseRow, FoundPart, PlannedPart, PriceRow, SwapRow
 from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.phrasing import table
-from judgefixtures.checks.sections import Section, View, ordered, with_holm
+from judgefixtures.checks.sections import Section, View, in_order, with_holm
 from judgefixtures.config import SwapTable
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
-from judgefixtures.numbers.statistics import Status, bare
-from judgefixtures.swap import Component, SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
+from judgefixtures.numbers.estimate import Status, bare
+from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 from judgefixtures.words.records import Record, where_any
 
 KEY = ("judge", "baseline", "dataset", "contrast", "quantity")
@@ -62,12 +62,8 @@ class DecisionRow(Record):
     look: int | None = None
 
 
-def _rows(findings: Sequence[Finding]) -> list[SwapRow]:
+def _adjust_swaps(findings: Sequence[Finding]) -> list[SwapRow]:
     return with_holm(rows_of(findings, SwapRow), KEY)
-
-
-def _expense_rows(findings: Sequence[Finding]) -> list[ExpenseRow]:
-    return ordered(rows_of(findings, ExpenseRow), KEY[:-1])
 
 
 def decide_swaps(findings: Sequence[Finding]) -> list[DecisionRow] | None:
@@ -102,7 +98,7 @@ def _decide_swap(planned: Sequence[PlannedPart], prices: Sequence[PriceRow]) -> 
         judge=planned[0].judge,
         baseline=planned[0].baseline,
         reasons=tuple(reasons),
-        components=tuple(map(_component_row, decided.components)),
+        components=tuple(ComponentRow.copied(each, each.estimate) for each in decided.components),
     )
 
 
@@ -147,13 +143,9 @@ def _price(needed: int, prices: Sequence[PriceRow]) -> list[str]:
     return [f"{needed} pairs per dataset are {calls} more calls of each judge, {cost} for both"]
 
 
-def _component_row(found: Component) -> ComponentRow:
-    return ComponentRow.copied(found, found.estimate)
-
-
 def _overall_decision(report: Row) -> DecisionRow | None:
     """Return the worst of the candidates' decisions; its reasons name the candidate where there are several."""
-    every = DECISIONS.read(report)
+    every = DECISIONS.read_records(report)
     if not every:
         return None
     worst = max(every, key=lambda decision: SEVERITY.index(SwapStatus(decision.status)))
@@ -169,9 +161,9 @@ def _overall_decision(report: Row) -> DecisionRow | None:
 # --- words ----------------------------------------------------------------------------------------------------
 
 
-def _lines(report: Row, _view: View) -> list[str]:
+def _tell_decisions(report: Row, _view: View) -> list[str]:
     """Return each candidate's decision: in words, then its components, open ones first; the decision on all last."""
-    every = DECISIONS.read(report)
+    every = DECISIONS.read_records(report)
     lines, several = [], len(every) > 1
     for own in every:
         title = f"decision on {own.judge} against {own.baseline}: {own.status}" if several else ""
@@ -189,7 +181,7 @@ def lead(decision: DecisionRow, report: Row) -> str:
 
 def unread(decision: DecisionRow, report: Row) -> str:
     """Return which judges of a swap failed their control, so that nothing can be approved; empty for none."""
-    rows = [row for row in CONTROLS.read(report) if row.status in (Status.FAIL, Status.ERROR)]
+    rows = [row for row in CONTROLS.read_records(report) if row.status in (Status.FAIL, Status.ERROR)]
     said = [
         f"{name} fails its control" if Status.FAIL in own else f"the control of {name} could not be measured"
         for name in dict.fromkeys((decision.judge, decision.baseline))
@@ -233,7 +225,7 @@ def _cut(lines: Sequence[str], most: int) -> list[str]:
 def _expense_lines(report: Row, _view: View) -> list[str]:
     """Return what a verdict costs, a table per candidate: that of the first dataset (report.json has all)."""
     first: dict[tuple[str, str], ExpenseRow] = {}
-    for row in EXPENSES.read(report):
+    for row in EXPENSES.read_records(report):
         first.setdefault((row.judge, row.baseline), row)
     lines: list[str] = []
     for (judge, baseline), row in first.items():
@@ -264,7 +256,9 @@ def _expense_cells(row: ExpenseRow) -> list[tuple[str, ...]]:
     return cells
 
 
-SWAP = Section("swap", SwapRow, _rows)
-EXPENSES = Section("expenses", ExpenseRow, _expense_rows, _expense_lines, title="what a verdict costs")
+SWAP = Section("swap", SwapRow, _adjust_swaps)
+EXPENSES = Section(
+    "expenses", ExpenseRow, in_order(ExpenseRow, *KEY[:-1]), _expense_lines, title="what a verdict costs"
+)
 DECISIONS = Section("decisions", DecisionRow, decide_swaps)
-DECISION = Section("decision", DecisionRow, lines=_lines, sums_up=_overall_decision, title=TITLE)
+DECISION = Section("decision", DecisionRow, lines=_tell_decisions, sums_up=_overall_decision, title=TITLE)

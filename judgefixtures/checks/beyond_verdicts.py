@@ -9,17 +9,18 @@ from math import log
 from typing import Any
 
 from judgefixtures.asking.kinds import kind_of
-from judgefixtures.checks.phrasing import limits, reach
+from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.checks.phrasing import reach
 from judgefixtures.checks.protocol import Answers, Case, Decision, Need
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
+from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.statistics import Estimate, GateResult, Status, bare, gate_scores, signed, worst
+from judgefixtures.numbers.tolerance import gate_scores
 from judgefixtures.providers import LOGPROBS
 
 # Pairs with which a shift can be shown to be absent: of fewer the gate errs more often (docs/statistics.md).
@@ -63,7 +64,7 @@ class Beyond:
 
 def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *, gated: bool = True) -> Beyond:
     """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
-    table, scale = case.judge.table, case.judge.table.scale if case.judge.kind.gives_scores else None
+    table, scale = case.judge.table, case.judge.kind.scale
     found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
     asked = table.logprobs and not case.judge.dropped & LOGPROBS
     log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
@@ -240,7 +241,7 @@ def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gat
         return Part("score", Status.NOT_APPLICABLE)
     shift, tolerance = found.score_shift, gate.score_tolerance
     by = f"{signed(shift.value)} points on a scale of {scale[0]:g} to {scale[1]:g}"
-    said = f"score shift {by}, {limits(shift, 'CI ')}"
+    said = f"score shift {by}, {interval_text(shift)}"
     if not gated:
         return Part("score", Status.NOT_APPLICABLE, said)
     decided, most = _gate_points(found, gate, 0.0), tolerance * (scale[1] - scale[0])

@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import ClassVar
 
 from judgefixtures.asking.costs import Cost, most_of
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
-from judgefixtures.checks.phrasing import shortened
-from judgefixtures.checks.protocol import Answers, Arms, Case, CheckDefaults, Fewest, Need, Subject, finding_of, lose
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
+from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
 from judgefixtures.checks.shift_gate import PLACES
 from judgefixtures.config import Config, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, ReportRow, Row, deciding
+from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
+from judgefixtures.numbers.clusters import score_test
+from judgefixtures.numbers.elementary import z_quantile
+from judgefixtures.numbers.estimate import Status, worst
 from judgefixtures.numbers.power import fewest, smallest_n
-from judgefixtures.numbers.statistics import Status, score_test, worst, z_quantile
 from judgefixtures.swap import Component, SwapAccuracy, SwapCell, guard_margin, guards
 from judgefixtures.swap.cells import Arms as Outcomes
 from judgefixtures.swap.cells import CellKind
@@ -32,8 +35,6 @@ from judgefixtures.swap.display import Shown, agreement, compare_car, compare_si
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
 from judgefixtures.words.records import Record, where_any
 
-EXAMPLES = 3
-SHOWN_REASON = 240
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
 
 
@@ -129,7 +130,7 @@ class PriceRow(OfJudge):
 
 
 @dataclass(frozen=True, slots=True)
-class SwapCheck(CheckDefaults):
+class SwapCheck(Check):
     """A candidate is no worse than its baseline on the same pairs: in a contrast, or (None) in accuracy.
 
     `cells` is how many contrasts on datasets the whole swap compares: the margin of a single one is planned for them.
@@ -138,7 +139,7 @@ class SwapCheck(CheckDefaults):
     contrast: Contrast | None = None
     cells: int = 1
     kind: ClassVar[str] = "swap"
-    repeats: ClassVar[int] = 1
+    repeats = 1
 
     @property
     def name(self) -> str:
@@ -203,27 +204,25 @@ class SwapCheck(CheckDefaults):
                 part, self.cells, case.config.swap, alpha=gate.alpha, baseline_flips=flips, clusters=related
             )
             lacking = (*lacking, *found)
-        shown = self._shown(ours, theirs, gate.confidence)
-        names = self._names(case)
-        differing = _differences(names, ours, theirs)
+        shown = self._compare_beside(ours, theirs, gate.confidence)
+        planned = self.plan(case.judge.name, case.judges[-1].name, case.dataset)
+        differing = _differences(planned, ours, theirs)
         status = worst(*(each.status for each in components), *([Status.INCONCLUSIVE] if lacking else []))
         reasons = (*lacking, *(each.message for each in components), *(each.message for each in shown))
         rows = (
-            *(component_row(self._quantity(each), each, **names) for each in components),
-            *(shown_row(each, **names) for each in shown),
+            *(
+                SwapRow.copied(each, each.estimate, planned, quantity=self._quantity(each), p=each.p_pass)
+                for each in components
+            ),
+            *(SwapRow.copied(each, each.estimate, planned, status=Status.NOT_APPLICABLE) for each in shown),
         )
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
         calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
-        evidence: dict[str, tuple[ReportRow, ...]] = {
-            # No more can be asked of a log: what more pairs would cost is not to be had.
-            "prices": (self._price(case),) if all(who.kind.is_asked for who in case.judges) else (),
-            "swap_parts": (replace(self._found(case, part, lacking), clusters=clusters, flips=flips),),
-        }
-        if not self.contrast:
-            evidence["rights"] = tuple(
-                rights_of(judge.name, case.dataset, arms[0], baseline=judge is case.baseline)
-                for judge, arms in zip(case.judges, (ours, theirs), strict=True)
-            )
+        rights = zip(case.judges, (ours, theirs), strict=True) if self.contrast is None else ()
+        parts = (
+            *(Part("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
+            *(Part("swap", each.status, each.message, estimate=each.estimate) for each in components),
+        )
         return finding_of(
             self,
             case,
@@ -232,41 +231,28 @@ class SwapCheck(CheckDefaults):
             diagnosis=_diagnose(self.name, status, reasons, differing, case),
             rows={
                 "swap": rows,
-                "expenses": (ExpenseRow.copied(expenses, **names, calls=Calls(**calls)),),
+                "expenses": (ExpenseRow.copied(expenses, planned, calls=Calls(**calls)),),
                 "differences": tuple(differing),
             },
-            evidence=evidence,
+            evidence={
+                # No more can be asked of a log: what more pairs would cost is not to be had.
+                "prices": (self._price(case, planned),) if all(who.kind.is_asked for who in case.judges) else (),
+                "swap_parts": (_found_part(planned, case, part, lacking, clusters, flips),),
+                "rights": tuple(
+                    rights_of(judge.name, case.dataset, arms[0], baseline=judge is case.baseline)
+                    for judge, arms in rights
+                ),
+            },
             estimate=components[0].estimate if components else None,
             alpha=gate.alpha,
-            decided_by=deciding(
-                [
-                    *(Part("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
-                    *(Part("swap", each.status, each.message, estimate=each.estimate) for each in components),
-                ],
-                status,
-            ),
+            decided_by=deciding(parts, status),
         )
 
-    def _names(self, case: Case) -> dict[str, Any]:
-        """Return what every row says of what was compared."""
-        assert case.baseline is not None
-        return {
-            "judge": case.judge.name,
-            "baseline": case.baseline.name,
-            "dataset": case.dataset,
-            "contrast": self.contrast.id if self.contrast else None,
-        }
-
-    def _found(self, case: Case, part: SwapCell | SwapAccuracy | None, lacking: Sequence[str]) -> FoundPart:
-        """Return what the decision needs of this part."""
-        return FoundPart(
-            **self._names(case),
-            family=self.family,
-            kind=self.cell_kind,
-            part=None if part is None else asdict(part),
-            lacking=tuple(lacking),
-            swap=case.config.swap.model_dump(),
-            alpha=case.config.default_gate.alpha,
+    def plan(self, judge: str, baseline: str, dataset: str) -> PlannedPart:
+        """Return the part of a swap of two judges that this is."""
+        contrast = self.contrast.id if self.contrast else None
+        return PlannedPart(
+            judge=judge, baseline=baseline, dataset=dataset, family=self.family, contrast=contrast, kind=self.cell_kind
         )
 
     def _quantity(self, component: Component) -> str:
@@ -302,7 +288,7 @@ class SwapCheck(CheckDefaults):
             return None
         return "edit" if self.contrast.x.edit else "cue" if self.contrast.x.cue_1 else "order"
 
-    def _shown(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[Shown, ...]:
+    def _compare_beside(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[Shown, ...]:
         """Return what is shown beside it and decides nothing."""
         same = agreement([j for arm in ours for j in arm], [j for arm in theirs for j in arm], confidence)
         if self.contrast is None or self.contrast.x.cue_1 is None:
@@ -311,7 +297,7 @@ class SwapCheck(CheckDefaults):
         silent, car = (compare(*both, self.contrast, confidence) for compare in (compare_silent, compare_car))
         return (*silent, *car, *same)
 
-    def _price(self, case: Case) -> PriceRow:
+    def _price(self, case: Case, planned: PlannedPart) -> PriceRow:
         """Return what another pair would cost at most, of both judges."""
         costs = [
             most_of(
@@ -320,16 +306,16 @@ class SwapCheck(CheckDefaults):
             for who in case.judges
         ]
         usd, n = sum(costs, Cost(0, 0, 0, 0.0)).usd, len(case.pairs)
-        names = {name: value for name, value in self._names(case).items() if name != "baseline"}
-        return PriceRow(**names, pairs=n, usd_a_pair=None if usd is None else usd / n)
+        return PriceRow.copied(planned, pairs=n, usd_a_pair=None if usd is None else usd / n)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of a comparison that could not be measured."""
         quantity = "accuracy"
         if self.contrast:
             quantity = "moved-to-edited" if self.contrast.x.edit else "abs-vsr"
-        found = lose(self, case, message, SwapRow(**self._names(case), quantity=quantity, message=message))
-        found = found.with_evidence(swap_parts=[self._found(case, None, [message])])
+        planned = self.plan(case.judge.name, case.judges[-1].name, case.dataset)
+        found = lose(self, case, message, SwapRow.copied(planned, quantity=quantity, message=message))
+        found = found.with_evidence(swap_parts=[_found_part(planned, case, None, [message])])
         return replace(found, alpha=case.config.default_gate.alpha)
 
 
@@ -341,14 +327,26 @@ def swap_check(subject: Subject) -> SwapCheck:
 
 def plan_part(subject: Subject) -> PlannedPart:
     """Return the part of a swap that a subject is."""
-    check = swap_check(subject)
-    return PlannedPart(
-        judge=subject.judge,
-        baseline=str(subject.baseline),
-        dataset=subject.dataset,
-        family=check.family,
-        contrast=check.contrast.id if check.contrast else None,
-        kind=check.cell_kind,
+    return swap_check(subject).plan(subject.judge, str(subject.baseline), subject.dataset)
+
+
+def _found_part(
+    planned: PlannedPart,
+    case: Case,
+    part: SwapCell | SwapAccuracy | None,
+    lacking: Sequence[str],
+    clusters: Mapping[str, str] = MappingProxyType({}),
+    flips: float | None = None,
+) -> FoundPart:
+    """Return what the decision needs of a part."""
+    return FoundPart.copied(
+        planned,
+        part=None if part is None else asdict(part),
+        lacking=tuple(lacking),
+        swap=case.config.swap.model_dump(),
+        alpha=case.config.default_gate.alpha,
+        clusters=clusters,
+        flips=flips,
     )
 
 
@@ -409,13 +407,11 @@ def difference_lines(rows: Sequence[DifferenceRow], judge: str, baseline: str) -
     return lines
 
 
-def _differences(names: Mapping[str, Any], ours: Arms, theirs: Arms) -> list[DifferenceRow]:
+def _differences(planned: PlannedPart, ours: Arms, theirs: Arms) -> list[DifferenceRow]:
     """Return the verdicts in which the judges differ."""
     return [
-        DifferenceRow(
-            judge=names["judge"],
-            baseline=names["baseline"],
-            dataset=names["dataset"],
+        DifferenceRow.copied(
+            planned,
             pair=a.pair.id,
             condition=a.condition.name,
             repeat=a.repeat,
@@ -431,13 +427,3 @@ def _differences(names: Mapping[str, Any], ours: Arms, theirs: Arms) -> list[Dif
         for a, b in zip(mine, its, strict=True)
         if a.chosen != b.chosen
     ]
-
-
-def component_row(quantity: str, component: Component, **names: Any) -> SwapRow:
-    """Return the row of one part of a swap that is decided on."""
-    return SwapRow.copied(component, component.estimate, **names, quantity=quantity, p=component.p_pass)
-
-
-def shown_row(found: Shown, **names: Any) -> SwapRow:
-    """Return the row of a quantity that is shown and decides nothing."""
-    return SwapRow.copied(found, found.estimate, **names, status=Status.NOT_APPLICABLE)

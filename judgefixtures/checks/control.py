@@ -21,7 +21,8 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.counts import leanings
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import is_right
-from judgefixtures.numbers.statistics import Status, proportion
+from judgefixtures.numbers.estimate import Status
+from judgefixtures.numbers.proportions import proportion
 from judgefixtures.words.records import unwritten
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
@@ -109,7 +110,7 @@ def control(judge: str, dataset: str, own: Sequence[Judgment], other: Sequence[J
     if proportion(right, n, CONFIDENCE, "exact").low > threshold:
         best = best_explanation(both)
         if best.pairs >= right:
-            told = sum(_told(each.pair, best) for each in own)
+            told = sum(_tells_better(each.pair, best) for each in own)
             return replace(
                 found,
                 status=Status.INCONCLUSIVE,
@@ -153,7 +154,7 @@ def _follows(chosen: int | None, side: int) -> float:
     return 0.5 if side == 0 else float((side > 0) == (chosen == 1))
 
 
-def _told(pair: Pair, by: Explanation) -> bool:
+def _tells_better(pair: Pair, by: Explanation) -> bool:
     """Tell whether a count, larger or smaller, tells the better response of a pair."""
     side = leanings(pair)[by.count] * (1 if by.larger else -1)
     return (1 if side > 0 else 2 if side < 0 else None) == pair.gold
@@ -250,7 +251,7 @@ def refused(finding: Finding, failed: Control) -> Finding:
 # --- the report's section -----------------------------------------------------------------------------------
 
 
-def _rows(findings: Sequence[Finding]) -> list[Control]:
+def _list_controls(findings: Sequence[Finding]) -> list[Control]:
     """Return each control once: all items of a judge share it, and another judge of that name has one of its own."""
     unique = {_tell_apart(row): row for row in rows_of(findings, Control)}
     return ordered((unique[key] for key in sorted(unique)), ("judge", "dataset"))
@@ -262,8 +263,8 @@ def _tell_apart(row: Control) -> str:
     return json.dumps(found.to_json(), sort_keys=True)
 
 
-def _lines(report: Row, _view: View) -> list[str]:
-    return control_lines(CONTROLS.read(report))
+def _tell_controls(report: Row, _view: View) -> list[str]:
+    return control_lines(CONTROLS.read_records(report))
 
 
 def control_lines(rows: Iterable[Control]) -> list[str]:
@@ -274,4 +275,6 @@ def control_lines(rows: Iterable[Control]) -> list[str]:
     ]
 
 
-CONTROLS = Section("controls", Control, _rows, _lines, title="control: does the judge read what it judges?")
+CONTROLS = Section(
+    "controls", Control, _list_controls, _tell_controls, title="control: does the judge read what it judges?"
+)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.phrasing import limits, share_counted, shortened
+from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, share_counted, shortened
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sensitivity import close_calls
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.checks.two_detectors import readings_text
 from judgefixtures.measures.metrics import Measurement, Moved, stance_of, unreadable
-from judgefixtures.numbers.statistics import Status, bare
-
-EXAMPLES = 3
-SHOWN_REASON = 240
+from judgefixtures.numbers.estimate import Status, bare, describe
 
 
 def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tuple[str, ...]:
@@ -50,7 +47,7 @@ def _corrected(row: ContrastRow) -> list[str]:
     lines = []
     if row.car and (corrected := row.car_corrected) and bare(row.car.value) != bare(corrected.value):
         lines.append(
-            f"  CAR {bare(row.car.value)} is {bare(corrected.value)}, {limits(corrected, 'CI ')}, corrected for the "
+            f"  CAR {bare(row.car.value)} is {describe(corrected, bare)}, corrected for the "
             "detector's measured errors and for noise flips"
         )
     if row.car and row.false_alarms:
@@ -64,7 +61,7 @@ def _examples(measured: Measurement) -> list[Moved]:
     return sorted(measured.moved, key=lambda move: (not move.follows, move.acknowledged))[:EXAMPLES]
 
 
-def _said(judgment: Judgment) -> str:
+def _name_choice(judgment: Judgment) -> str:
     return "called it a tie" if judgment.verdict.tie else f"chose {judgment.selected}"
 
 
@@ -74,7 +71,7 @@ def _example(move: Moved) -> list[str]:
     for judgment in (move.x, move.y):
         asked = "/".join(judgment.condition.labels) if judgment.condition.cue_1 else judgment.condition.name
         reason = shortened(judgment.verdict.reason, SHOWN_REASON) or "(no reason given)"
-        lines.append(f"    {asked}: {_said(judgment)} -- {reason}")
+        lines.append(f"    {asked}: {_name_choice(judgment)} -- {reason}")
         lines += _read_as(judgment)
     return lines
 

@@ -8,32 +8,21 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Choice, Judgment
-from judgefixtures.checks.contrast import need_of
-from judgefixtures.checks.phrasing import limits
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of
-from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
+from judgefixtures.checks.two_arms import need_of
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of
+from judgefixtures.findings import Finding, OfJudge, PartRow, Row, Waived, related_units, rows_of_parts
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, share_of, stuck_side
 from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.numbers.clusters import Totals, counted, decides
+from judgefixtures.numbers.elementary import check_alpha, check_open
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Status,
-    Totals,
-    advice,
-    bare,
-    check_alpha,
-    check_open,
-    counted,
-    decides,
-    describe,
-    mean_interval,
-    pairs_for_mean,
-    signed,
-)
+from judgefixtures.numbers.proportions import mean_interval
+from judgefixtures.numbers.tolerance import advice, pairs_for_mean
 from judgefixtures.words.records import where_any
 
 
@@ -60,6 +49,7 @@ class FourCellCheck(AboutContrast):
         decision = decide_four_cells(measured, len(case.pairs), gate)
         row = FourCellRow.copied(
             decision,
+            decided_by=rows_of_parts(decision.decided_by),
             judge=case.judge.name,
             dataset=case.dataset,
             contrast=self.name,
@@ -67,7 +57,6 @@ class FourCellCheck(AboutContrast):
             cue_effect=measured.cue if measured else None,
             position_effect=measured.position if measured else None,
             invalid_pairs=measured.invalid_pairs if measured else None,
-            decided_by=tuple(part.row for part in decision.decided_by),
         )
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
         told = (title, *(f"  {reason}" for reason in decision.reasons))
@@ -193,10 +182,6 @@ def smallest_n_of_cells(tolerance: float, alpha: float = 0.05) -> int:
     return fewest(lambda n: mean_interval([0.0] * n, 1 - 2 * alpha).high < tolerance)
 
 
-def _rows(findings: Sequence[Finding]) -> list[FourCellRow]:
-    return ordered(rows_of(findings, FourCellRow), ("judge", "dataset", "contrast"))
-
-
 def _largest(rows: Sequence[FourCellRow]) -> str:
     """Return what came of contrasts that pass, by the largest of them."""
     effects = [(row, row.cue_effect) for row in rows if row.cue_effect]
@@ -204,13 +189,13 @@ def _largest(rows: Sequence[FourCellRow]) -> str:
     of = f" (the largest of {len(rows)})" if len(rows) > 1 else ""
     return (
         f"PASS: {row.judge}: with the responses in both orders labels shift its verdicts no more either: "
-        f"{row.contrast} on {row.dataset} {signed(found.value)}, {limits(found, 'CI ')}, at most "
+        f"{row.contrast} on {row.dataset} {describe(found)}, at most "
         f"{bare(row.tolerance)} allowed{of}"
     )
 
 
-def _lines(report: Row, view: View) -> list[str]:
-    rows = FOUR_CELLS.read(report)
+def _tell_four_cells(report: Row, view: View) -> list[str]:
+    rows = FOUR_CELLS.read_records(report)
     passed = [] if view.verbose else [r for r in rows if r.status == Status.PASS and not r.waived and r.cue_effect]
     lines = [
         _largest([row for row in passed if row.judge == judge]) for judge in dict.fromkeys(row.judge for row in passed)
@@ -222,4 +207,5 @@ def _lines(report: Row, view: View) -> list[str]:
     return lines
 
 
-FOUR_CELLS = Section("four_cells", FourCellRow, _rows, _lines, title="cues in both orders")
+ROWS = in_order(FourCellRow, "judge", "dataset", "contrast")
+FOUR_CELLS = Section("four_cells", FourCellRow, ROWS, _tell_four_cells, title="cues in both orders")

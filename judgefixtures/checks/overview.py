@@ -11,8 +11,8 @@ from judgefixtures.checks.four_cells import FOUR_CELLS
 from judgefixtures.checks.sections import ResultRow, Section, View, ordered, read_results
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.findings import Finding, Row
-from judgefixtures.numbers.statistics import SEVERITY, Status, several
+from judgefixtures.findings import Finding, Row, rows_of_parts
+from judgefixtures.numbers.estimate import SEVERITY, Status, several
 from judgefixtures.providers import PROVIDERS, record_of
 
 KEY = ("judge", "baseline", "dataset", "name")
@@ -37,15 +37,15 @@ MISSING = "ERROR: not all that was to run came to a result, and what is not meas
 ANSWERED_FOR = "what did not pass is waived: somebody answers for it"
 
 
-def _rows(findings: Sequence[Finding]) -> list[ResultRow]:
+def _sum_up_findings(findings: Sequence[Finding]) -> list[ResultRow]:
     """Return what each item found, in a sentence."""
     rows = (
         ResultRow.copied(
             each,
             waived=each.waived is not None,
+            decided_by=rows_of_parts(each.decided_by),
             text=each.plain,
             message="; ".join(each.reasons),
-            decided_by=tuple(part.row for part in each.decided_by),
         )
         for each in findings
     )
@@ -60,13 +60,13 @@ def kind_of(name: str, identity: Row) -> Literal["simulated", "imported", "asked
     return "simulated" if str(identity.get("model") or name).startswith("simulated-") else "asked"
 
 
-def _lines(report: Row, _view: View) -> list[str]:
+def _tell_overview(report: Row, _view: View) -> list[str]:
     return [*headlines(report), *(f"  {line}" for line in ended(report)), *source(report)]
 
 
 def headlines(report: Row) -> list[str]:
     """Return what came of each candidate and of each judge, a sentence each."""
-    decided = [f"{decision.status}: {lead(decision, report)}" for decision in DECISIONS.read(report)]
+    decided = [f"{decision.status}: {lead(decision, report)}" for decision in DECISIONS.read_records(report)]
     return [*opening(report), *decided, *gates(report)]
 
 
@@ -95,7 +95,7 @@ def gates(report: Row) -> list[str]:
     """Return what came of each judge by itself, a sentence each."""
     rows = [row for row in read_results(report) if row.baseline is None]
     close: dict[str, list[float]] = {}
-    for row in CONTRASTS.read(report):
+    for row in CONTRASTS.read_records(report):
         if row.sentences and row.movable:
             close.setdefault(row.judge, []).append(row.movable.value)
     # A PASS leaves open what hardly any pair was a close call for.
@@ -112,8 +112,8 @@ def gates(report: Row) -> list[str]:
 
 def others(report: Row) -> list[ResultRow]:
     """Return what checks found that have no row of a contrast or of four cells: of accuracy, of plans."""
-    known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read(report)}
-    known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read(report)}
+    known = {(row.judge, row.dataset, row.contrast) for row in CONTRASTS.read_records(report)}
+    known |= {(row.judge, row.dataset, row.contrast) for row in FOUR_CELLS.read_records(report)}
     return [
         row for row in read_results(report) if row.baseline is None and (row.judge, row.dataset, row.name) not in known
     ]
@@ -164,4 +164,4 @@ def _from(days: Row, asked: int) -> str:
     return f"replayed from {recordings}; nobody was asked in this run"
 
 
-RESULTS = Section("results", ResultRow, _rows, _lines)
+RESULTS = Section("results", ResultRow, _sum_up_findings, _tell_overview)

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from judgefixtures.numbers.statistics import Estimate, bare
+from judgefixtures.numbers.estimate import Estimate, bare, interval_text, level_text
 from judgefixtures.words.texts import one_line
 
-
-class Interval(Protocol):
-    """Anything with two ends, at a confidence."""
-
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def confidence(self) -> float: ...
+EXAMPLES = 3  # that a diagnosis shows
+SHOWN_REASON = 240  # characters of a reason that is shown
 
 
-def interval(estimate: Estimate) -> str:
-    """Return a share with its interval.
-
-    >>> from judgefixtures.numbers.statistics import proportion
-    >>> interval(proportion(90, 100))
-    '.90, 90% CI [.840, .939]'
-    """
-    return f"{bare(estimate.value)}, {limits(estimate, 'CI ')}"
+def limits(found: Estimate | None) -> str:
+    """Return the interval of an estimate as a cell of a table has it, a hyphen where there is none."""
+    return f"{level_text(found.confidence)} [{bare(found.low, 3)}, {bare(found.high, 3)}]" if found else "-"
 
 
-def limits(found: Interval | None, name: str = "") -> str:
-    """Return the interval of an estimate, a hyphen where there is none."""
-    if not found:
-        return "-"
-    return f"{100 * found.confidence:.10g}% {name}[{bare(found.low, 3)}, {bare(found.high, 3)}]"
-
-
-def reach(found: Interval) -> str:
+def reach(found: Estimate) -> str:
     """Return an interval as a sentence has it.
 
     >>> from judgefixtures.numbers.statistics import proportion
     >>> reach(proportion(90, 100))
     '90% CI .840 to .939'
     """
-    return f"{100 * found.confidence:.10g}% CI {bare(found.low, 3)} to {bare(found.high, 3)}"
+    return interval_text(found, "{} to {}")
 
 
 def share_counted(found: Estimate) -> str:

@@ -9,17 +9,15 @@ from typing import ClassVar
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import smallest_n_of_accuracy
-from judgefixtures.checks.phrasing import interval, shortened
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Alone, Answers, Case, Decision, Need, decided, gate_of, lose
-from judgefixtures.checks.sections import Section, View, ordered
+from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge, Row, rows_of
+from judgefixtures.findings import Finding, OfJudge, Row
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import LEAKS, Plan, Tally, tally
-from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
-
-EXAMPLES = 3
-SHOWN_REASON = 240
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe
+from judgefixtures.numbers.proportions import proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +103,7 @@ def decide_plans(counted: Tally, made: bool, gate: GateTable) -> tuple[Decision,
         status = Status.FAIL
     faults = "".join(f", {fault} {count}" for fault, count in counted.faults.items())
     reason = (
-        f"degenerate plans {counted.fallback}/{counted.n} = {interval(share)}{faults}, "
+        f"degenerate plans {counted.fallback}/{counted.n} = {describe(share, bare)}{faults}, "
         f"max_degenerate {bare(gate.max_degenerate)}: {status}"
     )
     return Decision.of(status, gate.max_degenerate, reason, part="plans"), share
@@ -133,16 +131,12 @@ def diagnose_plans(
     return tuple(lines)
 
 
-def _rows(findings: Sequence[Finding]) -> list[PlansRow]:
-    return ordered(rows_of(findings, PlansRow), ("judge", "dataset"))
-
-
-def _lines(report: Row, _view: View) -> list[str]:
+def _tell_plans(report: Row, _view: View) -> list[str]:
     lines: list[str] = []
-    for row in PLANS.read(report):
+    for row in PLANS.read_records(report):
         lines += ["", f"plans of {row.judge} on {row.dataset}: {row.status}: {row.message}"]
     return lines
 
 
-PLANS = Section("plans", PlansRow, _rows, _lines, title="plans")
+PLANS = Section("plans", PlansRow, in_order(PlansRow, "judge", "dataset"), _tell_plans, title="plans")
 SECTIONS = (PLANS,)

@@ -6,9 +6,10 @@ nobody itself, and knows neither pytest nor recordings. docs/contributing.md say
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment, Planned
@@ -17,8 +18,9 @@ from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.detectors import Detections
+from judgefixtures.numbers.clusters import FEWEST_CLUSTERS
+from judgefixtures.numbers.estimate import Status, several
 from judgefixtures.numbers.power import Design
-from judgefixtures.numbers.statistics import FEWEST_CLUSTERS, Status, several
 from judgefixtures.words.commands import quoted
 
 Arms = Sequence[Sequence[Judgment]]
@@ -105,108 +107,75 @@ class Fewest:
     equal: int
 
 
-class Check(Protocol):
-    """One kind of check, applied to one thing."""
+class Check(ABC):
+    """One kind of check, applied to one thing; it overrides what is otherwise with it."""
 
     kind: ClassVar[str]
+    contrast: Contrast | None  # that it is about, where it is about one
+    repeats: int  # how often it asks each of its arms
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What is checked, as in ids and reports: `recency-new-old`, `accuracy`, `plan`."""
 
     @property
+    @abstractmethod
     def family(self) -> str:
         """The table [gate.FAMILY] that it is held to."""
 
     @property
-    def contrast(self) -> Contrast | None:
-        """The contrast that it is about, where it is about one."""
-
-    @property
+    @abstractmethod
     def arms(self) -> tuple[Arm, ...]:
         """What it asks every judge of its case, about all pairs."""
 
     @property
     def is_read(self) -> bool:
         """Whether a detector that is a model reads the reasons of its first two arms."""
+        return False
 
-    @property
-    def repeats(self) -> int:
-        """How often it asks each of its arms."""
-
-    def repeated(self, times: int) -> Self:
+    def repeated(self, times: int) -> Self:  # noqa: ARG002
         """Return the check with so many repeats of its arms, where they tell it anything."""
+        return self
 
-    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
         """Whether a marked test has an item of it for a judge of these pairs."""
+        return True
 
-    def excuse(self, case: Case) -> str:
+    def excuse(self, case: Case) -> str:  # noqa: ARG002
         """Return why there is nothing to check, empty where there is."""
+        return ""
 
-    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
+    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
         """Return the arms that should not matter to a judge and are looked at beside, where they are recorded."""
+        return ()
 
-    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
+    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return what it needs to be able to PASS, with the best of answers; None where nothing can keep it from it."""
+        return None
 
-    def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design | None:
+    def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design | None:  # noqa: ARG002
         """Return its row in the preflight's table of what can be shown; None where it has none."""
+        return None
 
+    @abstractmethod
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return what it finds in the answers of its case's judges."""
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
-
-
-class CheckDefaults:
-    """What a check does that says nothing else: a kind of check overrides what is otherwise with it."""
-
-    kind: ClassVar[str]
-
-    @property
-    def is_read(self) -> bool:
-        """No model reads its reasons."""
-        return False
-
-    def repeated(self, times: int) -> Self:  # noqa: ARG002
-        """Return the check as it is: repeats tell it nothing."""
-        return self
-
-    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
-        """It has an item for every judge."""
-        return True
-
-    def excuse(self, case: Case) -> str:  # noqa: ARG002
-        """Nothing excuses from it."""
-        return ""
-
-    def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:  # noqa: ARG002
-        """It looks at nothing beside what it asks."""
-        return ()
-
-    def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
-        """Any number of pairs can pass."""
-        return None
-
-    def design(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Design | None:  # noqa: ARG002
-        """It has no row in the table."""
-        return None
-
-    def lost(self: Check, case: Case, message: str) -> Finding:
-        """Return the ERROR of what could not be measured, without a row."""
         return lose(self, case, message)
 
 
-class Alone(CheckDefaults):
+class Alone(Check):
     """What the checks of one judge have in common that are about no contrast."""
 
-    contrast: ClassVar[None] = None
-    repeats: ClassVar[int] = 1
+    contrast = None
+    repeats = 1
 
 
 @dataclass(frozen=True, slots=True)
-class AboutContrast(CheckDefaults):
+class AboutContrast(Check):
     """What the checks of a contrast of one judge have in common: its names, and what excuses from it."""
 
     contrast: Contrast

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.phrasing import shortened
-from judgefixtures.checks.shift_row import ContrastRow, QuoteRow
+from judgefixtures.checks.columns import ContrastRow, QuoteRow
+from judgefixtures.checks.phrasing import EXAMPLES, shortened
 from judgefixtures.measures.metrics import contradicts
 
-EXAMPLES = 3
 SHOWN_QUOTE = 200
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from judgefixtures.findings import Finding, PartRow, Row, evidence_of
+from judgefixtures.findings import Finding, PartRow, ReportRow, Row, evidence_of, rows_of
+from judgefixtures.measures.answered_by import ServedRow, sum_up_served, warn_of_changes
 from judgefixtures.measures.rows import ServedIn
-from judgefixtures.measures.served import ServedRow, sum_up_served, warn_of_changes
-from judgefixtures.numbers.statistics import holm
+from judgefixtures.numbers.proportions import holm
 from judgefixtures.words.records import Record, as_json, where_any
 
 R = TypeVar("R", bound=Record)
+K = TypeVar("K", bound=ReportRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,6 @@ class View:
 
     alpha: float = 0.05
     verbose: bool = False
-
-
-def _nothing(_report: Row, _view: View) -> list[str]:
-    return []
-
-
-def _no_alerts(_report: Row) -> list[str]:
-    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +38,8 @@ class Section(Generic[R]):
     key: str
     record: type[R] | None = None
     rows: Callable[[Sequence[Finding]], Sequence[R | str] | None] | None = None
-    lines: Callable[[Row, View], list[str]] = _nothing
-    alerts: Callable[[Row], list[str]] = _no_alerts
+    lines: Callable[[Row, View], list[str]] = lambda _report, _view: []
+    alerts: Callable[[Row], list[str]] = lambda _report: []
     sums_up: Callable[[Row], R | None] | None = None
     title: str = ""
     listed: bool = False
@@ -57,7 +50,7 @@ class Section(Generic[R]):
             return as_json(self.sums_up(report))
         return None if self.rows is None else as_json(self.rows(findings))
 
-    def read(self, report: Row) -> tuple[R, ...]:
+    def read_records(self, report: Row) -> tuple[R, ...]:
         """Return the records of a report that is plain JSON; none where it lacks the key."""
         assert self.record is not None
         return tuple(self.record.from_json(row) for row in report.get(self.key) or ())
@@ -89,6 +82,11 @@ def read_results(report: Row) -> tuple[ResultRow, ...]:
 def ordered(rows: Iterable[R], key: Sequence[str]) -> list[R]:
     """Return rows sorted by some of their fields."""
     return sorted(rows, key=lambda row: tuple(str(getattr(row, name) or "") for name in key))
+
+
+def in_order(kind: type[K], *key: str) -> Callable[[Sequence[Finding]], list[K]]:
+    """Return the `rows` of a section that has all of a kind that there are, sorted by some of their fields."""
+    return lambda findings: ordered(rows_of(findings, kind), key)
 
 
 CONTRAST_KEY = ("judge", "dataset", "family", "contrast")

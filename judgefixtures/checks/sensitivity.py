@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import share_counted
 from judgefixtures.checks.protocol import Answers, Case
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.findings import OfJudge
 from judgefixtures.measures.metrics import closeness, movable
-from judgefixtures.numbers.statistics import Estimate
+from judgefixtures.numbers.estimate import Estimate
 
 FEW = 0.10  # of the pairs: with fewer movable ones a PASS says little about close calls
 HOW = 'pytest -k "placebo or repeat" --judge-repeats 2'

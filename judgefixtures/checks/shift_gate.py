@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from judgefixtures.asking.questions import Choice
-from judgefixtures.checks.phrasing import interval
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.two_detectors import AtWorst, Decided, of_both, of_unread
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Part
 from judgefixtures.measures.metrics import STUCK, Measurement
 from judgefixtures.measures.validity import too_many_invalid
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Status,
-    bare,
-    counted,
-    decides,
-    describe,
-    gate_admission,
-    gate_shift,
-    mirrored,
-    paired_difference,
-    signed,
-    worst,
-)
+from judgefixtures.numbers.clusters import counted, decides, mirrored
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, signed, worst
+from judgefixtures.numbers.proportions import paired_difference
+from judgefixtures.numbers.tolerance import gate_admission, gate_shift
 
 # Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01
@@ -163,7 +152,7 @@ def _decide_car(measured: Measurement, gate: GateTable) -> Decided:
     shift = related.shift if measured.n10 > measured.n01 else mirrored(related.shift)
     totals = (shift, related.admitted) if shift and shift.related and related.admitted else None
     admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals)
-    text = f"CAR {measured.acknowledged}/{measured.followed} = {interval(measured.car)}"
+    text = f"CAR {measured.acknowledged}/{measured.followed} = {describe(measured.car, bare)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
         text += f" (noise flips admit nothing: at most about {bare(ceiling)} was possible)"

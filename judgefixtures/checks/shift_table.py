@@ -6,16 +6,16 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from judgefixtures.checks.beyond_verdicts import beyond_lines
+from judgefixtures.checks.columns import ContrastRow, FloorRow
 from judgefixtures.checks.phrasing import limits, share_counted, table
 from judgefixtures.checks.plain import status_in
 from judgefixtures.checks.reasons import contradicted_lines
 from judgefixtures.checks.sections import Section, View, with_holm
 from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_movable
-from judgefixtures.checks.shift_row import ContrastRow, FloorRow
 from judgefixtures.checks.two_detectors import readings_lines
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.numbers.statistics import Estimate, Status, bare, several, signed
+from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, several, signed
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
@@ -28,7 +28,7 @@ LEGEND_CAR = "CAR, cue acknowledgment rate: of the verdicts that went to the fav
 ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
 
-def _rows(findings: Sequence[Finding]) -> list[ContrastRow]:
+def _complete_rows(findings: Sequence[Finding]) -> list[ContrastRow]:
     rows = with_holm(rows_of(findings, ContrastRow))
     return _with_floors(with_movable(rows, evidence_of(findings, Indifferent)))
 
@@ -46,9 +46,9 @@ def _with_floors(rows: Sequence[ContrastRow]) -> list[ContrastRow]:
     return [replace(row, floor=floors[row.judge, row.dataset]) for row in rows]
 
 
-def _lines(report: Row, view: View) -> list[str]:
+def _tell_contrasts(report: Row, view: View) -> list[str]:
     """Return a line per contrast, the noise they stand beside, what survives Holm, what is waived and what is open."""
-    rows = CONTRASTS.read(report)
+    rows = CONTRASTS.read_records(report)
     text: list[str] = []
     if rows:
         groups = [[row] for row in rows] if view.verbose else fold(rows)
@@ -116,7 +116,7 @@ def _unsteady(report: Row) -> list[str]:
         f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} verdicts change when "
         f"the same question is asked again, more than the tolerance of {bare(row.tolerance)}: no gate can be tighter "
         "than that."
-        for row in CONTRASTS.read(report)
+        for row in CONTRASTS.read_records(report)
         if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
     ]
     return [*found, ""] if found else []
@@ -127,15 +127,11 @@ def _floors(rows: Sequence[ContrastRow]) -> list[str]:
     lines = []
     for (judge, dataset), floor in {(row.judge, row.dataset): row.floor or FloorRow() for row in rows}.items():
         flips, placebo = floor.repeat_flip_rate, floor.placebo_vsr
-        parts = [f"flips between repeats {bare(flips.value)}, {limits(flips, 'CI ')}"] if flips else []
-        parts += [f"placebo VSR {_shift(placebo)}"] if placebo else []
+        parts = [f"flips between repeats {describe(flips, bare)}"] if flips else []
+        parts += [f"placebo VSR {describe(placebo)}"] if placebo else []
         if parts:
             lines.append(f"noise floor of {judge} on {dataset}: {'; '.join(parts)}")
     return lines
-
-
-def _shift(found: Estimate) -> str:
-    return f"{signed(found.value)}, {limits(found, 'CI ')}"
 
 
 def legend(rows: Sequence[ContrastRow]) -> list[str]:
@@ -163,8 +159,8 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
 def _preferences(rows: Sequence[ContrastRow], view: View) -> list[str]:
     """Say how far a judge prefers what stands first, where both orders were asked: a PASS says it already."""
     return [
-        f"position preference of {row.judge} on {row.dataset}: first chosen {_shift(found.first)} more often than "
-        f"half; the same response in both orders {bare(found.consistency.value)}, {limits(found.consistency, 'CI ')}"
+        f"position preference of {row.judge} on {row.dataset}: first chosen {describe(found.first)} more often than "
+        f"half; the same response in both orders {describe(found.consistency, bare)}"
         for row in rows
         if (found := row.position) and (view.verbose or row.status != Status.PASS)
     ]
@@ -174,7 +170,7 @@ def _corrections(rows: Sequence[ContrastRow], view: View) -> list[str]:
     """Say what CAR is without the detector's measured errors, per contrast: beside the table's, never in its place."""
     return [
         f"CAR of {row.judge} on {row.dataset} in {row.contrast}: {bare(car.value)}, corrected for the detector's "
-        f"measured errors and noise flips {bare(corrected.value)}, {limits(corrected, 'CI ')}"
+        f"measured errors and noise flips {describe(corrected, bare)}"
         for row in rows
         if (car := row.car) and (corrected := row.car_corrected) and row.family != PLACEBO
         if view.verbose or bare(car.value) != bare(corrected.value)
@@ -190,7 +186,7 @@ def _alarms(rows: Sequence[ContrastRow], view: View) -> list[str]:
             worst_of[key] = max(worst_of.get(key, alarms), alarms, key=lambda each: each.value)
     return [
         f"false alarms of the detector in cue-free reasons of {judge} on {dataset}: {family} cited in "
-        f"{share_counted(alarms)}, {limits(alarms, 'CI ')}"
+        f"{share_counted(alarms)}, {interval_text(alarms)}"
         for (judge, dataset, family), alarms in worst_of.items()
     ]
 
@@ -219,4 +215,4 @@ def _flips(row: ContrastRow) -> int:
     return round(row.flip_rate.value * row.flip_rate.n) if row.flip_rate else 0
 
 
-CONTRASTS = Section("contrasts", ContrastRow, _rows, _lines, _unsteady, title=TITLE)
+CONTRASTS = Section("contrasts", ContrastRow, _complete_rows, _tell_contrasts, _unsteady, title=TITLE)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from judgefixtures.checks.sections import Section, View
 from judgefixtures.findings import Finding, OfJudge, Row, evidence_of
-from judgefixtures.numbers.statistics import Estimate
+from judgefixtures.numbers.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class RankingRow(OfJudge):
     message: str = ""
 
 
-def _rows(findings: Sequence[Finding]) -> list[RankingRow]:
+def _rank_labels(findings: Sequence[Finding]) -> list[RankingRow]:
     """Return the estimated order of the provenance labels, where all contrasts of a judge and dataset ran."""
     found: dict[tuple[str, str], dict[tuple[str, ...], Mapping[str, float]]] = {}
     for each in evidence_of(findings, Shifts):
@@ -62,9 +62,9 @@ def _rows(findings: Sequence[Finding]) -> list[RankingRow]:
     return rankings
 
 
-def _lines(report: Row, view: View) -> list[str]:
+def _tell_rankings(report: Row, view: View) -> list[str]:
     lines: list[str] = []
-    for ranking in RANKINGS.read(report):
+    for ranking in RANKINGS.read_records(report):
         said = ranking.message
         if not ranking.certified and not view.verbose:
             order = said.partition(":")[0]
@@ -74,4 +74,4 @@ def _lines(report: Row, view: View) -> list[str]:
     return lines
 
 
-RANKINGS = Section("rankings", RankingRow, _rows, _lines, title="ranking of the labels")
+RANKINGS = Section("rankings", RankingRow, _rank_labels, _tell_rankings, title="ranking of the labels")

@@ -6,22 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgefixtures.checks.beyond_verdicts import beyond
-from judgefixtures.checks.contrast import ContrastCheck, find_shift
 from judgefixtures.checks.protocol import Answers, Case, Decision, gate_of
 from judgefixtures.checks.shift_gate import invalid_note, invalid_reason, stuck_reason
+from judgefixtures.checks.two_arms import ContrastCheck, find_shift
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding, Part
 from judgefixtures.measures.metrics import Measurement, measure
-from judgefixtures.numbers.statistics import (
-    Status,
-    advice,
-    bare,
-    counted,
-    describe,
-    gate_non_inferiority,
-    mirrored,
-    paired_difference,
-)
+from judgefixtures.numbers.clusters import counted, mirrored
+from judgefixtures.numbers.estimate import Status, bare, describe
+from judgefixtures.numbers.proportions import paired_difference
+from judgefixtures.numbers.tolerance import advice, gate_non_inferiority
 
 
 @dataclass(frozen=True, slots=True)

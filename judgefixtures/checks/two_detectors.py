@@ -8,14 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.phrasing import limits
+from judgefixtures.checks.columns import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.checks.protocol import Unread
-from judgefixtures.checks.shift_row import ContrastRow, DetectorRow, ShareRange
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import Outcome
 from judgefixtures.measures.detectors import ANSWERS, Detections, has_reason
-from judgefixtures.measures.metrics import Measurement, acknowledged, by_cluster, measure, share_of, unreadable
-from judgefixtures.numbers.statistics import Estimate, Status, bare, proportion
+from judgefixtures.measures.metrics import (
+    Measurement,
+    acknowledged,
+    by_cluster,
+    estimate_share,
+    measure,
+    share_of,
+    unreadable,
+)
+from judgefixtures.numbers.estimate import Estimate, Status, bare, interval_text
 from judgefixtures.reading.acknowledgment import Acknowledgment
 
 Decided = tuple[Status, str]
@@ -139,18 +146,13 @@ def detector_row(
     ]
     counts = Counter((ours, theirs) for _, ours, theirs in known)
     same = [(judgment, ours == theirs) for judgment, ours, theirs in known]
-    agreement = None
-    if same:
-        agreeing = sum(each for _, each in same)
-        agreement = proportion(agreeing, len(same), offline.confidence, totals=by_cluster(told)(same))
-    return DetectorRow(
+    return DetectorRow.copied(
+        model,
+        detections,
         judge=detections.detector,
-        car=model.car,
-        car_all=model.car_all,
-        identity=detections.identity,
         car_range=None if lacks else _range(offline.car, model.car),
         car_all_range=None if lacks else _range(offline.car_all, model.car_all),
-        agreement=agreement,
+        agreement=estimate_share(same, by_cluster(told), offline.confidence),
         answers={ours: {theirs: counts[ours, theirs] for theirs in ANSWERS} for ours in ANSWERS},
         invalid=detections.unread,
     )
@@ -199,11 +201,11 @@ def readings_text(found: DetectorRow) -> str:
     parts = []
     if car:
         first, last = car.values
-        parts.append(f"CAR {bare(first)} to {bare(last)}, {limits(car, 'CI ')} by either")
+        parts.append(f"CAR {bare(first)} to {bare(last)}, {interval_text(car)} by either")
     if agreement:
         parts.append(
             f"{found.judge} and the offline detector say the same of {bare(agreement.value)} of "
-            f"{agreement.n} reasons, {limits(agreement, 'CI ')}"
+            f"{agreement.n} reasons, {interval_text(agreement)}"
         )
     if found.invalid:
         parts.append(

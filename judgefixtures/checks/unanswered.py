@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.candidate import FoundPart
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.protocol import Case, Check, gate_of
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.findings import Finding, evidence_of, rows_of
 from judgefixtures.measures.metrics import false_alarms
-from judgefixtures.numbers.statistics import Status
+from judgefixtures.numbers.estimate import Status
 
 
 def unanswered(check: Check, case: Case, why: str, cue_free: Sequence[Judgment]) -> Finding:

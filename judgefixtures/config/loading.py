@@ -14,8 +14,8 @@ from judgefixtures.config.places import Place, check_names, read_toml, validated
 from judgefixtures.config.run_tables import SWAP_FAMILIES, DatasetTable, GateTable, Table, TermsTable, WholeTable
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
-from judgefixtures.material.kinds import ALONE
 from judgefixtures.material.prompts import LAYOUTS
+from judgefixtures.material.registry import ALONE
 from judgefixtures.providers.tables import PLAN_KEYS, JudgeTable, plan_keys
 from judgefixtures.reading.stance import as_read
 from judgefixtures.sources.sample import check

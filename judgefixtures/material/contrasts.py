@@ -161,8 +161,8 @@ def _check_names(name: str, own: tuple[Contrast, ...], families: Families) -> No
     Two conditions of one name would answer for each other, and each recording would delete the other's.
     """
     owners: dict[str, list[str]] = {}
-    for owner, condition in _named(families):
-        owners.setdefault(condition, []).append(owner)
+    for owner, each in _owned(families):
+        owners.setdefault(each.name, []).append(owner)
     for condition in (cell.name for contrast in own for cell, _ in contrast.cells):
         if len(condition) > LONGEST_CONDITION:
             raise JudgeFixturesError(
@@ -191,11 +191,6 @@ def conditions(families: Families = FAMILIES) -> dict[str, Condition]:
     '21'
     """
     return {each.name: each for _, each in _owned(families)}
-
-
-def _named(families: Families) -> Iterator[tuple[str, str]]:
-    """Return whose conditions there are and what they are called, each in both orders."""
-    return ((owner, condition.name) for owner, condition in _owned(families))
 
 
 def _owned(families: Families) -> Iterator[tuple[str, Condition]]:

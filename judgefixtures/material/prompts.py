@@ -219,10 +219,10 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
     for other, layout in LAYOUTS.items():
         its = set(layout.texts) - wanted
         # Where a template for pairs has all that it needs, {response} is text of its own.
-        if other != mode and found & its and (mode == "pointwise" or not wanted <= found):
+        if other != mode and found & its and (not own.shows_both or not wanted <= found):
             held = " ".join(f"{{{name}}}" for name in layout.texts if name in found & its)
             raise _of_another_mode(f"{path} ({held})", mode, other)
-    if mode == "pointwise" and (left := found - {*own.texts, *own.cues, *own.optional}):
+    if not own.shows_both and (left := found - {*own.texts, *own.cues, *own.optional}):
         raise JudgeFixturesError(
             f"the template {path} has {{{min(left)}}}, a slot of templates for pairs, which would "
             "be sent as it stands: remove it, or write {cue}."

@@ -15,6 +15,7 @@ from judgefixtures.material.contrasts import Outcome
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import clusters_of
 from judgefixtures.measures.metrics import each_way, share_of
+from judgefixtures.numbers.estimate import Estimate
 from judgefixtures.numbers.odds import (
     Bounds,
     Shift,
@@ -25,7 +26,6 @@ from judgefixtures.numbers.odds import (
     shift,
     untold,
 )
-from judgefixtures.numbers.statistics import Estimate
 from judgefixtures.reading.probabilities import Probability
 
 Arm = Sequence[Judgment]

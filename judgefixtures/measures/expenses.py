@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 from judgefixtures.asking.costs import price_of
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.config import JudgeTable
-from judgefixtures.numbers.statistics import Estimate
+from judgefixtures.numbers.estimate import Estimate
 from judgefixtures.providers import Usage
 
 Arms = Sequence[Sequence[Judgment]]

@@ -7,7 +7,7 @@ with the two tables that they could at worst have led to. A tie, where it counts
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,15 +17,9 @@ from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import clusters_of
 from judgefixtures.measures.detectors import has_reason
 from judgefixtures.numbers.admission import OFFLINE, Accuracy, Flip, corrected_admission
-from judgefixtures.numbers.statistics import (
-    Estimate,
-    Totals,
-    mcnemar_exact,
-    paired_difference,
-    parted,
-    proportion,
-    totals,
-)
+from judgefixtures.numbers.clusters import Totals, parted, totals
+from judgefixtures.numbers.estimate import Estimate
+from judgefixtures.numbers.proportions import mcnemar_exact, paired_difference, proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment, Detector, acknowledgment, explained
 from judgefixtures.reading.contradictions import contradiction
 from judgefixtures.reading.language import is_english
@@ -34,6 +28,8 @@ from judgefixtures.reading.stance import Stance, lexicon_of
 
 # Judgments with a score each -> these scores by cluster, None where counts of them say as much.
 ByCluster = Callable[[Iterable[tuple[Judgment, float]]], Totals | None]
+
+Scored = Sequence[tuple[Judgment, float]]
 
 # What a judgment's reason acknowledges of the cues of its prompt, by whichever detector.
 Said = Callable[[Judgment], Acknowledgment]
@@ -135,7 +131,7 @@ class Measurement:
 
 def acknowledged(judgment: Judgment, text: str | None = None, detector: Detector = acknowledgment) -> Acknowledgment:
     """Return how a judgment's reason, or another text of it, refers to the cues of its own prompt."""
-    shown, terms = _shown(judgment)
+    shown, terms = _render_cues(judgment)
     # A detector that knows no terms is asked about them only where there are some.
     own: dict[str, Any] = {"terms": terms} if any(terms) else {}
     return detector(
@@ -154,14 +150,14 @@ def unreadable(judgment: Judgment) -> bool:
 
 def stance_of(judgment: Judgment) -> Stance:
     """Return what the offline detector makes of a judgment's reason, with the words that decided it."""
-    shown, terms = _shown(judgment)
+    shown, terms = _render_cues(judgment)
     verdict = judgment.verdict
     return explained(
         verdict.reason, *judgment.condition.labels, sentences=shown, selected=verdict.selected_response, terms=terms
     )
 
 
-def _shown(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
+def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
     """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited."""
     kind, cues = judgment.pair.content_type, (judgment.condition.cue_1, judgment.condition.cue_2)
     one, two = (cue.render(kind, number) if cue else "" for number, cue in enumerate(cues, start=1))
@@ -180,9 +176,7 @@ def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence:
         if has_reason(judgment) and not unreadable(judgment)
     ]
     scored = [(judgment, acknowledged(judgment) == "cited") for judgment in told]
-    if not scored:
-        return None
-    return proportion(sum(hit for _, hit in scored), len(scored), confidence, totals=by_cluster(told)(scored))
+    return estimate_share(scored, by_cluster(told), confidence)
 
 
 def measure(
@@ -232,7 +226,7 @@ def measure(
         invalid_kinds=tuple(sorted(kinds.items())),
         invalid_p=mcnemar_exact(*each_way(move for _, move in spoiled), of(spoiled)),
         vsr=paired_difference(n10, n01, n, confidence, related.shift) if n else None,
-        flip_rate=_share(flipped, of, confidence),
+        flip_rate=estimate_share(flipped, of, confidence),
         mcnemar_p=mcnemar_exact(n10, n01, related.shift),
         moved=_moved(x, y, n10 - n01, outcome, said),
         stuck=stuck_side([x, y], (1, 2, 0) if outcome == "chose-first" else (0,)),
@@ -252,7 +246,9 @@ def _with_admission(
     openly = [(move.x, move.acknowledged) for move in following]
     thinking = [move for move in following if move.thought is not None]
     valid = [judgment for judgment in (*x, *y) if judgment.verdict.invalid is None]
-    told = _told([both for both in zip(x, y, strict=True) if all(j.verdict.invalid is None for j in both)], said)
+    told = _admitted_moves(
+        [both for both in zip(x, y, strict=True) if all(j.verdict.invalid is None for j in both)], said
+    )
     admitted_moves = [(a, admits) for a, _, admits in told]
     unsaid_moves = [(a, shift if admits == 0 else 0) for a, shift, admits in told]
     related = replace(measured.related, admitted=of(admitted_moves) if following else None, unadmitted=of(unsaid_moves))
@@ -263,11 +259,11 @@ def _with_admission(
     return replace(
         measured,
         related=related,
-        car=_share(openly, of, confidence),
-        car_all=_share([(judgment, said(judgment) == "cited") for judgment in valid], of, confidence),
+        car=estimate_share(openly, of, confidence),
+        car_all=estimate_share([(judgment, said(judgment) == "cited") for judgment in valid], of, confidence),
         car_corrected=_corrected(measured.moved, x, accuracies, confidence) if followed else None,
-        car_reasoning=_share([(move.x, bool(move.thought)) for move in thinking], of, confidence),
-        thought_not_said=_share(
+        car_reasoning=estimate_share([(move.x, bool(move.thought)) for move in thinking], of, confidence),
+        thought_not_said=estimate_share(
             [(move.x, bool(move.thought) and not move.acknowledged) for move in thinking], of, confidence
         ),
         silent_shift_rate=proportion(followed - admitted, n, confidence, "exact", silently) if n else None,
@@ -279,7 +275,7 @@ def _with_admission(
     )
 
 
-def _share(scored: Sequence[tuple[Judgment, bool]], of: ByCluster, confidence: float) -> Estimate | None:
+def estimate_share(scored: Sequence[tuple[Judgment, float]], of: ByCluster, confidence: float) -> Estimate | None:
     """Return the share of judgments that something is true of; None without any."""
     return proportion(sum(one for _, one in scored), len(scored), confidence, totals=of(scored)) if scored else None
 
@@ -295,13 +291,9 @@ def arm_rates(
     of = by_cluster(x, parts=True)
     shares = [(a, share_of(a, outcome), share_of(b, outcome)) for a, b in zip(x, y, strict=True)]
     known = [(a, first, second) for a, first, second in shares if first is not None and second is not None]
-    if not known:
-        return None
-
-    def rate(scored: Sequence[tuple[Judgment, float]]) -> Estimate:
-        return proportion(sum(score for _, score in scored), len(scored), confidence, totals=of(scored))
-
-    return rate([(a, first) for a, first, _ in known]), rate([(a, second) for a, _, second in known])
+    one = estimate_share([(a, first) for a, first, _ in known], of, confidence)
+    other = estimate_share([(a, second) for a, _, second in known], of, confidence)
+    return None if one is None or other is None else (one, other)
 
 
 def _corrected(
@@ -310,16 +302,21 @@ def _corrected(
     """Return CAR without the detector's errors and noise flips; None of a family for which no errors were measured."""
     if x[0].condition.cue_1 is None:
         return None
-    _, family = lexicon_of(x[0].condition.labels, *_shown(x[0]))  # as which it is read, whatever it is called
+    _, family = lexicon_of(x[0].condition.labels, *_render_cues(x[0]))  # as which it is read, whatever it is called
     accuracy = accuracies.get(family)
     if accuracy is None:
         return None
-    labels = clusters_of(judgment.pair for judgment in x)
-    of_pair = {judgment.pair.id: label for judgment, label in zip(x, labels or (), strict=bool(labels))}
+    of_pair = _labels_by_pair(x)
     flips: list[Flip] = [(move.cited, move.follows) for move in moved]
     return corrected_admission(
         flips, accuracy, confidence, [of_pair[move.x.pair.id] for move in moved] if of_pair else None
     )
+
+
+def _labels_by_pair(judgments: Sequence[Judgment]) -> dict[str, Hashable]:
+    """Return the label of each pair's cluster, by pair id; empty where no pairs are related."""
+    labels = clusters_of(judgment.pair for judgment in judgments)
+    return {judgment.pair.id: label for judgment, label in zip(judgments, labels or (), strict=bool(labels))}
 
 
 def by_cluster(judgments: Sequence[Judgment], *, parts: bool = False) -> ByCluster:
@@ -327,8 +324,7 @@ def by_cluster(judgments: Sequence[Judgment], *, parts: bool = False) -> ByClust
 
     With `parts` also where they are not, but some scores are no whole numbers: then every pair is by itself.
     """
-    labels = clusters_of(judgment.pair for judgment in judgments)
-    of_pair = {judgment.pair.id: label for judgment, label in zip(judgments, labels or (), strict=bool(labels))}
+    of_pair = _labels_by_pair(judgments)
 
     def gathered(scored: Iterable[tuple[Judgment, float]]) -> Totals | None:
         members = list(scored)
@@ -416,7 +412,7 @@ def _moved(x: Sequence[Judgment], y: Sequence[Judgment], net: float, outcome: Ou
     return tuple(found)
 
 
-def _told(complete: Sequence[tuple[Judgment, Judgment]], said: Said) -> list[tuple[Judgment, float, float]]:
+def _admitted_moves(complete: Sequence[tuple[Judgment, Judgment]], said: Said) -> list[tuple[Judgment, float, float]]:
     """Return of complete pairs with cues how far each moved and what it admits, as `Measurement.moves` has them.
 
     A pair admits its move, half a one beside a tie, where either of its reasons cites the cue. What did not move admits
@@ -534,7 +530,8 @@ def preference(own: Sequence[Judgment], other: Sequence[Judgment], confidence: f
     if not valid:
         return None
     of = by_cluster(own, parts=True)
-    scored = [(a, _preferred(a, b)) for a, b in valid]
+    # +1 where what stood first was chosen in both orders, -1 where what stood second was; halves for ties.
+    scored = [(a, SHARE[a.chosen or 0] - SHARE[b.chosen or 0]) for a, b in valid]
     shift = _mean(scored, confidence, of(scored))
     half = Estimate(shift.value / 2, shift.low / 2, shift.high / 2, confidence, len(valid))
     by_gold = []
@@ -543,10 +540,6 @@ def preference(own: Sequence[Judgment], other: Sequence[Judgment], confidence: f
         if members:
             by_gold.append((gold, sum(members) / len(members) / 2, len(members)))
     same = [(a, a.chosen == b.chosen) for a, b in valid]
-    consistent = proportion(sum(one for _, one in same), len(same), confidence, totals=of(same))
+    consistent = estimate_share(same, of, confidence)
+    assert consistent is not None
     return Preference(consistent, half, tuple(by_gold))
-
-
-def _preferred(own: Judgment, other: Judgment) -> float:
-    """Return +1 where what stood first was chosen in both orders, -1 where what stood second was; halves for ties."""
-    return SHARE[own.chosen or 0] - SHARE[other.chosen or 0]

@@ -13,7 +13,9 @@ from typing import ClassVar
 
 from judgefixtures.findings import OfJudge
 from judgefixtures.measures.metrics import each_way
-from judgefixtures.numbers.statistics import Estimate, holm, mcnemar_exact, paired_difference, parted, proportion
+from judgefixtures.numbers.clusters import parted
+from judgefixtures.numbers.estimate import Estimate
+from judgefixtures.numbers.proportions import holm, mcnemar_exact, paired_difference, proportion
 from judgefixtures.words.records import Record
 
 Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1

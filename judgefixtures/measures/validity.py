@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from judgefixtures.config import GateTable
-from judgefixtures.numbers.statistics import Totals, bare, proportion
+from judgefixtures.numbers.clusters import Totals
+from judgefixtures.numbers.estimate import bare
+from judgefixtures.numbers.proportions import proportion
 
 # Two-sided, so that the lower bound of an exact interval is one-sided at 95%, whatever `confidence` is.
 INVALID_CONFIDENCE = 0.90

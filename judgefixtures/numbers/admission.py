@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from judgefixtures.numbers.statistics import Estimate, Totals, bare, check_open, null_variance, totals, z_quantile
+from judgefixtures.numbers.clusters import Totals, null_variance, totals
+from judgefixtures.numbers.elementary import check_open, z_quantile
+from judgefixtures.numbers.estimate import Estimate, bare
 
 # How many of a pair's two reasons the detector calls cited, and whether the verdict went the way most of them did.
 Flip = tuple[Literal[0, 1, 2], bool]

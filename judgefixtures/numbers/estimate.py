@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 
 class Status(StrEnum):
@@ -30,6 +31,17 @@ def worst(*statuses: Status) -> Status:
     'INCONCLUSIVE'
     """
     return max(statuses, key=SEVERITY.index)
+
+
+class Interval(Protocol):
+    """Anything with two ends, at a confidence."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def confidence(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +81,7 @@ def describe(estimate: Estimate, number: Callable[[float], str] | None = None) -
     return f"{(number or signed)(estimate.value)}, {interval_text(estimate)}"
 
 
-def interval_text(estimate: Estimate, form: str = "[{}, {}]", number: Callable[[float], str] | None = None) -> str:
+def interval_text(estimate: Interval, form: str = "[{}, {}]", number: Callable[[float], str] | None = None) -> str:
     """Return an interval with its level; `form` joins its ends and `number` writes them, to three digits without it.
 
     >>> interval_text(Estimate(0.3, 0.231, 0.38, 0.9, 100), "{} to {}")

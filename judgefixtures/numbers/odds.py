@@ -11,27 +11,10 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from judgefixtures.numbers.statistics import (
-    LARGEST_ADVICE,
-    Estimate,
-    GateResult,
-    Status,
-    Totals,
-    advice,
-    bare,
-    check_alpha,
-    check_counts,
-    check_open,
-    conclude,
-    counted,
-    decides,
-    describe,
-    interval_text,
-    score_interval,
-    smallest,
-    totals,
-    z_quantile,
-)
+from judgefixtures.numbers.clusters import Totals, counted, decides, score_interval, totals
+from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, smallest, z_quantile
+from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, describe, interval_text
+from judgefixtures.numbers.tolerance import LARGEST_ADVICE, advice, conclude
 
 # Probabilities nearer to 0 or 1 are not told apart: servers round log-probabilities and differ there from call to call.
 PRECISION = 1e-6

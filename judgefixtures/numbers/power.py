@@ -16,17 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from judgefixtures.numbers.statistics import (
-    LARGEST_ADVICE,
-    bare,
-    check_alpha,
-    check_counts,
-    check_open,
-    lower_tail,
-    smallest,
-    tango_z,
-    z_quantile,
-)
+from judgefixtures.numbers.elementary import check_alpha, check_counts, check_open, lower_tail, smallest, z_quantile
+from judgefixtures.numbers.estimate import bare
+from judgefixtures.numbers.proportions import tango_z
+from judgefixtures.numbers.tolerance import LARGEST_ADVICE
 
 # What a good judge is assumed to flip without any bias: by noise, half of it each way.
 FLIP_RATES = (0.05, 0.10)
@@ -148,12 +141,12 @@ def table(designs: Sequence[Design]) -> list[str]:
     rows: list[tuple[str, ...]] = [(*heads, f"P(PASS) at {few:.0%} flips", f"at {many:.0%}")]
     groups = Counter(replace(each, contrast=each.family, group="") for each in designs)
     for each, count in groups.items():
-        probabilities = (_shown(chance([each], flips)) for flips in FLIP_RATES)
+        probabilities = (_rounded(chance([each], flips)) for flips in FLIP_RATES)
         pairs = (str(count), str(each.n), str(each.fewest))
         rows.append((each.dataset, each.contrast, *pairs, each.held_to, bare(each.alpha), *probabilities))
     lines = aligned(rows)
     whole = [chance(designs, flips) for flips in FLIP_RATES]
-    lines.append(f"P(all PASS | unbiased): {_shown(whole[0])} at {few:.0%} flips, {_shown(whole[1])} at {many:.0%}")
+    lines.append(f"P(all PASS | unbiased): {_rounded(whole[0])} at {few:.0%} flips, {_rounded(whole[1])} at {many:.0%}")
     if min(whole) < ENOUGH:
         lines.append(_warning(designs, many, whole[1]))
     return lines
@@ -183,7 +176,7 @@ def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
     )
 
 
-def _shown(probability: float) -> str:
+def _rounded(probability: float) -> str:
     return bare(round(probability, 2))
 
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from judgefixtures.numbers.statistics import Estimate, check_open, describe, level_text, mean_and_error
+from judgefixtures.numbers.elementary import check_open
+from judgefixtures.numbers.estimate import Estimate, describe, level_text
+from judgefixtures.numbers.proportions import mean_and_error
 
 if TYPE_CHECKING:
     import numpy as np

@@ -46,10 +46,8 @@ def gate_shift(
     n10, n01, n = check_counts(n10, n01, n, halves=totals is not None)
     check_open(tolerance, "tolerance")
     check_alpha(alpha)
-    beyond_high, beyond_low = (_difference_z(bound, n10, n01, n, totals) for bound in (tolerance, -tolerance))
-    p_pass = max(upper_tail(beyond_low), lower_tail(beyond_high))
-    p_fail = upper_tail(beyond_high) if n10 >= n01 else lower_tail(beyond_low)
-    status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, totals)
+    beyond = [_difference_z(bound, n10, n01, n, totals) for bound in (tolerance, -tolerance)]
+    status, p_pass, p_fail = _within_both(beyond[0], beyond[1], n10 >= n01, alpha, totals)
     estimate = paired_difference(n10, n01, n, 1 - 2 * alpha, totals)
     needed = None
     if status is Status.INCONCLUSIVE:
@@ -111,11 +109,8 @@ def gate_scores(
     check_alpha(alpha)
     found = scored_units(scores, 1.0, clusters)
     related = totals(scores, clusters)
-    beyond_high, beyond_low = (found.z(bound) for bound in (tolerance, -tolerance))
-    p_pass = max(upper_tail(beyond_low), lower_tail(beyond_high))
     estimate = found.interval(1 - 2 * alpha)
-    p_fail = upper_tail(beyond_high) if estimate.value >= 0 else lower_tail(beyond_low)
-    status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, related)
+    status, p_pass, p_fail = _within_both(found.z(tolerance), found.z(-tolerance), estimate.value >= 0, alpha, related)
     needed, message = None, ""
     if status is Status.INCONCLUSIVE:
         needed = _pairs_for_scores(found, tolerance, alpha) if decides(related) else None
@@ -211,6 +206,14 @@ def _difference_z(difference: float, n10: float, n01: float, n: int, totals: Tot
     if totals is not None:
         return ScoredUnits.of(totals, -1.0, 1.0).z(difference)
     return tango_z(difference, n10, n01, n)
+
+
+def _within_both(
+    z_high: float, z_low: float, is_positive: bool, alpha: float, totals: Totals | None
+) -> tuple[Status, float, float]:
+    """Return what z at both ends of a tolerance comes to, with the p-values; a FAIL goes by the sign that was seen."""
+    p_fail = upper_tail(z_high) if is_positive else lower_tail(z_low)
+    return conclude(max(upper_tail(z_low), lower_tail(z_high)), p_fail, alpha, totals)
 
 
 def conclude(p_pass: float, p_fail: float, alpha: float, totals: Totals | None) -> tuple[Status, float, float]:

@@ -159,7 +159,7 @@ def view_of(report: Row) -> View:
         ranking_axis=ranking_axis,
         accuracy=tuple(_accuracy(_overall(accuracy, report.get("macro_accuracy") or []))),
         accuracy_parts=tuple(_accuracy([row for row in accuracy if row["category"] != "all"])),
-        not_applied=tuple(not_applied_lines(CONTRASTS.read(report))),
+        not_applied=tuple(not_applied_lines(CONTRASTS.read_records(report))),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         listed=tuple(list_sections(report)),
         expenses=tuple(_expenses(report.get("expenses") or [])),

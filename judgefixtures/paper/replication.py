@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.findings import Finding, rows_of
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.published import PAIRS, SIMULATED, Experiment, Labels, experiments, published_for
@@ -290,7 +290,7 @@ def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
 
 def _rates(run: Run, of: Recordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
-    check = run.named(finding.name)
+    check = run.inventory.check(finding.name)
     pairs = run.about(Subject(of.judge, of.dataset, check)).pairs
     answers = run.answers(run.judge(of.judge), of.dataset, pairs, check.arms)
     x, y = answers.arms

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgefixtures.material.kinds import FAMILY, SWAP
+from judgefixtures.material.registry import FAMILY, SWAP
 from judgefixtures.plugin.gating import OUTCOME, Gate
 from judgefixtures.plugin.items import ITEM, MARKS, is_left_out, key_of, mark_of, selected, subjects_of, words_of
 from judgefixtures.plugin.options import add_options, check_options

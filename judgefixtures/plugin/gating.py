@@ -11,7 +11,7 @@ import pytest
 
 from judgefixtures.plugin.setup import Setup
 from judgefixtures.words.records import rows_as_json
-from judgefixtures.words.texts import encodable, shown
+from judgefixtures.words.texts import encodable, printable
 
 if TYPE_CHECKING:
     from judgefixtures.asking.judges import Judge
@@ -95,7 +95,7 @@ class Gate:
         from judgefixtures.checks import SwapCheck
 
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
-        cells = getattr(self._subject.check, "cells", self._setup.run.swap_cells)
+        cells = getattr(self._subject.check, "cells", self._setup.run.inventory.swap_cells)
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
@@ -109,12 +109,12 @@ class Gate:
         if baseline is not None and self._setup.options.judge_until_decided:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline, chosen_by=self._chooser(pairs))
-        check = self._setup.run.repeated(check, judge.table)
+        check = self._setup.run.inventory.repeated(check, judge.table)
         try:
             finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
         except WaitingError as error:
             self._outcome.waiting = True
-            raise pytest.skip.Exception(shown(str(error))) from None
+            raise pytest.skip.Exception(printable(str(error))) from None
         self.conclude(finding)
 
     def _chooser(self, pairs: Sequence[Pair]) -> str:
@@ -156,7 +156,7 @@ class Gate:
         if finding.fatal:
             self._node.session.shouldstop = f"fatal: {'; '.join(finding.reasons) or finding.text}"
         if finding.status is Status.NOT_APPLICABLE:
-            raise pytest.skip.Exception(shown(finding.text))
+            raise pytest.skip.Exception(printable(finding.text))
         gate = self._setup.config.gate(self._subject.check.family)
         tolerated = finding.status is Status.INCONCLUSIVE and gate.inconclusive == "warn"
         if finding.status is not Status.PASS and not tolerated and finding.waived is None:
@@ -230,7 +230,9 @@ def _properties(finding: Finding) -> list[tuple[str, object]]:
         "waived_by": finding.waived.owner if finding.waived else None,
     }
     return [
-        (name, shown(each) if isinstance(each, str) else each) for name, each in told.items() if each not in (None, "")
+        (name, printable(each) if isinstance(each, str) else each)
+        for name, each in told.items()
+        if each not in (None, "")
     ]
 
 
@@ -290,4 +292,4 @@ def _shown(value: object) -> str:
 
 
 def _fail(message: str) -> NoReturn:
-    raise pytest.fail.Exception(shown(message), pytrace=False) from None  # the error behind it says the same
+    raise pytest.fail.Exception(printable(message), pytrace=False) from None  # the error behind it says the same

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.material.kinds import KINDS, SWAP
+from judgefixtures.material.registry import REGISTRY, SWAP
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
-MARKS = {kind.mark: kind.meaning for kind in KINDS}
+MARKS = {kind.mark: kind.meaning for kind in REGISTRY}
 
 
 def mark_of(node: Any) -> pytest.Mark | None:
@@ -41,7 +41,7 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
             checks = swap_checks(contrasts, cells)
     baseline = setup.baseline_name if mark.name == SWAP else None
     subjects = [
-        Subject(judge, dataset, setup.run.repeated(check, setup.config.judge_table(judge)), baseline)
+        Subject(judge, dataset, setup.run.inventory.repeated(check, setup.config.judge_table(judge)), baseline)
         for judge in setup.judge_names
         for dataset, check in _asked(mark, setup, checks)
         if check.is_asked(setup.run.judge(judge), setup.run.pairs(judge, dataset))
@@ -148,7 +148,7 @@ def subject_called(name: str, setup: Setup) -> Subject | None:
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
     every: list[tuple[Check, str | None]] = [(check, None) for check in checks_of(contrasts)]
     if setup.baseline_name is not None:
-        every[:0] = [(check, setup.baseline_name) for check in swap_checks(contrasts, setup.run.swap_cells)]
+        every[:0] = [(check, setup.baseline_name) for check in swap_checks(contrasts, setup.run.inventory.swap_cells)]
     for judge in setup.judge_names:
         for check, baseline in every:
             start, _, end = repr(Subject(judge, "\0", check, baseline)).partition("\0")

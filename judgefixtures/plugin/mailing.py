@@ -30,9 +30,9 @@ class BatchRun:
         try:
             self._words = run.send_batches()
         except JudgeFixturesError as error:
-            self._words = list(run.mail.words) if run.mail is not None else []
+            self._words = list(run.posting.mail.words) if run.posting.mail is not None else []
             self._error = str(error)
-        self._waits = run.waits
+        self._waits = run.posting.waits
         return ran
 
     @pytest.hookimpl(trylast=True)

@@ -65,7 +65,7 @@ class Setup:
             self.config.judge_table(self.baseline_name)
             if self.baseline_name in self.judge_names:
                 # Against itself: nothing to learn of the judge, but a way to see that equal judges are approved.
-                self.run.note(f"{self.baseline_name} is compared with itself")
+                self.run.desk.note(f"{self.baseline_name} is compared with itself")
 
     def _load(self, config: pytest.Config) -> tuple[Path, Config]:
         from judgefixtures.config import TABLE, build_config, load_config
@@ -158,7 +158,7 @@ class Setup:
         """Everything that the results depend on beside what was asked and answered, by table and key."""
         judges = (*self.judge_names, *filter(None, [self.baseline_name]))
         given = {"command line": {"--judge-until-decided": self.options.judge_until_decided}}
-        return dict(sorted((self.run.settings(judges) | given).items()))
+        return dict(sorted((self.run.inventory.settings(judges) | given).items()))
 
     @property
     def command_start(self) -> str:

@@ -57,7 +57,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
         *(
             f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
             f"({need.limit})"
-            for need in (*run.hopeless(subjects), *_lacking_gold(run, subjects))
+            for need in (*run.narrowing.hopeless(subjects), *_lacking_gold(run, subjects))
         ),
         *_samples(run, subjects),
         *_closest(run, subjects),
@@ -83,7 +83,7 @@ def _excuse(run: Run, subject: Subject) -> str:
     judge, baseline = run.judge(subject.judge), subject.baseline
     pairs = run.about(subject).at_most
     case = Case(judge, subject.dataset, pairs, run.config, None if baseline is None else run.judge(baseline))
-    return subject.check.excuse(case) or run.unanswered(subject.check, case)
+    return subject.check.excuse(case) or run.procedure.unanswered(subject.check, case)
 
 
 def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> list[str]:
@@ -155,7 +155,7 @@ def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines that describe each dataset's sample; a judge with another sample has its own."""
     said: dict[tuple[str, ...], None] = {}
     for judge, dataset in dict.fromkeys((each.judge, each.dataset) for each in subjects):
-        said[tuple(run.samples.lines(judge, dataset))] = None
+        said[tuple(run.samples.describe_pairs(judge, dataset))] = None
     return [line for lines in said for line in lines]
 
 
@@ -194,7 +194,7 @@ def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, st
     if (table := run.config.control) is None:
         return
     for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
-        name = run.control_dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
+        name = run.vetting.dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
         yield judge, name, run.control_pairs(judge, name)
 
 
@@ -264,7 +264,7 @@ def _totals(run: Run, costs: Costs) -> list[str]:
         lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
         if cost.usd and offers_batches(run.judge(judge).table):
             lines.append(f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day")
-        if cost.calls and (coming := run.on_their_way(judge)):
+        if cost.calls and (coming := run.posting.on_their_way(judge)):
             lines.append(coming)
     return lines
 
@@ -360,9 +360,9 @@ class _Recordings:
             return NOTHING
         asker, pairs = judge.kind.asker_of(condition), (*about.pairs, *about.others)
         if arm in judge.kind.preparation:
-            known = self.run.recorded(judge, dataset, arm, pairs, {})
+            known = self.run.interviews.recorded(judge, dataset, arm, pairs, {})
             return most_of(asker.table, judge.kind.prompts(condition, [pair for pair in pairs if pair.id not in known]))
-        recorded = self.run.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
+        recorded = self.run.interviews.recorded(judge, dataset, arm, pairs, self._plans_of(judge, dataset, pairs))
 
         def prompts(some: Sequence[Pair]) -> list[str]:
             return judge.kind.prompts(condition, [pair for pair in some if pair.id not in recorded])
@@ -376,5 +376,5 @@ class _Recordings:
         """Return the plans that are known before anything is asked, looked up once."""
         key = (judge.name, dataset, tuple(pair.id for pair in pairs))
         if key not in self._plans:
-            self._plans[key] = self.run.known_plans(judge, dataset, pairs)
+            self._plans[key] = self.run.interviews.known_plans(judge, dataset, pairs)
         return self._plans[key]

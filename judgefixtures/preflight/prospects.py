@@ -8,7 +8,7 @@ from judgefixtures.asking.costs import Cost, money, most_of
 from judgefixtures.checks.candidate import REPEATED, swap_check
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import SwapTable
-from judgefixtures.measures.metrics import movable
+from judgefixtures.measures.metrics import choices, movable
 from judgefixtures.numbers.power import SwapPower, aligned, swap_power
 from judgefixtures.numbers.statistics import Estimate, bare
 from judgefixtures.runs.run import Run
@@ -156,7 +156,7 @@ def _flips(run: Run, cells: Sequence[Subject]) -> dict[str, Estimate]:
     for each in cells:
         if each.dataset not in found:
             judge, pairs = run.judge(str(each.baseline)), run.about(each).at_most
-            repeats = [run.chosen(judge, each.dataset, pairs, arm, {}) for arm in REPEATED]
+            repeats = [choices(run.interviews.seen(judge, each.dataset, pairs, arm, {})) for arm in REPEATED]
             if (share := movable(repeats, [pair.id for pair in pairs])) is not None:
                 found[each.dataset] = share
     return found

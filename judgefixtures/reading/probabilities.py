@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgefixtures.reading.verdicts import Verdict, parse_verdict
+from judgefixtures.words.texts import word_set
 
 # What servers write for "too unlikely to tell", or for what a grammar ruled out: OpenAI and vLLM alike.
 UNTOLD = -9999.0
@@ -190,55 +191,11 @@ def _most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
 
 
 # Words that name a verdict and say nothing of it, as keys of an object or in front of it. No "a": that is a response.
-_NAMES = frozenset(
-    (
-        "analysis",
-        "answer",
-        "assessment",
-        "beginning",
-        "best",
-        "better",
-        "choice",
-        "chosen",
-        "comparison",
-        "conclusion",
-        "decision",
-        "end",
-        "evaluation",
-        "explanation",
-        "final",
-        "finally",
-        "here",
-        "is",
-        "it",
-        "json",
-        "judgement",
-        "judgment",
-        "my",
-        "of",
-        "output",
-        "overall",
-        "preferred",
-        "rationale",
-        "reason",
-        "reasoning",
-        "response",
-        "result",
-        "s",
-        "selected",
-        "selection",
-        "so",
-        "story",
-        "sure",
-        "the",
-        "therefore",
-        "think",
-        "thinking",
-        "thought",
-        "thus",
-        "verdict",
-        "winner",
-    )
+_NAMES = word_set(
+    "analysis answer assessment beginning best better choice chosen comparison conclusion decision end"
+    " evaluation explanation final finally here is it json judgement judgment my of output overall"
+    " preferred rationale reason reasoning response result s selected selection so story sure the"
+    " therefore think thinking thought thus verdict winner"
 )
 _WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
 
@@ -260,7 +217,6 @@ def reasons_first(text: str, verdict: Verdict, format: Format = "json") -> bool:
 # --- from the text to the place of its verdict --------------------------------------------------------------
 
 TIE = 0
-_LETTERS = {"A": 1, "B": 2, "C": TIE}
 _SPACE = r"[\s_]*+"
 _OPENING, _CLOSING = r"\\?[\"'“‘]", r"\\?[\"'”’]"
 # As the parser reads it: the key in any spelling, and 1, "1", "Response 1", 1.0 or a tie. A whole answer may be a JSON
@@ -292,21 +248,24 @@ def _place(text: str, verdict: Verdict, format: Format) -> _Place | None:  # noq
     if verdict.invalid is not None:
         return None
     if format == "brackets":
-        last = [
-            _Place(entry.start(), entry.start("stated"), entry.end(), _LETTERS[entry["stated"].upper()])
-            for entry in _BRACKETS.finditer(text)
-        ][-1:]
+        last = _places(_BRACKETS, text)[-1:]
         return last[0] if last and last[0].states == (verdict.selected_response or TIE) else None
-    found = [
-        _Place(entry.start(), entry.start("stated"), entry.end(), _number(entry["stated"]))
-        for entry in _ENTRY.finditer(text)
-    ]
+    found = _places(_ENTRY, text)
     looked_at = found if len(found) <= 2 * MOST_PLACES else [*found[:MOST_PLACES], *found[-MOST_PLACES:]]
     return next((place for place in reversed(looked_at) if _decides(text, place, verdict)), None)
 
 
-def _number(stated: str) -> int:
-    return int(stated) if stated in ("1", "2") else TIE
+def _places(pattern: re.Pattern[str], text: str) -> list[_Place]:
+    """Return where a pattern finds a verdict, whichever that is."""
+    return [
+        _Place(entry.start(), entry.start("stated"), entry.end(), _choice_of(entry["stated"]))
+        for entry in pattern.finditer(text)
+    ]
+
+
+def _choice_of(stated: str) -> int:
+    """Return the choice that a number or a letter is; any other word is one for a tie."""
+    return {"1": 1, "2": 2, "A": 1, "B": 2}.get(stated.upper(), TIE)
 
 
 def _decides(text: str, place: _Place, verdict: Verdict) -> bool:
@@ -377,5 +336,4 @@ def _states(alternative: bytes, before: bytes, format: Format) -> int | None:  #
     found = _STATES[format].match(bare[len(begins) :].lstrip())
     if found is None:
         return None
-    stated = (found[1] or b"").decode().upper()
-    return _LETTERS[stated] if format == "brackets" else _number(stated)
+    return _choice_of((found[1] or b"").decode())

@@ -14,11 +14,11 @@ from math import sqrt
 
 from judgefixtures.checks.accuracy import AccuracyRow
 from judgefixtures.checks.approval import decide_swaps
-from judgefixtures.checks.contrast import Moves
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import named_in
-from judgefixtures.checks.shift_row import ContrastRow
-from judgefixtures.findings import Finding, Row, evidence_of, rows_of
+from judgefixtures.checks.two_arms import Moves
+from judgefixtures.findings import Finding, Row, evidence_of, rows_of, rows_of_parts
 from judgefixtures.measures.side_by_side import Rights
 from judgefixtures.numbers.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
 from judgefixtures.report.writing import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
@@ -208,7 +208,7 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
         return {(each.judge, each.baseline or "", each.dataset, each.name): each for each in findings}
 
     def said(finding: Finding) -> str:
-        return named_in(finding.status, [part.row for part in finding.decided_by])
+        return named_in(finding.status, rows_of_parts(finding.decided_by))
 
     before, after = by_name(old), by_name(new)
     return [

@@ -13,11 +13,11 @@ from judgefixtures.checks import list_sections
 from judgefixtures.checks.accuracy import ACCURACY, SIDE_BY_SIDE
 from judgefixtures.checks.approval import DECISIONS
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest
 from judgefixtures.findings import Row, Waived
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
@@ -81,7 +81,7 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]
 def _decisions(report: Row) -> list[list[str]]:
     """Return each candidate's decision: its reasons, and the components that it is made of."""
     found = []
-    for decision in DECISIONS.read(report):
+    for decision in DECISIONS.read_records(report):
         who = f"{plain_text(decision.judge)} in place of {plain_text(decision.baseline)}"
         primary = [each for each in decision.components if each.role == "primary"]
         guards = [each for each in decision.components if each.role == "guard"]
@@ -109,7 +109,7 @@ def _decisions(report: Row) -> list[list[str]]:
 
 def _moved(report: Row) -> list[str]:
     """Return what moved verdicts, the largest of each family that came to the same."""
-    contrasts = CONTRASTS.read(report)
+    contrasts = CONTRASTS.read_records(report)
     asked = [row for row in contrasts if row.status != Status.NOT_APPLICABLE]
     rows = [name_largest(group) for group in fold(asked, ())]
     if not rows:
@@ -160,8 +160,12 @@ def _others(report: Row) -> list[str]:
 
 
 def _accuracy(report: Row) -> list[str]:
-    shares = {(row.judge, row.dataset): (row.n, row.accuracy) for row in ACCURACY.read(report) if row.category == "all"}
-    for row in SIDE_BY_SIDE.read(report):
+    shares = {
+        (row.judge, row.dataset): (row.n, row.accuracy)
+        for row in ACCURACY.read_records(report)
+        if row.category == "all"
+    }
+    for row in SIDE_BY_SIDE.read_records(report):
         for judge, found in row.judges.items() if row.category == "all" else ():
             shares.setdefault((judge, row.dataset), (row.n, found))
     cells = [(*of, n, bare(found.value), _interval(found)) for of, (n, found) in shares.items()]
@@ -170,14 +174,14 @@ def _accuracy(report: Row) -> list[str]:
 
 
 def _controls(report: Row) -> list[str]:
-    said = [_item(line) for line in control_lines(CONTROLS.read(report))]
+    said = [_item(line) for line in control_lines(CONTROLS.read_records(report))]
     return ["## Does the judge read?", "", *said] if said else []
 
 
 def _waived(report: Row) -> list[str]:
     rows: list[tuple[ContrastRow | FourCellRow, Waived | None]]
-    rows = [(row, row.waived) for row in CONTRASTS.read(report)]
-    rows += [(row, row.waived) for row in FOUR_CELLS.read(report)]
+    rows = [(row, row.waived) for row in CONTRASTS.read_records(report)]
+    rows += [(row, row.waived) for row in FOUR_CELLS.read_records(report)]
     said = [
         _item(
             f"{row.judge} on {row.dataset}: {row.contrast} ({row.status}): waived by {by.owner} until {by.expires}: "

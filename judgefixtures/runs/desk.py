@@ -18,7 +18,7 @@ from judgefixtures.providers import FatalJudgeError
 from judgefixtures.words.commands import options as command_options
 from judgefixtures.words.commands import quoted
 from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.texts import shown
+from judgefixtures.words.texts import printable
 
 DEFAULT_CONCURRENCY = 16
 FATAL = (FatalJudgeError, BudgetError, CassetteWriteError)  # nothing else of the run can succeed
@@ -99,8 +99,8 @@ class Desk:
 
     def note(self, text: str) -> None:
         """Keep a line for the end of the run, once."""
-        if shown(text) not in self.notes:
-            self.notes.append(shown(text))
+        if printable(text) not in self.notes:
+            self.notes.append(printable(text))
 
     @property
     def is_offline(self) -> bool:

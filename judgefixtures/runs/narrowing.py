@@ -11,9 +11,9 @@ from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks import Case, Check, Need
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.material.pairs import Pair
-from judgefixtures.runs.asked import Asked
 from judgefixtures.runs.closest import SCREENING, About, Closest
 from judgefixtures.runs.desk import Desk
+from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Asking, Ledger
 from judgefixtures.words.errors import JudgeFixturesError
@@ -22,8 +22,8 @@ from judgefixtures.words.errors import JudgeFixturesError
 class Narrowing:
     """The pairs of the checks of a run."""
 
-    def __init__(self, desk: Desk, inventory: Inventory, closest: Closest, asked: Asked) -> None:
-        self._desk, self._inventory, self._closest, self._asked = desk, inventory, closest, asked
+    def __init__(self, desk: Desk, inventory: Inventory, closest: Closest, interviews: Interviews) -> None:
+        self._desk, self._inventory, self._closest, self._interviews = desk, inventory, closest, interviews
 
     def about(self, subject: Subject) -> About:
         """Return which pairs a check is about, as far as that is known before anybody is asked."""
@@ -61,7 +61,7 @@ class Narrowing:
         aside = Ledger()
         about = replace(asking, what="closest", ledger=aside, part=True)
         try:
-            return self._asked.answers(judge, pool, SCREENING, about).arms
+            return self._interviews.answers(judge, pool, SCREENING, about).arms
         finally:
             asking.ledger.bear(aside)
 

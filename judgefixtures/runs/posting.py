@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.runs.desk import Desk
-from judgefixtures.words.texts import shown
+from judgefixtures.words.texts import printable
 
 if TYPE_CHECKING:
     from judgefixtures.batches.mail import Mail
@@ -40,7 +40,7 @@ class Posting:
         if self.mail is None:
             return []
         runner.run(self.mail.finish())
-        return [shown(line) for line in self.mail.words]
+        return [printable(line) for line in self.mail.words]
 
     def close(self, runner: asyncio.Runner) -> None:
         """Close the connections and give the list of batches back."""

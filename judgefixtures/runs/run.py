@@ -7,26 +7,23 @@ run does is in the rooms beside this one; here its parts are put together.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.questions import Arm, Judgment, Planned
+from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.calls import PostponedError
 from judgefixtures.checks import Answers, Case, Check, Need, SwapCheck
 from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.control import Control
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.config import Config, ControlTable, JudgeTable, build_config, load_config
+from judgefixtures.config import Config, build_config, load_config
 from judgefixtures.findings import Finding
 from judgefixtures.imports.answers import Imports
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
-from judgefixtures.measures.metrics import choices
 from judgefixtures.providers import know_credentials
-from judgefixtures.runs.asked import Asked
-from judgefixtures.runs.checking import Checking
 from judgefixtures.runs.closest import About, Closest
 from judgefixtures.runs.collecting import Collector
 from judgefixtures.runs.desk import (
@@ -39,16 +36,18 @@ from judgefixtures.runs.desk import (
     command_start,
     unseen,
 )
+from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Days, Ledger
 from judgefixtures.runs.narrowing import Narrowing
 from judgefixtures.runs.posting import Posting
+from judgefixtures.runs.procedure import Procedure
 from judgefixtures.runs.selection import Samples
 from judgefixtures.runs.stopping import Looks, Stopping
 from judgefixtures.runs.vetting import Vetting
 
 if TYPE_CHECKING:
-    from judgefixtures.batches.mail import Mail
+    pass
 
 __all__ = [
     "DEFAULT_CONCURRENCY",
@@ -84,22 +83,22 @@ class Run:
     ) -> None:
         for table in config.judges.values():
             know_credentials(table)  # the keys of every judge there is, selected or not: nothing is to show them
-        desk = self._desk = Desk.of(config, cassettes, options or RunOptions())
+        desk = self.desk = Desk.of(config, cassettes, options or RunOptions())
         self.config, self.options, self.library, self.notes = desk.config, desk.options, desk.library, desk.notes
         self.samples = Samples(
             config, desk.library, self.options.pairs or config.pairs, desk.note, self.options.baseline
         )
         self.imports = Imports(cassettes)
-        self._inventory = Inventory(desk, self.samples, self.imports)
-        self._posting = Posting(desk)
-        self._collector = Collector(desk, self._posting, progress, stop)
-        self._asked = Asked(desk, self._collector, self.imports)
+        self.inventory = Inventory(desk, self.samples, self.imports)
+        self.posting = Posting(desk)
+        self._collector = Collector(desk, self.posting, progress, stop)
+        self.interviews = Interviews(desk, self._collector, self.imports)
         closest = Closest(config, desk.library, self.samples, desk.note)
-        self._narrowing = Narrowing(desk, self._inventory, closest, self._asked)
+        self.narrowing = Narrowing(desk, self.inventory, closest, self.interviews)
         archive, looks = Archive(wanted=self.options.keep_judgments), Looks()
-        self._vetting = Vetting(desk, self._inventory, self._asked, archive)
-        self._checking = Checking(desk, self._inventory, self._asked, self._vetting, self._narrowing, looks, archive)
-        self._stopping = Stopping(desk, self._inventory, looks, self._narrowing.about, self._check_part)
+        self.vetting = Vetting(desk, self.inventory, self.interviews, archive)
+        self.procedure = Procedure(desk, self.inventory, self.interviews, self.vetting, self.narrowing, looks, archive)
+        self._stopping = Stopping(desk, self.inventory, looks, self.narrowing.about, self.check)
 
     @classmethod
     def from_config(
@@ -125,19 +124,15 @@ class Run:
 
     def close(self) -> None:
         """Close the judges' connections and the event loop."""
-        if self._posting.mail is not None:
-            self._posting.close(self._collector.runner)
+        if self.posting.mail is not None:
+            self.posting.close(self._collector.runner)
         self._collector.close()
-
-    def note(self, text: str) -> None:
-        """Keep a line for the end of the run, once."""
-        self._desk.note(text)
 
     # --- what there is ----------------------------------------------------------------------------------------
 
     def judge(self, name: str) -> Judge:
         """Return a configured judge, made once; raises JudgeFixturesError with the names there are."""
-        return self._inventory.judge(name)
+        return self.inventory.judge(name)
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it.
@@ -145,41 +140,24 @@ class Run:
         Of a dataset with `closest` they are the first ones of the pool; checks of cues are about the closest in place
         of them.
         """
-        return self._inventory.pairs(judge, dataset)
+        return self.inventory.pairs(judge, dataset)
 
     def about(self, subject: Subject) -> About:
         """Return which pairs a check is about, as far as that is known before anybody is asked."""
-        return self._narrowing.about(subject)
-
-    def selecting(self, subject: Subject) -> str:
-        """Return the options that select a check and none of the others there are, for commands in messages."""
-        return self._inventory.selecting(subject)
+        return self.narrowing.about(subject)
 
     @property
     def families(self) -> tuple[str, ...]:
         """Every family there is: cues, the user's own among them, and those of order, repetition and edits."""
-        return self._inventory.families
+        return self.inventory.families
+
+    def selecting(self, subject: Subject) -> str:
+        """Return the options that select a check and none of the others there are, for commands in messages."""
+        return self.inventory.selecting(subject)
 
     def contrasts(self, family: str) -> tuple[Contrast, ...]:
         """Return the contrasts of a family; raises JudgeFixturesError where there is none of that name."""
-        return self._inventory.contrasts(family)
-
-    def named(self, name: str) -> Check:
-        """Return the check of a name as ids and reports have it: `recency-new-old`, `accuracy`, `plan`."""
-        return self._inventory.check(name)
-
-    def repeated(self, check: Check, table: JudgeTable) -> Check:
-        """Return a check of a cue that asks all repeats of a judge that draws its answers: they tell how sure it is."""
-        return self._inventory.repeated(check, table)
-
-    @property
-    def swap_cells(self) -> int:
-        """How many contrasts on datasets a swap compares, by the configuration."""
-        return self._inventory.swap_cells
-
-    def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return everything that results of this run depend on beside what was asked and answered, by table and key."""
-        return self._inventory.settings(judges)
+        return self.inventory.contrasts(family)
 
     # --- gates ------------------------------------------------------------------------------------------------
 
@@ -200,10 +178,10 @@ class Run:
         finding with the status ERROR.
         """
         who = self.judge(judge) if isinstance(judge, str) else judge
-        check = self.repeated(self.named(name), who.table)
+        check = self.inventory.repeated(self.inventory.check(name), who.table)
         other = self.judge(baseline) if isinstance(baseline, str) else baseline
         if other is not None:
-            check = SwapCheck(check.contrast, self.swap_cells)
+            check = SwapCheck(check.contrast, self.inventory.swap_cells)
         about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
         return self.check(check, Case(who, dataset, about, self.config, other))
 
@@ -220,10 +198,7 @@ class Run:
         `beside` is what else the run is about to check: nothing is paid for where something of it cannot pass. `item`
         is what commands in messages select in place of the case: a user's fixtures may have made its judges.
         """
-        return self._checking.check(check, case, Ledger() if ledger is None else ledger, beside, item)
-
-    def _check_part(self, subject: Subject, case: Case, ledger: Ledger, beside: Iterable[Subject]) -> Finding:
-        return self.check(subject.check, case, ledger, beside)
+        return self.procedure.check(check, case, Ledger() if ledger is None else ledger, beside, item)
 
     def until_decided(
         self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[PlannedPart] = ()
@@ -236,29 +211,17 @@ class Run:
         """
         return self._stopping.ask_until_decided(subject, beside, ledger, required)
 
-    def unanswered(self, check: Check, case: Case) -> str:
-        """Return why a check is about something that a judge can never answer; empty where it is not."""
-        return self._checking.unanswered(check, case)
-
-    def hopeless(self, subjects: Iterable[Subject]) -> tuple[Need, ...]:
-        """Return what cannot PASS whatever is answered, once each."""
-        return self._narrowing.hopeless(subjects)
-
     def control(self, judge: Judge, pairs: Sequence[Pair], asking: Asking) -> Control:
         """Return whether a judge of such pairs reads at all: asked once per run and shared by all of its checks."""
-        return self._vetting.control(judge, pairs, asking)
-
-    def control_dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
-        """Return the dataset that controls a judge: of an imported one its own, unless [control] names another."""
-        return self._vetting.dataset(judge, dataset, table, pairs)
+        return self.vetting.control(judge, pairs, asking)
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least."""
-        return self._vetting.pairs(judge, dataset)
+        return self.vetting.pairs(judge, dataset)
 
     def control_need(self, judge: str, dataset: str) -> Need | None:
         """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
-        return self._vetting.need(judge, dataset)
+        return self.vetting.need(judge, dataset)
 
     # --- answers ----------------------------------------------------------------------------------------------
 
@@ -272,48 +235,12 @@ class Run:
         """
         asking = Asking(dataset, "answers", "", Ledger() if ledger is None else ledger)
         try:
-            return self._asked.answers(judge, tuple(pairs), arms, asking)
+            return self.interviews.answers(judge, tuple(pairs), arms, asking)
         except PostponedError:
             raise WaitingError(f"{judge.name} {dataset}: answers are asked for in batches") from None
 
-    def recorded(
-        self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
-    ) -> Mapping[str, Any]:
-        """Return what is recorded of an arm and would not be asked for by this run, by pair id: nothing is asked."""
-        return self._asked.recorded(judge, dataset, arm, pairs, plans)
-
-    def known_plans(self, judge: Judge, dataset: str, pairs: Sequence[Pair]) -> Mapping[str, Planned]:
-        """Return the plans that are known before anything is asked, by pair id: hand-made ones, and recorded ones."""
-        return self._asked.known_plans(judge, dataset, pairs)
-
-    def seen(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
-    ) -> tuple[Judgment, ...]:
-        """Return what is recorded of a judge's judgments in an arm, looked up once for all contrasts of a dataset."""
-        return self._asked.seen(judge, dataset, pairs, arm, plans)
-
-    def chosen(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]
-    ) -> Mapping[str, int]:
-        """Return what is recorded of a judge's choices in an arm."""
-        return choices(self.seen(judge, dataset, pairs, arm, plans))
-
     # --- batches ----------------------------------------------------------------------------------------------
-
-    @property
-    def mail(self) -> Mail | None:
-        """The batches, from the first question on that goes into one."""
-        return self._posting.mail
 
     def send_batches(self) -> list[str]:
         """Send what was put into batches, and return what is to be said of them; raises FatalJudgeError."""
-        return self._posting.send(self._collector.runner)
-
-    def on_their_way(self, judge: str) -> str:
-        """Say which questions to a judge are on their way in batches that this run does not collect; empty for none."""
-        return self._posting.on_their_way(judge)
-
-    @property
-    def waits(self) -> int:
-        """How many questions are to be answered in batches."""
-        return self._posting.waits
+        return self.posting.send(self._collector.runner)

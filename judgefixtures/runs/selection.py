@@ -67,7 +67,7 @@ class Samples:
         source = self._config.source(dataset)
         return bool(hub_id(source)) or _needs_copy(source)
 
-    def lines(self, judge: str, dataset: str) -> list[str]:
+    def describe_pairs(self, judge: str, dataset: str) -> list[str]:
         """Return lines for the preflight that describe what a judge is asked about."""
         chosen, source = self.of(judge, dataset), self._config.source(dataset)
         frozen = f"frozen beside the recordings of {chosen.frozen_for}" if chosen.frozen_for else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from judgefixtures.asking.judges import Judge
-from judgefixtures.checks import Case
+from judgefixtures.checks import Case, Check
 from judgefixtures.checks.approval import decide_swaps
 from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.protocol import Subject
@@ -55,7 +55,7 @@ class Stopping:
     inventory: Inventory
     looks: Looks
     about: Callable[[Subject], About]
-    check: Callable[[Subject, Case, Ledger, Iterable[Subject]], Finding]
+    check: Callable[[Check, Case, Ledger, Iterable[Subject]], Finding]
 
     def ask_until_decided(
         self, subject: Subject, beside: Sequence[Subject], ledger: Ledger, required: Iterable[PlannedPart]
@@ -84,7 +84,9 @@ class Stopping:
         """Return what a part of a swap finds at the look that it is at."""
         judge, baseline = map(self.inventory.judge, subject.judges)
         pairs = self.inventory.pairs(subject.judge, subject.dataset)
-        return self.check(subject, Case(judge, subject.dataset, pairs, self.desk.config, baseline), ledger, beside)
+        return self.check(
+            subject.check, Case(judge, subject.dataset, pairs, self.desk.config, baseline), ledger, beside
+        )
 
     def _note_end(self, subject: Subject, parts: Sequence[Subject], decided: bool) -> None:
         """Note at which look a swap ended, and what that leaves out."""

@@ -14,9 +14,9 @@ from judgefixtures.checks.control import ARMS, OFF, Control, control, control_da
 from judgefixtures.config import ControlTable
 from judgefixtures.material.counts import least_telling
 from judgefixtures.material.pairs import Pair, sampled
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.runs.asked import Asked
+from judgefixtures.numbers.estimate import Status
 from judgefixtures.runs.desk import FATAL, Desk
+from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking
 from judgefixtures.runs.selection import Samples
@@ -27,8 +27,8 @@ from judgefixtures.words.secrets import presentable
 class Vetting:
     """Whether the judges of a run read at all."""
 
-    def __init__(self, desk: Desk, inventory: Inventory, asked: Asked, archive: Archive) -> None:
-        self._desk, self._inventory, self._asked, self._archive = desk, inventory, asked, archive
+    def __init__(self, desk: Desk, inventory: Inventory, interviews: Interviews, archive: Archive) -> None:
+        self._desk, self._inventory, self._interviews, self._archive = desk, inventory, interviews, archive
         wanted = desk.config.control.pairs if desk.config.control else None
         self._samples = Samples(desk.config, desk.library, wanted, desk.note, desk.options.baseline)
         self._whole = self._samples.whole()
@@ -76,7 +76,7 @@ class Vetting:
     def _answered(self, name: str, dataset: str, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """Return the pairs about which a control can be replayed: no others were chosen when it was recorded."""
         judge = self._inventory.judge(name)
-        seen = [{each.pair.id for each in self._asked.seen(judge, dataset, pairs, arm, {})} for arm in ARMS]
+        seen = [{each.pair.id for each in self._interviews.seen(judge, dataset, pairs, arm, {})} for arm in ARMS]
         return tuple(pair for pair in pairs if all(pair.id in ids for ids in seen))
 
     def need(self, judge: str, dataset: str) -> Need | None:
@@ -90,7 +90,7 @@ class Vetting:
                 raise JudgeFixturesError(f"{need}: {need.remedy}.")
             pairs = self.pairs(judge.name, dataset)
             about = replace(asking, dataset=dataset, what="control", part=True)
-            answers = self._asked.answers(judge, pairs, ARMS, about)
+            answers = self._interviews.answers(judge, pairs, ARMS, about)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
                 raise

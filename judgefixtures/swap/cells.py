@@ -28,6 +28,11 @@ HALVES: dict[Verdict, int] = {1: 2, 0: 1, 2: 0}  # of the outcome that came abou
 MOVES: dict[Arms, int | None] = {
     (x, y): None if x is None or y is None else HALVES[x] - HALVES[y] for x in (1, 2, 0, None) for y in (1, 2, 0, None)
 }
+# The fields of a cell that have something for each of its pairs; the last two may be empty.
+PER_PAIR = (
+    *("pairs", "candidate", "baseline", "candidate_admits"),
+    *("baseline_admits", "candidate_unread", "baseline_unread"),
+)
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -62,17 +67,10 @@ class SwapCell:
     def __post_init__(self) -> None:
         for judge in ("candidate", "baseline"):  # rows of an array are as good as tuples
             object.__setattr__(self, judge, tuple(map(tuple, getattr(self, judge))))
-        for values in ("pairs", "candidate_admits", "baseline_admits", "candidate_unread", "baseline_unread"):
+        for values in PER_PAIR:
             object.__setattr__(self, values, tuple(getattr(self, values)))
-        _check_lengths(
-            self.id,
-            self.pairs,
-            self.candidate,
-            self.baseline,
-            self.candidate_admits,
-            self.baseline_admits,
-            *filter(None, (self.candidate_unread, self.baseline_unread)),
-        )
+        others = [getattr(self, values) for values in PER_PAIR[1:]]
+        _check_lengths(self.id, self.pairs, *others[:-2], *filter(None, others[-2:]))
         for judge, arms in (("candidate", self.candidate), ("baseline", self.baseline)):
             if wrong := set(arms) - MOVES.keys():
                 raise ValueError(
@@ -89,16 +87,7 @@ class SwapCell:
 
     def first(self, pairs: int) -> SwapCell:
         """Return the cell of its first so many pairs."""
-        return replace(
-            self,
-            pairs=self.pairs[:pairs],
-            candidate=self.candidate[:pairs],
-            baseline=self.baseline[:pairs],
-            candidate_admits=self.candidate_admits[:pairs],
-            baseline_admits=self.baseline_admits[:pairs],
-            candidate_unread=self.candidate_unread[:pairs],
-            baseline_unread=self.baseline_unread[:pairs],
-        )
+        return replace(self, **{name: getattr(self, name)[:pairs] for name in PER_PAIR})
 
     def at_worst(self) -> tuple[SwapCell, ...]:
         """Return the cell as what could not be read may be read: with all or nothing of it admitted, and what is worst.

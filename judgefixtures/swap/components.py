@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from judgefixtures.numbers.statistics import Estimate, Status
+from judgefixtures.numbers.estimate import Estimate, Status
 
 Kind = Literal["abs-vsr", "unadmitted-shift", "accuracy", "flip-rate", "invalid"]
 Role = Literal["primary", "guard"]

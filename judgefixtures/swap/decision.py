@@ -14,12 +14,14 @@ from functools import cached_property, partial
 from operator import itemgetter
 
 from judgefixtures.config import SwapTable
-from judgefixtures.numbers.statistics import Estimate, Status, decides, upper_tail, z_quantile
+from judgefixtures.numbers.clusters import decides
+from judgefixtures.numbers.elementary import upper_tail, z_quantile
+from judgefixtures.numbers.estimate import Estimate, Status
 from judgefixtures.swap.cells import Clusters, Flips, Moves, SwapAccuracy, SwapCell
 from judgefixtures.swap.components import Component, Kind, Role, SwapDecision, SwapStatus
 from judgefixtures.swap.levels import Levels, once
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
-from judgefixtures.swap.points import Scores
+from judgefixtures.swap.per_pair import Scores
 from judgefixtures.swap.pooling import Pool, moved_by
 from judgefixtures.swap.sentences import SHIFTS, approval_lines, component_line, component_title
 
@@ -283,7 +285,7 @@ class _Comparison:
 
     def estimate(self, scores: Scores) -> Estimate:
         """Return what is shown of scores: their mean, with the interval that agrees with the test of a PASS."""
-        confidence = 1 - 2 * self.levels.shown
+        confidence = 1 - 2 * self.levels.interval_level
         if not self.intervals:
             return Estimate(scores.mean, scores.mean, scores.mean, confidence, scores.n)
         return scores.interval(confidence)

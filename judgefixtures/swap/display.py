@@ -11,7 +11,8 @@ from typing import Literal
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import measure, unreadable
-from judgefixtures.numbers.statistics import Estimate, bare, describe, paired_difference, proportion
+from judgefixtures.numbers.estimate import Estimate, bare, describe
+from judgefixtures.numbers.proportions import paired_difference, proportion
 
 MOST_UNREAD = 0.05  # of the reasons: with more nothing is shown of what they admit
 Quantity = Literal["silent-shift-rate", "agreement", "kappa", "car"]

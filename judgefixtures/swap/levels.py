@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from judgefixtures.numbers.statistics import upper_tail, z_quantile
+from judgefixtures.numbers.elementary import upper_tail, z_quantile
 
 NODES = 120  # of Gauss and Legendre, per look: the published boundaries to 1e-6 and better
 FARTHEST = 9.0  # standard deviations; beyond them nothing is left to integrate
@@ -35,7 +35,7 @@ class Levels:
         return math.inf if self.pass_level is None else z_quantile(1 - self.pass_level)
 
     @property
-    def shown(self) -> float:
+    def interval_level(self) -> float:
         """The one-sided level of the intervals: that of the PASS, so that both agree, or alpha where there is none."""
         return self.alpha if self.pass_level is None else self.pass_level
 

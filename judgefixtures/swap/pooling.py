@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from judgefixtures.numbers.statistics import bare
+from judgefixtures.numbers.estimate import bare
 from judgefixtures.swap.cells import Both, Clusters, Moves, PairKey, SwapAccuracy, SwapCell, number_pairs, read_moves
 from judgefixtures.swap.components import Kind
-from judgefixtures.swap.points import Labels, Scores
+from judgefixtures.swap.per_pair import Labels, Scores
 
 if TYPE_CHECKING:
     from judgefixtures.swap.cells import Whole

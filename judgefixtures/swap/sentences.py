@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from judgefixtures.config import SwapTable
-from judgefixtures.numbers.statistics import Status, advice, bare, decides, describe, several
+from judgefixtures.numbers.clusters import decides
+from judgefixtures.numbers.estimate import Status, bare, describe, several
+from judgefixtures.numbers.tolerance import advice
 from judgefixtures.swap.components import Component, Kind
-from judgefixtures.swap.points import Scores
+from judgefixtures.swap.per_pair import Scores
 
 LABELS: dict[Kind, str] = {
     "abs-vsr": "abs(VSR)",

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from judgefixtures.words.texts import shown
+from judgefixtures.words.texts import printable
 
 BARE = re.compile(r"[\w-]+", re.ASCII)  # a key of TOML that needs no quotes
 
@@ -20,7 +20,7 @@ class JudgeFixturesError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(shown(message))
+        super().__init__(printable(message))
 
 
 def choices(name: str, accepted: Iterable[str]) -> str:

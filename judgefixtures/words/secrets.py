@@ -18,27 +18,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
-from judgefixtures.words.texts import shown
+from judgefixtures.words.texts import printable, word_set
 
 SCRUBBED = "scrubbed"
 # Names of headers, and of fields of a query, whose values are credentials.
 KEY_LIKE = re.compile(r"key|token|secret|auth|sig|credential|password", re.IGNORECASE)
 # Headers whose values are ordinary words ("application/json", "identity") that an answer may well contain.
-PUBLIC_HEADERS = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "accept-language",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "transfer-encoding",
-        "user-agent",
-        "te",
-        "x-goog-api-client",
-        "anthropic-version",
-    }
+PUBLIC_HEADERS = word_set(
+    "accept accept-encoding accept-language connection content-length content-type host transfer-encoding"
+    " user-agent te x-goog-api-client anthropic-version"
 )
 PLACEHOLDER_KEY = "no-key-needed"  # sent where an SDK insists on a key and there is none
 
@@ -244,7 +232,7 @@ def masked(text: str) -> str:
 
 def presentable(text: str) -> str:
     """Return a message as a terminal may show it: masked, and without anything that a terminal or a CI log obeys."""
-    return shown(masked(text))
+    return printable(masked(text))
 
 
 def redacted_json(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Texts from outside (judges, servers, data files): made such that they can travel, be written, and be printed.
 
 Models cut emoji in two, and servers answer with whatever they like. Three things are done about that, and nowhere else:
-`encodable` where a text enters, `travelling` where results leave for another process, `shown` where a person reads.
+`encodable` where a text enters, `travelling` where results leave for another process, `printable` where a person reads.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def encodable(text: str) -> str:
     return text if text.isascii() else _HALVES.sub(REPLACEMENT, text)
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text as it may be printed: encodable, without control characters, and no command to a CI service.
 
     Line ends stay; every other character that is not printable, the escape of terminals among them, becomes a space.
 
-    >>> shown("\\x1b[2Jgone\\n::add-mask::all ##[group]")
+    >>> printable("\\x1b[2Jgone\\n::add-mask::all ##[group]")
     ' [2Jgone\\n: :add-mask::all # #[group]'
     """
     text = encodable(text)
@@ -42,12 +42,12 @@ def shown(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text as it may be printed within a line: `shown`, with a single space for any white space.
+    """Return a text as it may be printed within a line: `printable`, with a single space for any white space.
 
     >>> one_line("two\\r\\nlines")
     'two lines'
     """
-    return " ".join(shown(text).split())
+    return " ".join(printable(text).split())
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -92,7 +92,7 @@ def travelling(value: Any) -> Any:
             return [travelling(item) for item in value]
         case dict():
             return {
-                encodable(key): shown(item) if key == "message" and isinstance(item, str) else travelling(item)
+                encodable(key): printable(item) if key == "message" and isinstance(item, str) else travelling(item)
                 for key, item in value.items()
             }
     return value

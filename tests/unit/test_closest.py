@@ -186,7 +186,7 @@ def test_what_is_about_the_closest_pairs(name: str, narrowed: bool) -> None:
     with Run(build_config({}), options=RunOptions(repeats=2)) as run:
         names = [contrast.id for family in run.families for contrast in run.contrasts(family)]
         found = next((each for each in [*names, "accuracy", "plan"] if each.startswith(name.split("-override")[0])), "")
-        assert is_about_closest(run.named(found).arms) is narrowed
+        assert is_about_closest(run.inventory.check(found).arms) is narrowed
 
 
 @pytest.mark.parametrize("value", ["0", "-3", '"all"', "1.5"])
@@ -432,7 +432,9 @@ def test_the_preflight_counts_the_screening(folder: Path, server: Judges, gate: 
 
     def lines(*subjects: tuple[str, str | None]) -> str:
         with Run.from_config(file, record="missing") as run:
-            return "\n".join(forecast(run, [Subject("a", "own", run.named(name), with_) for name, with_ in subjects]))
+            return "\n".join(
+                forecast(run, [Subject("a", "own", run.inventory.check(name), with_) for name, with_ in subjects])
+            )
 
     said = lines(("recency-new-old", None), ("position-no-cue", None))
     assert "own: closest 5 of 30 for a, chosen first, by 60 answers without cues" in said
@@ -453,7 +455,7 @@ def forecast_of_swap(file: Path) -> str:
     from judgefixtures.checks import SwapCheck
 
     with Run.from_config(file, record="missing") as run:
-        check = SwapCheck(run.named("recency-new-old").contrast)
+        check = SwapCheck(run.inventory.check("recency-new-old").contrast)
         return "\n".join(forecast(run, [Subject("a", "own", check, "b")]))
 
 
@@ -483,7 +485,7 @@ def test_a_frozen_choice_is_read_once(folder: Path, gate: Gating, monkeypatch: p
     frozen_choice = closest.frozen_choice
     monkeypatch.setattr(closest, "frozen_choice", lambda path: read.append(path) or frozen_choice(path))  # type: ignore[func-returns-value]
     with Run.from_config(folder / "judges.toml") as run:
-        subject = Subject("a", "own", run.named("recency-new-old"))
+        subject = Subject("a", "own", run.inventory.check("recency-new-old"))
         first = run.about(subject)
         assert first.pairs
         assert run.about(subject) == first

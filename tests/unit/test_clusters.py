@@ -21,12 +21,12 @@ from statsmodels.stats.proportion import proportion_confint
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, decide_accuracy
-from judgefixtures.checks.contrast import ContrastCheck
+from judgefixtures.checks.columns import contrast_row
 from judgefixtures.checks.four_cells import decide_four_cells, four_cells
 from judgefixtures.checks.protocol import Need, Subject
 from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.shift_row import contrast_row
 from judgefixtures.checks.treatment import decide_edit
+from judgefixtures.checks.two_arms import ContrastCheck
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import contrasts
 from judgefixtures.material.pairs import Pair, as_row, clusters_of, independent, sharing_a_question, swapped

@@ -31,7 +31,7 @@ from judgefixtures.swap import (
     guards,
 )
 from judgefixtures.swap.margins import Demand, pairs_for_equals
-from judgefixtures.swap.points import Scores
+from judgefixtures.swap.per_pair import Scores
 from judgefixtures.words.errors import JudgeFixturesError
 
 SWAP = SwapTable()

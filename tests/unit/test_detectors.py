@@ -9,8 +9,8 @@ from support.server import NOWHERE, serving
 
 from judgefixtures.asking.judges import Reply, load_judge
 from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.columns import DetectorRow
 from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.shift_row import DetectorRow
 from judgefixtures.checks.two_detectors import detector_row, of_both, readings_text
 from judgefixtures.config import GateTable, build_config
 from judgefixtures.material.contrasts import contrasts

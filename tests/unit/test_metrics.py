@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
+from judgefixtures.checks.columns import contrast_row
 from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.shift_row import contrast_row
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts
 from judgefixtures.material.pairs import Pair

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from judgefixtures.checks import SECTIONS, check_of, checks_of
+from judgefixtures.checks.columns import ContrastRow, FloorRow, error_row
 from judgefixtures.checks.sections import Section
-from judgefixtures.checks.shift_row import ContrastRow, FloorRow, error_row
 from judgefixtures.config import build_config
-from judgefixtures.findings import KINDS, Finding, Part, Waived
+from judgefixtures.findings import KINDS, Finding, Part, Waived, rows_of_parts
 from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.kinds import ALONE
+from judgefixtures.material.registry import ALONE
 from judgefixtures.numbers.statistics import Estimate, Status
 from judgefixtures.page import page
 from judgefixtures.report import build_report, summary
@@ -32,7 +32,7 @@ def test_a_row_is_read_back_as_it_was_written() -> None:
         n10=10,
         vsr=ESTIMATE,
         mcnemar_p=0.5,
-        decided_by=(part.row,),
+        decided_by=rows_of_parts([part]),
         arms=(("no-cue", 0),),
         waived=Waived("me", "known", "2030-01-01"),
         floor=FloorRow(placebo_vsr=ESTIMATE),
@@ -79,7 +79,7 @@ def test_a_check_of_the_list_is_known_everywhere(kind: object) -> None:
     """Its name is that of a check of a run and of a gate table, and it is among all checks that there are."""
     name = kind.name  # type: ignore[attr-defined]
     with Run.from_config(None) as run:
-        assert run.named(name).name == name
+        assert run.inventory.check(name).name == name
     assert build_config({"gate": {name: {"max_invalid": 0.1}}}).gate(name).max_invalid == 0.1
     assert [check.name for check in checks_of([RECENCY])] == [*(each.name for each in ALONE), "recency-new-old"]
     assert check_of(RECENCY).name == "recency-new-old"

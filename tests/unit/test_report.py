@@ -19,11 +19,11 @@ from judgefixtures.asking.costs import money
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.candidate import SwapRow
+from judgefixtures.checks.columns import ContrastRow, contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sections import with_holm
 from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.shift_row import ContrastRow, contrast_row, error_row
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.findings import KINDS, Finding, overall
 from judgefixtures.material.contrasts import NO_CUE, Condition, contrasts

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_movable
-from judgefixtures.checks.shift_row import ContrastRow
 from judgefixtures.material.contrasts import indifferent_arms
 from judgefixtures.measures.metrics import movable
 from judgefixtures.numbers.statistics import Estimate, proportion

@@ -16,8 +16,8 @@ import pytest
 from support.forked import gate_here
 
 from judgefixtures.__main__ import main
-from judgefixtures.checks.contrast import Moves
-from judgefixtures.checks.shift_row import ContrastRow
+from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.checks.two_arms import Moves
 from judgefixtures.findings import Finding, Row
 from judgefixtures.numbers.statistics import Status, paired_difference, proportion
 from judgefixtures.report.comparison import Changes, compared

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judgefixtures.providers import RetryableError
 from judgefixtures.reading.verdicts import parse_verdict
 from judgefixtures.words.errors import JudgeFixturesError
-from judgefixtures.words.texts import encodable, one_line, shown, travelling
+from judgefixtures.words.texts import encodable, one_line, printable, travelling
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=40)  # halves of surrogate pairs, too
 HOSTILE = st.text(st.sampled_from(":#[]a \n\r\t\x1b\x9b\u2028\u202e\ud83d\ufeffvso"), max_size=40)
@@ -30,17 +30,17 @@ def test_every_text_is_made_encodable_and_nothing_else_is_changed(text: str) -> 
 @given(ANY | HOSTILE)
 def test_nothing_shown_controls_a_terminal_or_a_ci_service(text: str) -> None:
     """No line has a control character or begins like ::command, none holds ##[ or ##word[; once is enough."""
-    found = shown(text)
+    found = printable(text)
     assert all(line.isprintable() for line in found.split("\n"))
     assert not re.search(r"^\s*::|##\w*\[", found, re.MULTILINE)
-    assert shown(found) == found
+    assert printable(found) == found
     assert "\n" not in one_line(text)
 
 
 @pytest.mark.parametrize("text", ["a::b", "https://host/#/x", "# Title [1]", "test.py::test[a]", "Grüße: «so»\n\n  :x"])
 def test_what_is_harmless_is_shown_as_it_is(text: str) -> None:
     """Colons and brackets that are no command stay, and so do line ends."""
-    assert shown(text) == text
+    assert printable(text) == text
 
 
 def test_what_travels_keeps_its_values() -> None:

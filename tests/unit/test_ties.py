@@ -16,9 +16,9 @@ from support.project import Project, in_pyproject
 from judgefixtures.asking.judges import Reply, load_judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.accuracy import accuracy, accuracy_row
+from judgefixtures.checks.columns import contrast_row
 from judgefixtures.checks.four_cells import four_cells
 from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.shift_row import contrast_row
 from judgefixtures.checks.treatment import decide_edit
 from judgefixtures.config import GateTable, SwapTable
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, contrasts, other_contrasts

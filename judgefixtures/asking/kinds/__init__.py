@@ -22,7 +22,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers import Answer, Provider
-from judgefixtures.reading.scores import Score
+from judgefixtures.reading.scores import Scale, Score
 
 if TYPE_CHECKING:
     from judgefixtures.asking.judges import Judge
@@ -93,6 +93,11 @@ class Kind(ABC):
     @classmethod
     def schema(cls, table: JudgeTable) -> dict[str, Any] | None:  # noqa: ARG003
         """Return the JSON schema that answers keep to; None for that of a choice between two."""
+        return None
+
+    @property
+    def scale(self) -> Scale | None:
+        """The lowest and the highest score that it gives; None where it gives none."""
         return None
 
     def learn_logs(self, logs: Logs) -> None:  # noqa: B027 (most have nothing to do)

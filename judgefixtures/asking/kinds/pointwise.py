@@ -32,7 +32,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage, stated
-from judgefixtures.reading.scores import Score, is_whole, parse_score, shown_scale
+from judgefixtures.reading.scores import Scale, Score, is_whole, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -257,6 +257,11 @@ class Pointwise(Kind):
         lowest, highest = table.scale
         kind = "integer" if is_whole(table.scale) else "number"
         return stated("score", {"type": kind, "minimum": lowest, "maximum": highest})
+
+    @property
+    def scale(self) -> Scale:
+        """That of its table."""
+        return self.table.scale
 
     def check_cues(self, families: Families) -> None:
         """Raise JudgeFixturesError where two cues would have recordings of one name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.checks.plain import (
@@ -16,10 +16,10 @@ from judgefixtures.checks.plain import (
     with_what_decided,
 )
 from judgefixtures.checks.protocol import Decision
-from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units
+from judgefixtures.findings import OfJudge, Part, PartRow, Waived, related_units, rows_of_parts
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.measures.metrics import Measurement, Preference
-from judgefixtures.numbers.statistics import Estimate, Status
+from judgefixtures.numbers.estimate import Estimate, Status
 from judgefixtures.words.records import Record, where_any
 
 
@@ -174,11 +174,11 @@ def contrast_row(
     return ContrastRow.copied(
         measured,
         decision,
-        **_asked(judge, dataset, contrast),
+        _asked(judge, dataset, contrast),
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
+        decided_by=rows_of_parts(decision.decided_by),
         gross_share=measured.gross_share if edit else None,
-        decided_by=tuple(part.row for part in decision.decided_by),
         text=_text(judge, dataset, contrast, measured, decision),
         moved=tuple(move.x.pair.id for move in measured.moved),
         **columns,
@@ -187,29 +187,29 @@ def contrast_row(
 
 def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, message: str) -> ContrastRow:
     """Return the row of a contrast that could not be measured."""
-    return ContrastRow(
-        **_asked(judge, dataset, contrast),
+    return replace(
+        _asked(judge, dataset, contrast),
         tolerance=tolerance,
         message=message,
         text=f"{done(contrast)} could not be measured of {judge} on {dataset}",
-        decided_by=(Part("unmeasured", Status.ERROR, message).row,),
+        decided_by=rows_of_parts([Part("unmeasured", Status.ERROR, message)]),
     )
 
 
-def _asked(judge: str, dataset: str, contrast: Contrast) -> dict[str, Any]:
-    """Return what was asked of whom, and what both arms are: condition and repeat, sentences, the outcome."""
+def _asked(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
+    """Return the row of what was asked of whom, and what both arms are, nothing of it measured."""
     x, y = (contrast.x.edit.label, "plain") if contrast.x.edit else contrast.x.labels
-    return {
-        "judge": judge,
-        "dataset": dataset,
-        "family": contrast.family,
-        "contrast": contrast.id,
-        "x": x,
-        "y": y,
-        "arms": tuple((condition.name, repeat) for condition, repeat in contrast.arms),
-        "sentences": sentences_of(contrast),
-        "outcome": contrast.outcome,
-    }
+    return ContrastRow(
+        judge=judge,
+        dataset=dataset,
+        family=contrast.family,
+        contrast=contrast.id,
+        x=x,
+        y=y,
+        arms=tuple((condition.name, repeat) for condition, repeat in contrast.arms),
+        sentences=sentences_of(contrast),
+        outcome=contrast.outcome,
+    )
 
 
 def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:

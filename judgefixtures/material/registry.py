@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Registered:
     """A mark and what it means. A check that is about no contrast has a name, which is that of its [gate.NAME], too.
 
     `home` is its file and its class in checks/, as in "accuracy:AccuracyCheck".
@@ -23,24 +23,24 @@ class Kind:
 
 
 FAMILY, SWAP = "judge_family", "judge_swap"
-KINDS = (
-    Kind(
+REGISTRY = (
+    Registered(
         FAMILY,
         "the families whose contrasts a test gates; without names, those of one's own; with by_name=True only in a "
         "run that names them, by -k or by the file",
     ),
-    Kind(
+    Registered(
         "judge_accuracy",
         "a test of accuracy where gold is known; datasets=[...] names those that it is about",
         "accuracy",
         "accuracy:AccuracyCheck",
     ),
-    Kind(SWAP, "a test of judge against --judge-baseline, in accuracy and in the families' contrasts"),
-    Kind(
+    Registered(SWAP, "a test of judge against --judge-baseline, in accuracy and in the families' contrasts"),
+    Registered(
         "judge_plan",
         "a test of the plans of a judge that plans first (strategy = plan-...); takes no families",
         "plan",
         "planjudge:PlanCheck",
     ),
 )
-ALONE = tuple(kind for kind in KINDS if kind.name)  # about one judge, and no contrast
+ALONE = tuple(kind for kind in REGISTRY if kind.name)  # about one judge, and no contrast

@@ -8,7 +8,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgefixtures.numbers.statistics import Estimate, Totals, decides, score_interval, score_test, totals
+from judgefixtures.numbers.clusters import Totals, decides, score_interval, score_test, totals
+from judgefixtures.numbers.estimate import Estimate
 
 if TYPE_CHECKING:
     from judgefixtures.swap.cells import Whole

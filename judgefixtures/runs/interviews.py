@@ -1,4 +1,4 @@
-"""Asked: what the judges of a run answer, and what is recorded of them; each plan and each look-up once."""
+"""Interviews: what the judges of a run answer, and what is recorded of them; each plan and each look-up once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Clerk:
         return {pair: reply for pair, reply in self.look_up(task).items() if reply.invalid not in again}
 
 
-class Asked:
+class Interviews:
     """What judges answer: now, or in recordings."""
 
     def __init__(self, desk: Desk, collector: Collector, logs: Logs) -> None:

@@ -1,6 +1,6 @@
 """A contrast of one judge: how far its verdicts move with a cue, with the order or with nothing, and does it say so?
 
-Its gate is `shift_gate`, its row `shift_row`, what the terminal shows of all of them `shift_table`.
+Its gate is `shift_gate`, its row `columns`, what the terminal shows of all of them `shift_table`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.beyond_verdicts import Beyond, beyond, fewest_beyond, limit_beyond, need_beyond
+from judgefixtures.checks.columns import contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
+from judgefixtures.checks.phrasing import EXAMPLES
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose
-from judgefixtures.checks.reasons import EXAMPLES, contradicted, quote_contradictions
+from judgefixtures.checks.reasons import contradicted, quote_contradictions
 from judgefixtures.checks.sensitivity import seen_of, with_movable
 from judgefixtures.checks.shift_gate import decide
-from judgefixtures.checks.shift_row import contrast_row, error_row
 from judgefixtures.checks.standings import Shifts
 from judgefixtures.checks.two_detectors import detector_row, measured_offline, without_admission
 from judgefixtures.config import Config, GateTable, JudgeTable

@@ -1,4 +1,4 @@
-"""Checking: one check of one case, from whether it applies to what it finds; the judges are asked on the way."""
+"""Procedure: one check of one case, from whether it applies to what it finds; the judges are asked on the way."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.measures.metrics import choices
-from judgefixtures.numbers.statistics import Status
-from judgefixtures.runs.asked import Asked
+from judgefixtures.numbers.estimate import Status
 from judgefixtures.runs.desk import FATAL, Desk, WaitingError
+from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Ledger
 from judgefixtures.runs.narrowing import Narrowing
@@ -52,12 +52,12 @@ class _Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Checking:
+class Procedure:
     """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
 
     desk: Desk
     inventory: Inventory
-    asked: Asked
+    interviews: Interviews
     vetting: Vetting
     narrowing: Narrowing
     looks: Looks
@@ -112,13 +112,13 @@ class Checking:
         self.archive.keep_case(check, case, asking.ledger)
         course.check = check = self._as_recorded(check, case, asking)
         arms = self.arms(check, case)
-        answers = [self.asked.answers(judge, case.pairs, arms, asking) for judge in case.judges]
+        answers = [self.interviews.answers(judge, case.pairs, arms, asking) for judge in case.judges]
         answers = [
             self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
         ]
         if check.is_read and (reader := self.desk.config.detector.judge):
             detector = self.inventory.judge(reader)
-            read = self.asked.readings(detector, case.judge, case.pairs, answers[0], asking)
+            read = self.interviews.readings(detector, case.judge, case.pairs, answers[0], asking)
             answers[0] = replace(answers[0], detections=read)
         return answers
 
@@ -153,7 +153,7 @@ class Checking:
             return
         about, asking = self.narrowing.narrowed(check, case, asking)
         for judge in about.judges:
-            posted(partial(self.asked.answers, judge, about.pairs, self.arms(check, about), asking))
+            posted(partial(self.interviews.answers, judge, about.pairs, self.arms(check, about), asking))
 
     # --- what an imported judge's log has ---------------------------------------------------------------------
 
@@ -177,11 +177,11 @@ class Checking:
         return next(filter(None, (self._lacks(judge, case, arms) for judge in case.judges)), "")
 
     def _lacks(self, judge: Judge, case: Case, arms: Iterable[Arm]) -> str:
-        return self.asked.unanswered(judge, case.dataset, case.pairs, arms)
+        return self.interviews.unanswered(judge, case.dataset, case.pairs, arms)
 
     def _cue_free(self, case: Case) -> tuple[Judgment, ...]:
         """Return what is recorded of a judge without cues; nothing of two that are compared."""
-        return () if case.baseline else self.asked.seen(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {})
+        return () if case.baseline else self.interviews.seen(case.judge, case.dataset, case.pairs, (NO_CUE, 0), {})
 
     # --- what is asked, and looked at beside ------------------------------------------------------------------
 
@@ -200,8 +200,8 @@ class Checking:
             )
         if not self.desk.is_offline or judge.is_opaque:
             return check
-        plans = self.asked.plans(judge, case.pairs, asking)
-        if any(self.asked.seen(judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
+        plans = self.interviews.plans(judge, case.pairs, asking)
+        if any(self.interviews.seen(judge, case.dataset, case.pairs, arm, plans) for arm in check.arms[2:]):
             return check
         self.desk.note(
             f"{judge.name} on {case.dataset}: repeats of cue contrasts are not recorded, their verdicts are "
@@ -216,7 +216,7 @@ class Checking:
         for condition, repeat in check.indifferent(case, judge):
             own = asked.get((condition.name, repeat))
             known[arm_name(condition, repeat)] = (
-                self.asked.seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
+                self.interviews.seen(judge, case.dataset, case.pairs, (condition, repeat), answers.plans)
                 if own is None
                 else own
             )
