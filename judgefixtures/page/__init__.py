@@ -86,6 +86,8 @@ def _templates() -> Any:
         "level": words.level,
         "status": words.status,
         "number": words.number,
+        "measured": words.measured_text,
+        "allowed": words.allowed_text,
         "named_in": _named_in,
     }
     return made

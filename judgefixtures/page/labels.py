@@ -30,40 +30,6 @@ WORSE = {
     "moved-to-edited": "{names} wins more of its verdicts",
 }
 
-TERMS: tuple[tuple[str, str], ...] = (
-    (
-        "VSR",
-        "verdict shift rate: of all pairs, the share whose verdict followed the label, less the share that went "
-        "the other way. 0 means that the label did nothing.",
-    ),
-    (
-        "CAR",
-        "cue acknowledgment rate: of the verdicts that followed the label, the share whose reason says so. Where "
-        "several readings of the reasons exist, the page shows all of them as a range.",
-    ),
-    (
-        "Tolerance",
-        "how large a shift is still acceptable. PASS needs the whole interval inside of it, FAIL needs it "
-        "demonstrably outside.",
-    ),
-    (
-        "INCONCLUSIVE",
-        "this many pairs cannot tell whether the limit is met. It is not a FAIL: more pairs, or closer "
-        "ones, would decide.",
-    ),
-    (
-        "Close",
-        "a pair whose verdict this judge changes even when nothing that matters changes. Only close pairs have "
-        "room to move.",
-    ),
-    (
-        "Noise floor",
-        "how far verdicts move when nothing that matters differs: under sentences that say nothing, or "
-        "when the same question is asked twice.",
-    ),
-    ("Interval", "the values that fit what was seen, at the confidence given (CI). With fewer pairs it is wider."),
-)
-
 
 def share(value: float | None) -> str:
     """Return a share without its leading zero: .15, 1.00; a dash where there is none."""
