@@ -99,7 +99,7 @@ def _value(text: str) -> list[tuple[str, str]]:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from judgefixtures.imports.logs import Request, import_log, summary
+    from judgefixtures.imports import Request, import_log, summary
 
     done = import_log(
         Request(
