@@ -143,18 +143,18 @@ def _amount(text: str) -> float:
 def _watch(options: argparse.Namespace) -> int:
     """Run the canary once, and say what it found."""
     try:
-        from judgefixtures.canary.messages import exit_code, said, said_before
+        from judgefixtures.canary.messages import describe_outlook, describe_run, exit_code
         from judgefixtures.canary.watching import Request, outlook, watch
 
         request = Request(options.judge, options.config, options.cassettes, options.max_cost, options.restart)
         if options.dry_run:
-            sys.stdout.write("\n".join([*said_before(outlook(request)), ""]))
+            sys.stdout.write("\n".join([*describe_outlook(outlook(request)), ""]))
             return 0
         found = watch(request)
     except KeyboardInterrupt:
         sys.stderr.write("stopped: this run is not in the log.\n")
         return STOPPED
-    sys.stdout.write("\n".join([*said(found), ""]))
+    sys.stdout.write("\n".join([*describe_run(found), ""]))
     return exit_code(found)
 
 

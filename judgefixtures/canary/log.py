@@ -63,6 +63,11 @@ class Entry:
         """Whether the run brought answers to compare."""
         return self.log_e is not None
 
+    @property
+    def texts(self) -> list[str]:
+        """The answers to every pair."""
+        return [answer for pairs in self.answers.values() for answer in pairs.values()]
+
     def line(self) -> bytes:
         """Return the entry as a line of the log, with its line end."""
         line = asdict(self)
@@ -89,7 +94,7 @@ class Entry:
             raise ValueError("not a number")
         if not TIME.fullmatch(self.at) or self.result not in get_args(Result) or self.series < 1:
             raise ValueError("wrong values")
-        if not all(ANSWERS.fullmatch(answer) for pairs in self.answers.values() for answer in pairs.values()):
+        if not all(map(ANSWERS.fullmatch, self.texts)):
             raise ValueError("not answers")
 
 
