@@ -74,17 +74,13 @@ def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
     lines = [line for section in SECTIONS for line in section.alerts(report)]
     view, title = View(alpha, verbose), ""
     for section in SECTIONS:
-        found = section.lines(report, view)
-        while found and not found[0]:
-            found = found[1:]
-        while found and not found[-1]:
-            found = found[:-1]
+        found = "\n".join(section.lines(report, view)).strip("\n")
         if found and section.title not in ("", title):
             title = section.title
             lines += ["", f"--- {title} ---"]
         elif found and lines:
             lines.append("")
-        lines += found
+        lines += found.split("\n") if found else []
     return lines
 
 

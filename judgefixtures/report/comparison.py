@@ -67,13 +67,8 @@ def compared(old: Record, new: Record) -> Changes:
     shared = sorted(before.estimates.keys() & after.estimates.keys())
     if not shared:
         raise JudgeFixturesError(
-            "\n".join(
-                [
-                    *failed,
-                    "the two reports have nothing in common: no judge was checked in the same way on the same dataset "
-                    "in both.",
-                ]
-            )
+            "".join(f"{line}\n" for line in failed) + "the two reports have nothing in common: no judge was checked in "
+            "the same way on the same dataset in both."
         )
     changes = [_change(key, before, after) for key in shared]
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
@@ -204,13 +199,13 @@ def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
 def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
     """Say which results have another status now."""
 
-    def by_name(findings: list[Finding]) -> dict[tuple[str, str, str, str], Finding]:
-        return {(each.judge, each.baseline or "", each.dataset, each.name): each for each in findings}
+    before, after = (
+        {(each.judge, each.baseline or "", each.dataset, each.name): each for each in found} for found in (old, new)
+    )
 
     def said(finding: Finding) -> str:
         return named_in(finding.status, [part.row for part in finding.decided_by])
 
-    before, after = by_name(old), by_name(new)
     return [
         f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {said(before[key])}, "
         f"is {said(after[key])}"
@@ -239,19 +234,13 @@ def _others(old: Record, new: Record) -> list[str]:
         for name in sorted(asked.keys() & now.keys())
         if asked[name] != now[name]
     ]
-    lines += _options(old, new)
+    were, are = (" ".join(numbers(each.about)) or "not given" for each in (old, new))
+    lines += [f"--judge-pairs, --judge-repeats: was {were}, is {are}"] if were != are else []
     both = sorted(old.judges.keys() & new.judges.keys())
     changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
     return lines + [
         f"{name} is another judge than it was: its table, or what was imported of it, changed" for name in changed
     ]
-
-
-def _options(old: Record, new: Record) -> list[str]:
-    """Say which options that numbers depend on are others."""
-    before, after = numbers(old.about), numbers(new.about)
-    shown = [" ".join(options) or "not given" for options in (before, after)]
-    return [f"--judge-pairs, --judge-repeats: was {shown[0]}, is {shown[1]}"] if before != after else []
 
 
 def _identity(record: Record, other: Record, name: str) -> Row:

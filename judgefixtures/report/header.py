@@ -41,14 +41,8 @@ def command_of(record: Record) -> str:
     words = " or ".join(_words(record, findings))
     if baselines and all(finding.baseline for finding in findings):
         words = f"swap and ({words})"
-    return " ".join(
-        [
-            "pytest",
-            f"-k {quoted(words)}",
-            *(f"--{option} {quoted(name)}" for option, name in given),
-            *record.about.options,
-        ]
-    )
+    named = [f"--{option} {quoted(name)}" for option, name in given]
+    return " ".join(["pytest", f"-k {quoted(words)}", *named, *record.about.options])
 
 
 def _words(record: Record, findings: Sequence[Finding]) -> list[str]:
