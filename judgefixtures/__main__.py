@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 import tomllib
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.starter import Start, start
+from judgefixtures.words.commands import parse_dollars
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import presentable
 
@@ -127,17 +127,6 @@ def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
         if joined.setdefault(name, value) != value:
             raise JudgeFixturesError(f"{option} says {name}={joined[name]} and {name}={value}: give one of the two.")
     return joined
-
-
-def _amount(text: str) -> float:
-    """Return an amount of US dollars above 0."""
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = math.nan
-    if not 0 < amount < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
-    return amount
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -265,7 +254,7 @@ def _steps_text(done: Start) -> str:
     return "\n".join(shown) + "\n"
 
 
-TYPES: dict[str, Callable[[str], Any]] = {"path": Path, "mapping": _mapping, "value": _value, "amount": _amount}
+TYPES: dict[str, Callable[[str], Any]] = {"path": Path, "mapping": _mapping, "value": _value, "amount": parse_dollars}
 RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
     "paper": _write_paper,
     "init": _init,

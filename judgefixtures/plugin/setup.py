@@ -78,6 +78,11 @@ class Setup:
             return file.parent, load_config(file)
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath, TABLE)
 
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges under test, and the baseline where there is one."""
+        return (*self.judge_names, *filter(None, [self.baseline_name]))
+
     def datasets(self, family: str) -> tuple[str, ...]:
         """Return the datasets that a family is asked about: --judge-dataset, else what the configuration says."""
         return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family)))
@@ -87,7 +92,7 @@ class Setup:
         from judgefixtures.runs.run import REPEAT
 
         self._check_asked()
-        for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
+        for judge in self.judges:
             self.run.judge(judge)
             if self.options.judge_record != "none":
                 self.config.check_key(judge)
@@ -118,7 +123,7 @@ class Setup:
         from judgefixtures.asking.kinds import kind_of
         from judgefixtures.batches import load_batches
 
-        names = dict.fromkeys((*self.judge_names, *filter(None, [self.baseline_name, self.config.detector.judge])))
+        names = dict.fromkeys((*self.judges, *filter(None, [self.config.detector.judge])))
         for name in names:
             if kind_of(table := self.config.judge_table(name)).is_asked:
                 load_batches(name, table)
@@ -129,7 +134,7 @@ class Setup:
             return
         from judgefixtures.asking.kinds import kind_of
 
-        names = (*self.judge_names, *filter(None, [self.baseline_name]))
+        names = self.judges
         if not any(kind_of(self.config.judge_table(name)).is_asked for name in names):
             who = " and ".join(dict.fromkeys(names)) + (" is" if len({*names}) == 1 else " are")
             raise JudgeFixturesError(
@@ -156,7 +161,7 @@ class Setup:
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
         """Everything that the results depend on beside what was asked and answered, by table and key."""
-        judges = (*self.judge_names, *filter(None, [self.baseline_name]))
+        judges = self.judges
         given = {"command line": {"--judge-until-decided": self.options.judge_until_decided}}
         return dict(sorted((self.run.settings(judges) | given).items()))
 
