@@ -228,13 +228,8 @@ def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
     """Return the files of a folder that hold rows: those of the split where one is named; none in a saved dataset."""
     if any((folder / name).exists() for name in SAVED):
         return []
-    found = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in FORMATS
-        and path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in FORMATS and path.is_file()]
+    found = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     name = source.split or split
     wanted = [path for path in found if name and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", path.stem)]
     if source.split is None:
@@ -284,9 +279,8 @@ def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> t
 
 def _table(loaded: Any, where: str, revision: str | None = None) -> Rows:
     textual = bool(_labels(loaded))
-    rows = (
-        Row(row, f"{where}: row {number}", f"row {number}", textual) for number, row in enumerate(_values(loaded), 1)
-    )
+    values = enumerate(_values(loaded), 1)
+    rows = (Row(row, f"{where}: row {number}", f"row {number}", textual) for number, row in values)
     return Rows(rows, tuple(loaded.column_names), revision)
 
 
@@ -353,18 +347,15 @@ def _commit(source: Source, hub: str) -> str | None:
     from huggingface_hub import HfApi
 
     try:
-        commit: str | None = HfApi().dataset_info(hub, revision=source.revision, timeout=HUB_TIMEOUT).sha
+        return HfApi().dataset_info(hub, revision=source.revision, timeout=HUB_TIMEOUT).sha
     except Exception as error:
         raise _hub_error(source, hub, error) from None
-    return commit
 
 
 def _commit_of(loaded: Any) -> str | None:
     """Return the commit that a loaded dataset's files are of, where their addresses say."""
-    for address in loaded.info.download_checksums or ():
-        if found := re.search("@([0-9a-f]{40})/", str(address)):
-            return found[1]
-    return None
+    found = (re.search("@([0-9a-f]{40})/", str(address)) for address in loaded.info.download_checksums or ())
+    return next((match[1] for match in found if match), None)
 
 
 def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError:
@@ -379,10 +370,8 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
     elif "OfflineModeIsEnabled" in kinds or "OfflineModeIsEnabled" in said:
         problem = "is not in the cache of this machine, and HF_HUB_OFFLINE forbids to fetch it"
     elif "GatedRepoError" in kinds or "is a gated dataset" in said:
-        problem, remedy = (
-            "is gated",
-            (f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"),
-        )
+        problem = "is gated"
+        remedy = f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"
     elif "RevisionNotFoundError" in kinds or said.startswith("Revision "):
         problem, remedy = f"has no revision {source.revision!r}", "Correct `revision`, or leave it out."
     elif kinds & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:

@@ -105,16 +105,17 @@ class Table:
             return None
         column = self.category["column"]
         value = row.fields[column]
-        if "domains" in self.category:
-            found = text(value, column, row.where)
-            domains = {part: domain for domain, parts in self.category["domains"].items() for part in parts}
-            if found not in domains:
-                raise unexpected(row, column, found, domains)
-            return str(domains[found])
-        if "begins" in self.category:
-            found = text(value, column, row.where)
-            return next((name for start, name in self.category["begins"].items() if found.startswith(start)), found)
+        if "domains" in self.category or "begins" in self.category:
+            return self._category_of(text(value, column, row.where), column, row)
         return None if value is None else identifier(value, column, row.where)
+
+    def _category_of(self, value: str, column: str, row: Row) -> str:
+        if "begins" in self.category:
+            return next((name for start, name in self.category["begins"].items() if value.startswith(start)), value)
+        domains = {part: domain for domain, parts in self.category["domains"].items() for part in parts}
+        if value not in domains:
+            raise unexpected(row, column, value, domains)
+        return str(domains[value])
 
     def _texts(self, row: Row) -> list[tuple[str, Any]]:
         if not self.first_turns:
