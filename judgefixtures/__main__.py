@@ -164,7 +164,7 @@ def _merge_reports(options: argparse.Namespace) -> int:
         report = report_of(record)
         return texts_of(record, report), summary(report, record.alpha), exit_code(record, report)
 
-    texts, lines, code = _read_well(merged, {folder: Record.read(folder) for folder in options.folders})
+    texts, lines, code = _read_well(merged, {folder: Record.from_folder(folder) for folder in options.folders})
     write_texts(options.into, texts)
     _say([*lines, f"report: {options.into / 'report.json'}"])
     return code
@@ -174,7 +174,7 @@ def _compare_reports(options: argparse.Namespace) -> int:
     from judgefixtures.report.comparison import compared
     from judgefixtures.report.writing import Record
 
-    old, new = Record.read(options.old), Record.read(options.new)
+    old, new = Record.from_folder(options.old), Record.from_folder(options.new)
     changes = _read_well(
         lambda records: compared(records.get(options.old, new), records.get(options.new, old)),
         {options.old: old, options.new: new},

@@ -106,7 +106,7 @@ class Log:
     entries: tuple[Entry, ...] = ()
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def from_file(cls, path: Path) -> Self:
         """Return the log of a file, empty where there is none; LogError where a line is not a run."""
         try:
             content = path.read_bytes()

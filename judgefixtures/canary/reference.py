@@ -147,7 +147,7 @@ def _nothing(run: Run, judge: Judge) -> str:
     """Return why there is nothing to compare with, and what to do."""
     for dataset, wanted in run.config.canary.groups:
         condition = _condition(run, judge, dataset, wanted)
-        recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
+        recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
         pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
         if pairs:
             return (
@@ -183,7 +183,7 @@ def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     ]
     found: dict[Condition, int] = {}
     for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
-        recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
+        recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
         found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
         if found[condition] == wanted:
             break
@@ -205,7 +205,7 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     a judge that writes plans share one, as answers of another day do not: the first of them alone counts.
     """
     pairs = run.pairs(judge.name, dataset)
-    rows = _rows(run, judge, dataset, condition)
+    rows = _recorded_rows(run, judge, dataset, condition)
     again = {row.key for row in rows if row.asked > 1}
     days = {row.key: row.on for row in rows}
     repeats = sorted({row.repeat for row in rows if not judge.kind.preparation or not row.repeat})
@@ -219,7 +219,7 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     return {pair: found[pair] for pair in pairs if pair in found}
 
 
-def _rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
+def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
     """Return the recorded rows of a condition; raises CassetteError where they are another judge's."""
     asker = judge.kind.asker_of(condition)
     names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))

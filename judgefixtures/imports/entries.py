@@ -150,7 +150,7 @@ class Entry:
             )
         return found
 
-    def shown(self, conditions: Mapping[str, Condition], *, swapped_texts: bool) -> tuple[str, Order]:
+    def find_condition(self, conditions: Mapping[str, Condition], *, swapped_texts: bool) -> tuple[str, Order]:
         """Return the condition without its order, and the order in which the pair was shown."""
         name, named = self.value("condition"), self.order()
         condition = conditions.get("no-cue" if name in (None, "") else str(name))
@@ -254,7 +254,7 @@ class Reader:
         pair, shown_swapped = self._pair_of(entry)
         if pair.response_1 == pair.response_2:
             raise UnusableError("its pair has the same response twice")
-        condition, order = entry.shown(self.conditions, swapped_texts=shown_swapped)
+        condition, order = entry.find_condition(self.conditions, swapped_texts=shown_swapped)
         selected, reason, invalid = entry.choice()
         if entry.request.own_numbers and order == "21":
             selected = OTHER[selected]

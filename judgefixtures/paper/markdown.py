@@ -38,10 +38,10 @@ def page(paper: Paper, pictures: Sequence[str], without: str = "") -> str:
     return str(template.render(paper=paper, source=PAPER, **shown))
 
 
-def lines(paper: Paper) -> list[str]:
+def describe_paper(paper: Paper) -> list[str]:
     """Return what a terminal shows: who was measured, what is equal, every difference, and what is not recorded."""
     lacking = [each.of for each in paper.unrecorded]
-    text = [_line(paper, of) for of in paper.subjects if of not in lacking]
+    text = [_describe_subject(paper, of) for of in paper.subjects if of not in lacking]
     text += [_difference(each) for each in paper.differing]
     text += [f"{each.of.title}: nothing is recorded. This records it: {each.command}" for each in paper.unrecorded]
     text += [_fault(cell) for cell in paper.faults]
@@ -58,7 +58,7 @@ def total(paper: Paper) -> str:
     return f"{rates} published first-selection rates and {shifts} published VSRs are equal to what was measured."
 
 
-def _line(paper: Paper, of: Recordings) -> str:
+def _describe_subject(paper: Paper, of: Recordings) -> str:
     own = [each for each in paper.comparisons if each.of == of]
     if not own:
         return f"{of.title}: nothing was published to compare it with"

@@ -245,7 +245,7 @@ def _contrast(contrast: Any) -> Contrast:
         )
     if not isinstance(contrast, Contrast):
         _fail(
-            f"the contrast of this test is {_shown(contrast)}: a fixture `contrast` returns one of "
+            f"the contrast of this test is {_quoted(contrast)}: a fixture `contrast` returns one of "
             "judgefixtures.material.contrasts.contrasts(family)."
         )
     return contrast
@@ -262,7 +262,7 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
     for judge in judges:
         if not isinstance(judge, Judge):
             _fail(
-                f"the judge of this test is {_shown(judge)}, not a judge: a fixture `judge` of another meaning may "
+                f"the judge of this test is {_quoted(judge)}, not a judge: a fixture `judge` of another meaning may "
                 "be in the way. Return judgefixtures.asking.judges.load_judge({...}) from it, or rename it."
             )
     given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
@@ -270,7 +270,7 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
         _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
     if wrong := [each for each in given if not isinstance(each, Pair)]:
         _fail(
-            f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
+            f"among the pairs of this test is {_quoted(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
             "objects, as judgefixtures.sources.load_pairs does."
         )
     if halves := [pair for pair in given if any(encodable(each) != each for each in map(str, astuple(pair)))]:
@@ -284,7 +284,7 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
     return given
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     text = repr(value)
     return f"a {type(value).__name__} ({text[:60]}{'...' if len(text) > 60 else ''})"
 

@@ -179,9 +179,9 @@ class Results:
             return
         key, called = known
         if result is None or not ending.is_found:
-            finding = self._absent(called, ending.said)
+            finding = self._absent(called, ending.reason)
             if finding is None:
-                self._lost_names.append(f"{name}: {ending.said}")
+                self._lost_names.append(f"{name}: {ending.reason}")
                 return
             result = ending.of(key, finding)
         before = self._results.get(key)

@@ -17,7 +17,7 @@ from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
 from judgefixtures.numbers.statistics import SEVERITY, Status
 from judgefixtures.report.header import datasets_of, run_of, usage_of
 from judgefixtures.report.sheet import sheet
-from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, lines, once, plain, stopped, text
+from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, json_lines_of, once, plain, stopped, text
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.records import rows_as_json
 
@@ -101,7 +101,7 @@ def texts_of(record: Record, report: Row) -> dict[str, str]:
     texts = record.files()
     if "decision" in report:
         differences = rows_as_json(rows_of(record.findings, DifferenceRow))
-        texts["differences.jsonl"] = lines(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
+        texts["differences.jsonl"] = json_lines_of(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
     texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
     texts["report.md"] = sheet_of(report)
     texts["report.html"] = page_of(record, report)

@@ -203,12 +203,12 @@ def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
         {(each.judge, each.baseline or "", each.dataset, each.name): each for each in found} for found in (old, new)
     )
 
-    def said(finding: Finding) -> str:
+    def status_of(finding: Finding) -> str:
         return named_in(finding.status, [part.row for part in finding.decided_by])
 
     return [
-        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {said(before[key])}, "
-        f"is {said(after[key])}"
+        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {status_of(before[key])}, "
+        f"is {status_of(after[key])}"
         for key in sorted(before.keys() & after.keys())
         if before[key].status is not after[key].status
         for judge, baseline, dataset, name in [key]

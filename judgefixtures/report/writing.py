@@ -116,14 +116,14 @@ class Record:
         """Return the files that the record is read back from, by name."""
         # Exactly as it was: what is computed of it anew is to be the same to the last digit.
         items = "".join(f"{written(row)}\n" for row in self.results)
-        texts = {JUDGMENTS: lines(self.judgments), PAIRS: lines(self.pairs)}
-        texts |= {PLANS: lines(self.plans)} if self.plans else {}
+        texts = {JUDGMENTS: json_lines_of(self.judgments), PAIRS: json_lines_of(self.pairs)}
+        texts |= {PLANS: json_lines_of(self.plans)} if self.plans else {}
         digests = {name: _digest(content) for name, content in {RESULTS: items, **texts}.items()}
         head = redacted_json({"judgefixtures_results": FORMAT, "digests": digests, **asdict(self.about)})
         return {RESULTS: f"{written({'digest': _digest_of_head(head), **head})}\n{items}", **texts}
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def from_folder(cls, folder: Path) -> Self:
         """Return the record of a folder; raises JudgeFixturesError naming the file that is not as it was written.
 
         Every byte is checked: of a folder that was copied in part, a result that is lost must not be a result that
@@ -324,7 +324,7 @@ def _paired(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(found, key=lambda row: (row["dataset"], row["pair"], row["judges"])))
 
 
-def lines(rows: Iterable[Row]) -> str:
+def json_lines_of(rows: Iterable[Row]) -> str:
     """Return rows as JSON lines."""
     return "".join(text(row) + "\n" for row in rows)
 

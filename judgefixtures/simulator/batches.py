@@ -244,7 +244,7 @@ class BatchDesk(_Shelf):
         for key, lines in (("output_file_id", answers), ("error_file_id", errors)):
             if lines:
                 shown[key] = f"{batch.name}-{key}"
-                self._files.setdefault(shown[key], _lines(lines))
+                self._files.setdefault(shown[key], _json_lines(lines))
         good = sum(status == 200 for _, status, _ in self._results(batch))
         shown["request_counts"] |= {"completed": good, "failed": len(batch.asked) - good}
         return shown
@@ -314,7 +314,7 @@ class BatchDesk(_Shelf):
                 rows.append({**about_it, "error": {"code": status, "message": body["error"]["message"]}})
         if batch.as_file:
             output: dict[str, Any] = {"responsesFile": f"files/{batch.name.rpartition('/')[2]}"}
-            self._files.setdefault(output["responsesFile"], _lines(rows))
+            self._files.setdefault(output["responsesFile"], _json_lines(rows))
         else:
             output = {"inlinedResponses": {"inlinedResponses": rows}}
         about["output"] = output
@@ -356,7 +356,7 @@ class BatchDesk(_Shelf):
                 error = {"type": kind, "message": body["error"]["message"]}
                 result = {"type": "errored", "error": {"type": "error", "error": error}}
             rows.append({"custom_id": name, "result": result})
-        return self._download(_lines(rows))
+        return self._download(_json_lines(rows))
 
     def _anthropic_shown(self, batch: Batch) -> dict[str, Any]:
         ended = self._word(batch, "ended", "in_progress") != "in_progress"
@@ -398,7 +398,7 @@ def _json(body: dict[str, Any], status: int = 200, headers: Mapping[str, str] | 
     return Reply(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
 
 
-def _lines(rows: list[dict[str, Any]]) -> bytes:
+def _json_lines(rows: list[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 

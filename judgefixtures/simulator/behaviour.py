@@ -182,7 +182,7 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return _plan(judge, prompt)
-    seen = read(prompt, judge.separation)
+    seen = read_prompt(prompt, judge.separation)
     rate, published = judge.rate(seen.labels, seen.content_type)
     draw, first = _uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
     if judge.effect is not None:
@@ -231,7 +231,7 @@ def latent(model: str, prompt: str) -> float | None:
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return None
-    seen = read(prompt, judge.separation)
+    seen = read_prompt(prompt, judge.separation)
     if judge.sureness is not None:
         return _unsure(seen, judge.sureness)
     return None if judge.effect is None else _swayed(seen.difference, seen.labels, judge.effect)
@@ -263,7 +263,7 @@ def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: s
     return f"I prefer {name} {choice} because it {attribute}, which makes it the more trustworthy of the two."
 
 
-def read(prompt: str, separation: float = 1.0) -> Seen:
+def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
     """Return what a simulated judge sees in a prompt; raises UnreadablePromptError."""
     labels = _labels(prompt)
     sections = _sections(prompt)

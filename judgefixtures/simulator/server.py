@@ -158,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         text = self.server.answer(model, prompt)
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        if request.get("logprobs") and (tokens := _said(model, prompt, text, request.get("top_logprobs") or 0)):
+        if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"))):
             choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
         self._send(
             200,
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = {"parts": [{"text": text}], "role": "model"}
         candidate = {"content": content, "finishReason": "STOP", "index": 0}
         settings = request.get("generationConfig") or {}
-        if settings.get("responseLogprobs") and (tokens := _said(model, prompt, text, settings.get("logprobs") or 0)):
+        if settings.get("responseLogprobs") and (tokens := _tokens_of(model, prompt, text, settings.get("logprobs"))):
             candidate["logprobsResult"] = {
                 "chosenCandidates": [_google_token(token.text, token.logprob) for token in tokens],
                 "topCandidates": [
@@ -243,10 +243,10 @@ class _Aside(_Handler):
         self.sent = status, body
 
 
-def _said(model: str, prompt: str, text: str, count: int) -> list[SaidToken]:
+def _tokens_of(model: str, prompt: str, text: str, count: int | None) -> list[SaidToken]:
     """Return the tokens of an answer; none of a judge that does not choose by a latent probability."""
     log_odds = latent(model, prompt)
-    return [] if log_odds is None else said_tokens(text, log_odds, count)
+    return [] if log_odds is None else said_tokens(text, log_odds, count or 0)
 
 
 def _openai_token(text: str, logprob: float) -> dict[str, Any]:

@@ -204,7 +204,7 @@ def _tabular(file: Path, source: Source) -> Rows:
         except Exception as error:
             if "corresponds to no data" in str(error):  # a head and no row
                 return Rows(())
-            problem = _said(error)
+            problem = _gist_of(error)
             del error  # and with it the file, which `datasets` 4 leaves open, here, where that is not shown
             gc.collect()
     if problem:
@@ -256,7 +256,7 @@ def _saved(folder: Path, source: Source, default: str | None) -> Rows:
     except Exception as error:
         empty = " A dataset without rows cannot be read back." if isinstance(error, IndexError) else ""
         raise JudgeFixturesError(
-            f"{where} cannot be read: {_said(error)}.{empty} Save it again, or give another format "
+            f"{where} cannot be read: {_gist_of(error)}.{empty} Save it again, or give another format "
             f"({', '.join(FORMATS)})."
         ) from None
     several = isinstance(loaded, Mapping) and default in loaded
@@ -310,7 +310,7 @@ def _library(source: Source) -> Any:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
         raise source.mistake(
-            f"the library `datasets` cannot be imported ({_said(error)}), and only JSON and "
+            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON and "
             "JSON lines are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
         ) from None
     return datasets
@@ -361,7 +361,7 @@ def _commit_of(loaded: Any) -> str | None:
 def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError:
     """Return what happened on the way to a dataset on the hub, and what can be done."""
     kinds, said = {kind.__name__ for kind in type(error).__mro__}, str(error)
-    problem = f"cannot be loaded: {_said(error)}"
+    problem = f"cannot be loaded: {_gist_of(error)}"
     remedy = two_ways(source)
     if "scripts are no longer supported" in said or "DefunctDatasetError" in kinds:
         problem = "is a loading script, which `datasets` no longer runs"
@@ -377,9 +377,8 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
     elif kinds & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
         problem, remedy = "is not on the hub, or is private", f"Correct `source` (or set HF_TOKEN); {remedy}"
     elif kinds & {"HTTPError", "ConnectionError", "TimeoutError", "OSError"}:
-        problem = (
-            f"cannot be reached ({_said(error)}): no network? If the cache of this machine has it, set HF_HUB_OFFLINE=1"
-        )
+        problem = f"cannot be reached ({_gist_of(error)}): no network?"
+        problem += " If the cache of this machine has it, set HF_HUB_OFFLINE=1"
     elif "split" in said.lower() or "config" in said.lower():
         remedy = f"Correct `split` or `config` in {source.table}."
     if source.origin == "eli5":
@@ -396,7 +395,7 @@ def two_ways(source: Source) -> str:
     )
 
 
-def _said(error: Exception) -> str:
+def _gist_of(error: Exception) -> str:
     """Return an error's kind and the first line of what it says; of the one behind it, if that says more."""
     if type(error).__name__ == "DatasetGenerationError" and isinstance(error.__cause__, Exception):
         error = error.__cause__

@@ -126,7 +126,7 @@ def check(source: Source) -> None:
             if source.origin and source.path is not None and kind != "export":
                 what += " read by path"
             what += ", which has no votes on its pairs" if key == "max_margin" else ""
-            raise source.mistake(f"{key} = {_shown(getattr(source, key))} does not apply to {what}: remove it.")
+            raise source.mistake(f"{key} = {_spelled_value(getattr(source, key))} does not apply to {what}: remove it.")
     _check_ratios(source)
 
 
@@ -283,5 +283,5 @@ def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     )
 
 
-def _shown(value: object) -> str:
+def _spelled_value(value: object) -> str:
     return repr(dict(value)) if isinstance(value, Mapping) else repr(value)
