@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence, Sized
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from judgefixtures.canary.reference import Prompt
 from judgefixtures.canary.watching import Outlook, Watched
 from judgefixtures.numbers.statistics import several
 from judgefixtures.report.outcome import NOT_MEASURED
+from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable
 from judgefixtures.words.texts import quote_names
 
@@ -48,22 +48,11 @@ def _lines_below(head: str, text: str) -> list[str]:
     return [presentable(line) for line in (head, *(f"  {line}" for line in text.split("\n") if line.strip()))]
 
 
-@cache
 def _sentences() -> Any:
     """Return the macros of the template."""
-    import jinja2
-
-    made = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {
-        "exp": math.exp,
-        "number": _number,
-        "money": money,
-        "quote": quote_names,
-        "counted": _counted,
-        "several": _several,
-        "recorded": _recorded,
-    }
-    return made.from_string(Path(__file__).with_suffix(".txt.jinja").read_text(encoding="utf-8")).module
+    filters = {"exp": math.exp, "number": _number, "money": money, "quote": quote_names}
+    own = {"counted": _counted, "several": _several, "recorded": _recorded}
+    return load_template(Path(__file__).with_suffix(".txt.jinja"), **filters, **own).module
 
 
 def _several(things: Sized, noun: str) -> str:

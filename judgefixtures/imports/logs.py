@@ -39,10 +39,11 @@ from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
 from judgefixtures.words.texts import quote_names
 
-LEAST = 0.7  # the accuracy in the table that is printed where the configuration asks for none
+SUMMARY = Path(__file__).with_name("summary.txt.jinja")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,25 +228,20 @@ def earlier(path: Path) -> Mapping[Key, Answered]:
 
 def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
-    imported = done.imported
-    names = ", ".join(log.name for log in imported.logs)
-    found, about = several(len(imported.answers), "answer"), several(len(done.pairs), "pair")
-    lines = [f"imported: {imported.judge} on {imported.dataset}: {found} about {about}, from {names}"]
-    lines += [f"  {line}" for line in _counted(done)]
-    if done.others:
-        lines.append(f"  left out: {several(done.others, 'row')} of others than --where chooses")
-    if done.repeated:
-        lines.append(f"  left out: {several(done.repeated, 'row')} with what an earlier row says already")
-    if done.unused:
-        lines.append(f"  not used: {several(len(done.unused), 'row')}: {_why(done.unused)}")
-    lines += [f"  {remark}" for remark in done.remarks]
-    lines.append(f"written: {done.folder / FILE}")
-    if done.replaced:
-        lines.append(
-            f"  in place of {several(done.replaced, 'answer')} of an earlier import that this log does not "
-            "have: to keep both, import all logs in one command"
-        )
-    return [presentable(line) for line in (*lines, *_tables(done), *_next(done))]
+    config, folder, pairs = done.config, done.config.folder.absolute(), (done.folder / PAIRS_FILE).absolute()
+    path = pairs.relative_to(folder) if pairs.is_relative_to(folder) else pairs
+    graded = any(pair.gold is not None for pair in done.pairs)
+    text = load_template(SUMMARY, several=several, why=_why).render(
+        done=done,
+        counted=_counted(done),
+        file=done.folder / FILE,
+        lacks_judge=done.imported.judge not in config.judges,
+        lacks_dataset=done.imported.dataset not in config.datasets,
+        lacks_gate=config.gate("accuracy").min_accuracy is None and graded,
+        pairs=json.dumps(str(path), ensure_ascii=False),
+        options=options({"config": done.request.config, "cassettes": done.request.into}),
+    )
+    return [presentable(line) for line in text.split("\n")]
 
 
 def _counted(done: Done) -> Iterator[str]:
@@ -270,35 +266,3 @@ def _why(unused: Iterable[tuple[str, str]]) -> str:
     for why, where in unused:
         reasons.setdefault(why, []).append(where)
     return "; ".join(f"{why}: {len(places)} ({name_first(places)})" for why, places in reasons.items())
-
-
-def _tables(done: Done) -> list[str]:
-    """Return the tables that the configuration lacks."""
-    config, judge, dataset = done.config, done.imported.judge, done.imported.dataset
-    file = done.request.config_file
-    tables = []
-    if judge not in config.judges:
-        tables += [config.heading("judges", judge), 'provider = "imported"', ""]
-    if dataset not in config.datasets:
-        path = json.dumps(_relative(done), ensure_ascii=False)
-        tables += [config.heading("datasets", dataset), f"path = {path}", ""]
-    if config.gate("accuracy").min_accuracy is None and any(pair.gold is not None for pair in done.pairs):
-        gate = config.heading("gate", "accuracy")
-        said = f"min_accuracy = {LEAST}  # choose yours: without it accuracy is shown, and nothing is decided"
-        # A second table of that name would be an error.
-        tables += (
-            [f"# in {gate}, which is there: {said}", ""] if "accuracy" in config.family_gates else [gate, said, ""]
-        )
-    return [f"add to {file}:", "", *tables] if tables else []
-
-
-def _relative(done: Done) -> str:
-    file = (done.folder / PAIRS_FILE).absolute()
-    folder = done.config.folder.absolute()
-    return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
-
-
-def _next(done: Done) -> list[str]:
-    imported, request = done.imported, done.request
-    words = ["pytest", *options({"config": request.config, "cassettes": request.into}), "-k accuracy"]
-    return [f"then: {' '.join(words)} --judge {imported.judge} --judge-dataset {imported.dataset}"]

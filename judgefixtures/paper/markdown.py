@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgefixtures.material.published import PAPER, Experiment, experiments
-from judgefixtures.numbers.statistics import bare, interval_text, signed
+from judgefixtures.numbers.statistics import Estimate, bare, interval_text, signed
 from judgefixtures.paper.replication import Cell, Comparison, Paper, Quantity, Recordings
+from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable
 from judgefixtures.words.texts import one_line
 
@@ -18,24 +19,20 @@ TEMPLATE = Path(__file__).parent / "page.md.jinja"
 
 def page(paper: Paper, pictures: Sequence[str], without: str = "") -> str:
     """Return the whole page; `pictures` are the files of Figure 1, `without` says why there are none."""
-    import jinja2
-
-    made = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {
-        "bare": bare,
-        "signed": signed,
-        "interval": lambda estimate: interval_text(estimate).replace(" CI", ""),
-        "count": lambda share: f"{share.value * share.n:.10g} of {share.n}" if share else NOTHING,
-        "published": _published_vsr,
-        "fault": _fault,
-        "plain": _plain,
-        "one_line": one_line,
-    }
-    template = made.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    filters = {"bare": bare, "signed": signed, "published": _published_vsr, "fault": _fault, "plain": _plain}
+    template = load_template(TEMPLATE, **filters, interval=_interval, count=_count, one_line=one_line)
     subjects = [(of, _counts(paper, of)) for of in paper.subjects]
     texts = {"total": total(paper), "consistency": consistency(experiments()), "gemini": gemini(experiments())}
     shown = {"subjects": subjects, "pictures": pictures, "without": without, **texts}
     return str(template.render(paper=paper, source=PAPER, **shown))
+
+
+def _interval(estimate: Estimate) -> str:
+    return interval_text(estimate).replace(" CI", "")
+
+
+def _count(share: Estimate | None) -> str:
+    return f"{share.value * share.n:.10g} of {share.n}" if share else NOTHING
 
 
 def describe_paper(paper: Paper) -> list[str]:

@@ -267,7 +267,7 @@ def _record_of(
         settings=setup.settings,
         key_variables=setup.config.key_variables,
     )
-    judgments, plans = ((row for result in results for row in result[kind]) for kind in ("judgments", "plans"))
+    judgments, plans = ([row for result in results for row in result[kind]] for kind in ("judgments", "plans"))
     # A pair is told once by each process: by an attempt that does not count, it may be.
     return Record.of(about, results, judgments, (row for result in attempts for row in result["pairs"]), plans)
 

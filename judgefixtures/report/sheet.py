@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from judgefixtures.asking.costs import money
 from judgefixtures.checks import list_sections
@@ -26,11 +24,13 @@ from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_large
 from judgefixtures.findings import Row
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
+from judgefixtures.words.jinja import load_template
 from judgefixtures.words.texts import one_line
 
 # What makes more than text of a text, in GitHub's Markdown too: there www. and @ need no brackets, :x: and #1 are more.
 SPECIAL = re.compile(r"[\\`*_\[\]<>|~&@]|[:#](?=\S)|(?<=www)\.")
 UNSEEN = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+PAGE = Path(__file__).with_name("sheet.md.jinja")
 MOST = 12  # sentences about what moved verdicts; report.html has all
 Cells = tuple[object, ...]
 
@@ -41,7 +41,7 @@ def sheet(report: Row) -> str:
     >>> print(sheet({"status": "PASS", "judges": {}, "results": [], "contrasts": []}).splitlines()[0])
     # Judge gate: PASS
     """
-    text = _template().render(
+    text = load_template(PAGE, plain=plain_text, bare=bare, one_line=one_line).render(
         report=report,
         headlines=headlines(report),
         source=source(report),
@@ -57,15 +57,6 @@ def sheet(report: Row) -> str:
         data=", ".join(f"{row['dataset']} ({row['n']} pairs, {row['digest']})" for row in report.get("datasets") or ()),
     )
     return "\n\n".join(part.strip("\n").rstrip() for part in text.split("\f") if part.strip()) + "\n"
-
-
-@cache
-def _template() -> Any:
-    import jinja2
-
-    made = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"plain": plain_text, "bare": bare, "one_line": one_line}
-    return made.from_string(Path(__file__).with_suffix(".md.jinja").read_text(encoding="utf-8"))
 
 
 def plain_text(text: object) -> str:
