@@ -42,9 +42,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from judgefixtures.canary.explanations import Explanation, explanation, log_mean, log_sum
+from judgefixtures.canary.explanations import SHAPES, Explanation, explanation, log_mean, log_sum
 
-SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
 SHARES = (0.9, 0.5, 0.2, 0.05)  # of the prompts whose answers vary: how many of them a change moves
 NOTICED = math.log(5)  # evidence against chance that is held against explanations: less of it never makes an alarm
 FIRST = 0.5  # that a change, if there is one, came between the recordings and the first run

@@ -12,14 +12,18 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from judgefixtures.findings import Finding, Row
 from judgefixtures.numbers.statistics import several
 from judgefixtures.words.commands import is_option
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import know, redacted_json
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 FORMAT = 2
 RESULTS = "results.jsonl"
@@ -150,43 +154,19 @@ class Record:
         return record
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What results.jsonl has of an item."""
+@cache
+def _forms() -> dict[str, type[BaseModel]]:
+    """Return what a row of each file has at least, by the file's name."""
+    from pydantic import create_model
 
-    item: str
-    findings: list[Finding]
-    judges: dict[str, Row]
-    failed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """What a row of pairs.jsonl has at least."""
-
-    dataset: str
-    pair: str
-    judges: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a row of plans.jsonl has at least."""
-
-    judge: str
-    dataset: str
-    pair: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Judgment(_Plan):
-    """What a row of judgments.jsonl has at least."""
-
-    condition: str
-    repeat: int
-
-
-FORMS: dict[str, type] = {RESULTS: _Result, PAIRS: _Pair, PLANS: _Plan, JUDGMENTS: _Judgment}
+    plan: dict[str, Any] = dict.fromkeys(PLAN_KEY, (str, ...))
+    result: dict[str, Any] = {"item": (str, ...), "findings": (list[Finding], ...)}
+    return {
+        RESULTS: create_model("Result", **result, judges=(dict[str, Row], ...), failed=(bool, ...)),
+        PAIRS: create_model("Pair", dataset=(str, ...), pair=(str, ...), judges=(list[str], ...)),
+        PLANS: create_model("Plan", **plan),
+        JUDGMENTS: create_model("Judgment", **plan, condition=(str, ...), repeat=(int, ...)),
+    }
 
 
 def _head_of(folder: Path, line: str) -> tuple[About, dict[str, str]]:
@@ -214,13 +194,11 @@ def _head_of(folder: Path, line: str) -> tuple[About, dict[str, str]]:
 
 def _rows_of(path: Path, content: str) -> list[Row]:
     """Return the rows of a file; raises JudgeFixturesError where they are not of its form."""
-    from pydantic import TypeAdapter
-
     try:
         rows: list[Row] = [_parsed(line) for line in content.split("\n") if line]
-        form: TypeAdapter[Any] = TypeAdapter(FORMS[path.name])
+        form = _forms()[path.name]
         for row in rows:
-            form.validate_python(row)
+            form.model_validate(row)
         if path.name == RESULTS and len({row["item"] for row in rows}) < len(rows):
             raise ValueError("twice")
     except MISREAD:
