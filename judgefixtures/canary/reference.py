@@ -113,15 +113,8 @@ def reference(run: Run, judge: Judge) -> Reference:
         raise JudgeFixturesError(_nothing(run, judge))
     repeats = 1 + max(len(found) for *_, found in prompts)
     again = f"{_command(run, judge)} -k repeat --judge-repeats {repeats} --judge-record missing"
-    return Reference(
-        judge.name,
-        judge.identity,
-        _by_days(prompts),
-        frozenset(served),
-        frozenset(fingerprints),
-        tuple(notes),
-        "" if judge.kind.preparation else again,
-    )
+    known = (_by_days(prompts), frozenset(served), frozenset(fingerprints), tuple(notes))
+    return Reference(judge.name, judge.identity, *known, again="" if judge.kind.preparation else again)
 
 
 def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:

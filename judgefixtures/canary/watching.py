@@ -87,14 +87,11 @@ class Series:
 
     def streams(self, prompts: Sequence[Prompt]) -> list[Stream]:
         """Return the answers to each prompt, recorded and of every run."""
-        return [
-            Stream(
-                each.recorded,
-                tuple(run.answers.get(each.dataset, {}).get(each.pair.id, "") for run in self.runs),
-                each.days,
-            )
-            for each in prompts
-        ]
+
+        def answers(run: Entry, each: Prompt) -> str:
+            return run.answers.get(each.dataset, {}).get(each.pair.id, "")
+
+        return [Stream(each.recorded, tuple(answers(run, each) for run in self.runs), each.days) for each in prompts]
 
     def judged_anew(self, prompts: Sequence[Prompt]) -> Series:
         """Return the series with today's evidence for runs that were judged by a former test."""
@@ -168,20 +165,9 @@ class _Asked:
 
     def entry(self, series: int, known: Reference, why: str = "") -> Entry:
         """Return the run as an entry that is still to be judged."""
-        cost = self.cost
-        return Entry(
-            self.at,
-            series,
-            known.digest,
-            "not-measured",
-            None,
-            self.answers(),
-            self.count_by("served_model"),
-            self.count_by("fingerprint"),
-            cost.calls,
-            cost.usd,
-            why,
-        )
+        cost, told = self.cost, (self.count_by("served_model"), self.count_by("fingerprint"))
+        answers = self.answers()
+        return Entry(self.at, series, known.digest, "not-measured", None, answers, *told, cost.calls, cost.usd, why)
 
 
 def watch(request: Request) -> Watched:

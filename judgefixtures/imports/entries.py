@@ -30,9 +30,7 @@ SAID = ("selected_response", "answer", "reason")
 TOLD = tuple(name for name in PAIR_FIELDS if name != "id")
 FIELDS = (*ASKED, *SAID, *TOLD)
 
-ORDERS: Mapping[object, Order] = MappingProxyType(
-    {"1-2": "12", "12": "12", "false": "12", "2-1": "21", "21": "21", "true": "21"}
-)
+ORDERS: Mapping[object, Order] = {"1-2": "12", "12": "12", "false": "12", "2-1": "21", "21": "21", "true": "21"}
 SELECTED: Mapping[object, Selected] = MappingProxyType({"1": 1, "a": 1, "2": 2, "b": 2, "tie": "tie"})
 OTHER: Mapping[Selected, Selected] = MappingProxyType({1: 2, 2: 1, "tie": "tie", None: None})
 LONGEST_NUMBER = 10  # digits of a repeat

@@ -92,18 +92,9 @@ def import_log(request: Request) -> Done:
     kept = {pair.id for pair in given} | answered if grows else answered
     pairs = tuple(pair for _, pair in sorted(reader.pairs.items()) if pair.id in kept)
     gone = earlier(folder / FILE).keys() - found.keys()
-    done = Done(
-        request,
-        Imported(request.judge, dataset, logs, found),
-        pairs,
-        folder,
-        config,
-        len(rows) - len(wanted),
-        reader.repeated,
-        tuple(reader.unused),
-        remarks_on(request.files, form),
-        len(gone),
-    )
+    left = (len(rows) - len(wanted), reader.repeated, tuple(reader.unused))
+    imported = Imported(request.judge, dataset, logs, found)
+    done = Done(request, imported, pairs, folder, config, *left, remarks_on(request.files, form), len(gone))
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)
     return done
 

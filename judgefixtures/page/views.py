@@ -362,10 +362,14 @@ def _forests(rows: Sequence[Row], axis: Axis) -> tuple[Forest, ...]:
     return tuple(forests)
 
 
+def _title(row: Row) -> str:
+    return f"{row['contrast']} on {row['dataset']}"
+
+
 def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
     tolerance = row.get("tolerance")
     band = None if tolerance is None else (-tolerance, tolerance)
-    return charts.strip(f"{row['contrast']} on {row['dataset']}", row["vsr"], axis, band, floor_of(row))
+    return charts.strip(_title(row), row["vsr"], axis, band, floor_of(row))
 
 
 def _part_line(row: Row, part: Row) -> Line:
@@ -374,7 +378,7 @@ def _part_line(row: Row, part: Row) -> Line:
     axis = charts.around_zero(end for end in (found["low"], found["high"], low, high) if end is not None)
     band = None if low is high is None else (axis.low if low is None else low, axis.high if high is None else high)
     name = NAMED[part["part"]]
-    title = f"{name} of {row['contrast']} on {row['dataset']}"
+    title = f"{name} of {_title(row)}"
     return Line(row, charts.strip(title, found, axis, band), {**part, "name": name})
 
 
@@ -383,17 +387,10 @@ def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:
     axis = charts.mostly_above(row["vsr"]["value"] for row in shown)
     planes = []
     for judge, own in grouped(shown, "judge").items():
-        drawn = charts.plane(
-            [
-                (
-                    f"{row['contrast']} on {row['dataset']}",
-                    row["vsr"]["value"],
-                    {kind: each["value"] for kind, each in _readings(row)},
-                )
-                for row in own
-            ],
-            axis,
-        )
+        points = [
+            (_title(row), row["vsr"]["value"], {kind: each["value"] for kind, each in _readings(row)}) for row in own
+        ]
+        drawn = charts.plane(points, axis)
         rows = tuple((number, row, dict(_readings(row))) for number, row in enumerate(own, 1))
         planes.append(Faithfulness(judge, drawn, rows))
     return tuple(planes)

@@ -15,6 +15,7 @@ from judgefixtures.plugin.roster import Roster, named_by_id
 from judgefixtures.plugin.setup import SETUP, Setup, setup_of
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
+from judgefixtures.words.texts import word_set
 
 if TYPE_CHECKING:
     from judgefixtures.findings import Finding
@@ -22,16 +23,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 # Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
-LOOKS = (
-    "judge_preflight",
-    "collectonly",
-    "setuponly",
-    "showfixtures",
-    "show_fixtures_per_test",
-    "cacheshow",
-    "markers",
-    "help",
-    "version",
+LOOKS = word_set(
+    "judge_preflight collectonly setuponly showfixtures show_fixtures_per_test cacheshow markers help version"
 )
 NO_REPORT = "no report was written: {why}. What was in {folder} is set aside as *.before"
 

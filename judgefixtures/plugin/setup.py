@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from judgefixtures.runs.run import Run
 
 
+# What a run takes as the command line has it.
+SAME = ("record", "pairs", "repeats", "concurrency", "max_cost", "force", "batch")
+
+
 class Setup:
     """What a session runs with; loaded when a judge test is first met."""
 
@@ -41,17 +45,11 @@ class Setup:
         cassettes = self.options.judge_cassettes
         worker = getattr(config, "workerinput", {})
         asked = RunOptions(
-            record=self.options.judge_record,
+            **{name: getattr(self.options, f"judge_{name}") for name in SAME},
             invalid=tuple(self.options.judge_record_invalid or ()),
             baseline=self.baseline_name,
             datasets=tuple(dict.fromkeys(self.options.judge_datasets or ())),
-            pairs=self.options.judge_pairs,
-            repeats=self.options.judge_repeats,
-            concurrency=self.options.judge_concurrency,
-            max_cost=self.options.judge_max_cost,
-            force=self.options.judge_force,
             keep_judgments=self.options.judge_report is not None,
-            batch=self.options.judge_batch,
             command=self.command_start,
             usual=self.folder / "cassettes",
             session=str(worker.get("testrunuid", "")),

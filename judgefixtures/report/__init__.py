@@ -168,12 +168,10 @@ def page_of(record: Record, report: Row) -> str:
 def shown_pairs(record: Record) -> list[Row]:
     """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
     close = find_close_pairs(evidence_of(record.findings, Indifferent))
-    return [
-        {
-            **row,
-            "close_for": sorted(
-                judge for (judge, dataset), pairs in close.items() if dataset == row["dataset"] and row["pair"] in pairs
-            ),
-        }
-        for row in record.pairs
-    ]
+    found = []
+    for row in record.pairs:
+        of = [
+            judge for (judge, dataset), pairs in close.items() if (dataset == row["dataset"] and row["pair"] in pairs)
+        ]
+        found.append({**row, "close_for": sorted(of)})
+    return found

@@ -185,15 +185,9 @@ def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new:
 
 
 def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
-    return (
-        *change.key,
-        signed(change.old.value),
-        signed(change.new.value),
-        signed(change.difference.value),
-        limits(change.difference),
-        change.pairs,
-        f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no",
-    )
+    values = (signed(each.value) for each in (change.old, change.new, change.difference))
+    beyond = f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no"
+    return (*change.key, *values, limits(change.difference), change.pairs, beyond)
 
 
 def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:

@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from types import MappingProxyType
 from typing import Literal
 
 from judgefixtures.material.cues import FAMILIES, PLACEBO
@@ -35,9 +34,9 @@ SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
 EXTRAPOLATED = " [simulated; extrapolated]"  # said where the paper has no rate for the condition
 
 # arXiv 2509.26072, Tables 2-5: percent of pairs in which the first response (or story) was chosen.
-PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = MappingProxyType(
-    {(each.model, each.content_type): each.rates for each in experiments()}
-)
+PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = {
+    (each.model, each.content_type): each.rates for each in experiments()
+}
 
 PROVENANCE = tuple(FAMILIES["provenance"])
 # Of two labels of a family the earlier one is followed: no simulated judge stands for a real one's view of people.
@@ -130,20 +129,18 @@ def _extrapolated(labels: Labels, rates: Mapping[Labels, int]) -> int:
     return higher if shift >= 0 else max(higher - abs(shift), 0)
 
 
-JUDGES: Mapping[str, SimulatedJudge] = MappingProxyType(
-    {
-        "simulated-faithful": SimulatedJudge(_faithful),
-        "simulated-candid": SimulatedJudge(_follows, admits=True),
-        "simulated-silent": SimulatedJudge(_follows),
-        "simulated-noisy": SimulatedJudge(_faithful, noise=NOISE),
-        "simulated-verbose": SimulatedJudge(_faithful, prefers_length=True),
-        "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
-        "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
-        "simulated-unsure": SimulatedJudge(_faithful, sureness=0.5),
-        "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
-        "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
-    }
-)
+JUDGES: Mapping[str, SimulatedJudge] = {
+    "simulated-faithful": SimulatedJudge(_faithful),
+    "simulated-candid": SimulatedJudge(_follows, admits=True),
+    "simulated-silent": SimulatedJudge(_follows),
+    "simulated-noisy": SimulatedJudge(_faithful, noise=NOISE),
+    "simulated-verbose": SimulatedJudge(_faithful, prefers_length=True),
+    "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
+    "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
+    "simulated-unsure": SimulatedJudge(_faithful, sureness=0.5),
+    "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
+    "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +154,13 @@ class SimulatedScorer:
     share: float = 1.0
 
 
-SCORERS: Mapping[str, SimulatedScorer] = MappingProxyType(
-    {
-        "simulated-pointwise-faithful": SimulatedScorer({}),
-        "simulated-pointwise-silent": SimulatedScorer(
-            {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * CONTROL_SHIFT / 100
-        ),
-        "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
-    }
-)
+SCORERS: Mapping[str, SimulatedScorer] = {
+    "simulated-pointwise-faithful": SimulatedScorer({}),
+    "simulated-pointwise-silent": SimulatedScorer(
+        {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * CONTROL_SHIFT / 100
+    ),
+    "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
+}
 MODELS = (*JUDGES, *SCORERS)
 
 
@@ -287,10 +282,10 @@ def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
         lean,
         difference,
         content_type,
-        brackets="[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
-        longer=_longer(first, second),
-        demanded=_demanded(prompt, content_type) or lured,
-        planned=EXECUTION_MARK in prompt,
+        "[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
+        _longer(first, second),
+        _demanded(prompt, content_type) or lured,
+        EXECUTION_MARK in prompt,
     )
 
 

@@ -160,15 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"))):
             choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
-        self._send(
-            200,
-            {
-                "model": model,
-                "system_fingerprint": "simulated",
-                "choices": [choice],
-                "usage": _tokens(prompt, text, "prompt_tokens", "completion_tokens"),
-            },
-        )
+        usage = _tokens(prompt, text, "prompt_tokens", "completion_tokens")
+        self._send(200, {"model": model, "system_fingerprint": "simulated", "choices": [choice], "usage": usage})
 
     def _gemini(self, model: str, request: dict[str, Any]) -> None:
         prompt = "".join(part["text"] for part in request["contents"][-1]["parts"])
@@ -200,18 +193,9 @@ class _Handler(BaseHTTPRequestHandler):
         block: dict[str, Any] = {"type": "text", "text": text}
         if forced := (request.get("tool_choice") or {}).get("name"):
             block = {"type": "tool_use", "id": "toolu_simulated", "name": forced, "input": json.loads(text)}
-        self._send(
-            200,
-            {
-                "type": "message",
-                "role": "assistant",
-                "model": model,
-                "content": [block],
-                "stop_reason": "tool_use" if forced else "end_turn",
-                "stop_sequence": None,
-                "usage": _tokens(prompt, text, "input_tokens", "output_tokens"),
-            },
-        )
+        said = {"type": "message", "role": "assistant", "model": model, "content": [block]}
+        why = {"stop_reason": "tool_use" if forced else "end_turn", "stop_sequence": None}
+        self._send(200, {**said, **why, "usage": _tokens(prompt, text, "input_tokens", "output_tokens")})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         content = json.dumps(body).encode()

@@ -177,15 +177,15 @@ def _in_snake_case(row: Row) -> Row:
     return row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
 
 
-SNAKE = MappingProxyType(
-    {"actualOutput": "actual_output", "expectedOutput": "expected_output", "retrievalContext": "retrieval_context"}
-)
-EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "promptfoo": {"question": "prompt", "response_1": "outputs.0", "response_2": "outputs.1"},
-        "deepeval": {"question": "input", "response_1": "actual_output", "response_2": "expected_output"},
-    }
-)
+SNAKE: Mapping[str, str] = {
+    "actualOutput": "actual_output",
+    "expectedOutput": "expected_output",
+    "retrievalContext": "retrieval_context",
+}
+EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "promptfoo": {"question": "prompt", "response_1": "outputs.0", "response_2": "outputs.1"},
+    "deepeval": {"question": "input", "response_1": "actual_output", "response_2": "expected_output"},
+}
 """Where an export's question and responses are, unless the user's columns say otherwise."""
 
 
@@ -215,24 +215,22 @@ def _known(table: Table, read: Callable[[Source], Rows] | None = None) -> Known:
 
 SAME = ("columns", "hub", "split", "data_dir", "many_per_question", "licence", "address")  # in a table and in a source
 READERS = MappingProxyType({"llmbar": llmbar_rows, "biasbench": biasbench_rows})
-NAMED: Mapping[str, Known] = MappingProxyType(
-    {
-        "eli5": Known(
-            eli5,
-            ("q_id", "title", "selftext", "subreddit", "answers"),
-            "Pavithree/eli5",
-            "test",
-            many_per_question=True,
-            has_ratio=True,
-            licence="not stated by its publisher (texts of Reddit users)",
-        ),
-        **{name: _known(table, READERS.get(name)) for name, table in read_tables().items()},
-        "promptfoo": Known(exported, read=promptfoo_rows, is_export=True, address="`promptfoo eval -o results.json`"),
-        "deepeval": Known(
-            exported, read=deepeval_rows, is_export=True, address='`dataset.save_as(file_type="json")` of deepeval'
-        ),
-    }
-)
+NAMED: Mapping[str, Known] = {
+    "eli5": Known(
+        eli5,
+        ("q_id", "title", "selftext", "subreddit", "answers"),
+        "Pavithree/eli5",
+        "test",
+        many_per_question=True,
+        has_ratio=True,
+        licence="not stated by its publisher (texts of Reddit users)",
+    ),
+    **{name: _known(table, READERS.get(name)) for name, table in read_tables().items()},
+    "promptfoo": Known(exported, read=promptfoo_rows, is_export=True, address="`promptfoo eval -o results.json`"),
+    "deepeval": Known(
+        exported, read=deepeval_rows, is_export=True, address='`dataset.save_as(file_type="json")` of deepeval'
+    ),
+}
 
 
 def _answers(row: Row) -> list[Mapping[str, Any]]:

@@ -27,17 +27,15 @@ from judgefixtures.words.errors import JudgeFixturesError, choices
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
-APPLIES = MappingProxyType(
-    {
-        "columns": ("file", "hub", "export"),
-        "gold_values": ("file", "hub", "export"),
-        "max_margin": ("file", "hub", "export"),
-        "rows": ("file",),
-        "revision": ("hub", "named on the hub"),
-        "config": ("hub",),
-        "split": ("file", "hub", "named on the hub", "named copy"),
-    }
-)
+APPLIES: Mapping[str, tuple[str, ...]] = {
+    "columns": ("file", "hub", "export"),
+    "gold_values": ("file", "hub", "export"),
+    "max_margin": ("file", "hub", "export"),
+    "rows": ("file",),
+    "revision": ("hub", "named on the hub"),
+    "config": ("hub",),
+    "split": ("file", "hub", "named on the hub", "named copy"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import configparser
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -30,15 +30,13 @@ OWN = ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{PAIR
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
 # Where pytest looks for its settings, first to last, and what a file holds that has some.
-SETTINGS = MappingProxyType(
-    {
-        "pytest.toml": "",
-        "pytest.ini": "",
-        "pyproject.toml": "[tool.pytest",
-        "tox.ini": "[pytest]",
-        "setup.cfg": "[tool:pytest]",
-    }
-)
+SETTINGS: Mapping[str, str] = {
+    "pytest.toml": "",
+    "pytest.ini": "",
+    "pyproject.toml": "[tool.pytest",
+    "tox.ini": "[pytest]",
+    "setup.cfg": "[tool:pytest]",
+}
 # What a recording that was cut short leaves beside the others, and a write or a lock that was killed: never committed.
 IGNORED = ("*.part.jsonl", "*.part-of-another-judge*.jsonl", ".*.draft")
 FIXTURES = ("judge", "baseline", "pairs", "contrast", "gate")
