@@ -101,21 +101,11 @@ def _value(text: str) -> list[tuple[str, str]]:
 def _import(options: argparse.Namespace) -> int:
     from judgefixtures.imports import Request, import_log, summary
 
-    done = import_log(
-        Request(
-            tuple(options.files),
-            options.judge,
-            options.dataset,
-            options.pairs,
-            _joined("--columns", options.columns),
-            _joined("--where", options.where),
-            options.format,
-            options.verdict,
-            options.numbers == "own",
-            options.into,
-            options.config,
-        )
-    )
+    names = ("judge", "dataset", "pairs", "format", "verdict", "into", "config")
+    same = {name: getattr(options, name) for name in names}
+    columns, where = (_joined(f"--{name}", getattr(options, name)) for name in ("columns", "where"))
+    own = options.numbers == "own"
+    done = import_log(Request(tuple(options.files), columns=columns, where=where, own_numbers=own, **same))
     sys.stdout.write("\n".join(summary(done)) + "\n")
     return 0
 

@@ -251,12 +251,7 @@ def _log_norm(before: int, unusual: int, answers: int, shape: float) -> float:
 def _log_ways(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
     """Return log C(b, j) C(N - b, T - j) h(j), up to a constant that is the same for every j."""
     late = unusual - j
-    return (
-        _log_part(j, shape)
-        + _log_part(before - j, shape)
-        + _log_part(late, shape)
-        + _log_part(answers - before - late, shape)
-    )
+    return sum(_log_part(n, shape) for n in (j, before - j, late, answers - before - late))
 
 
 @lru_cache(maxsize=2**14)

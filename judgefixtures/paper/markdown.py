@@ -129,18 +129,14 @@ def gemini(published: Sequence[Experiment]) -> str:
     "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's"
     """
     of = {(each.judge, each.dataset): each.shifts for each in published}
+    own = {dataset: shifts for (judge, dataset), shifts in of.items() if judge == "Gemini-2.5-Flash"}
     both = [
-        (dataset, labels, shift, of["GPT-4o", dataset][labels])
-        for (judge, dataset), shifts in of.items()
-        if judge == "Gemini-2.5-Flash"
+        (f"{dataset} {'/'.join(labels)}", shift, of["GPT-4o", dataset][labels])
+        for dataset, shifts in own.items()
         for labels, shift in shifts.items()
         if "new" not in labels
     ]
-    larger = [
-        f"{dataset} {'/'.join(labels)} {signed(one / 100)} against {signed(other / 100)}"
-        for dataset, labels, one, other in both
-        if one > other
-    ]
+    larger = [f"{what} {signed(a / 100)} against {signed(b / 100)}" for what, a, b in both if a > b]
     return (
         "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's: in Table 1 "
         f"{len(larger)} of {len(both)} are larger ({', '.join(larger)})."

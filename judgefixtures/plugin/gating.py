@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from judgefixtures.plugin.setup import Setup
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import encodable, shown
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from judgefixtures.material.contrasts import Contrast
     from judgefixtures.material.pairs import Pair
     from judgefixtures.runs.run import Ledger
+
+
+OF_LEDGER = ("judges", "spent", "retries", "judgments", "plans", "pairs", "prices")  # what travels as it is
 
 
 @dataclass(slots=True)
@@ -38,14 +41,8 @@ class Outcome:
         ledger = self.ledger
         return {
             "findings": [finding.to_json() for finding in self.findings],
-            "judges": dict(ledger.judges),
-            "spent": {judge: asdict(cost) for judge, cost in ledger.spent.items()},
-            "retries": ledger.retries,
-            "judgments": rows_as_json(ledger.judgments),
-            "plans": rows_as_json(ledger.plans),
-            "pairs": rows_as_json(ledger.pairs),
+            **{name: as_json(getattr(ledger, name)) for name in OF_LEDGER},
             "sources": {judge: days.row.to_json() for judge, days in ledger.days.items()},
-            "prices": dict(ledger.prices),
             "failed": self.failed,
             "waiting": self.waiting,
             "notes": list(self.notes),

@@ -13,7 +13,7 @@ from pathlib import Path
 from judgefixtures.asking.costs import money
 from judgefixtures.checks import list_sections
 from judgefixtures.checks.accuracy import ACCURACY, SIDE_BY_SIDE
-from judgefixtures.checks.approval import DECISIONS, DecisionRow
+from judgefixtures.checks.approval import DECISIONS, ComponentRow, DecisionRow
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
@@ -72,24 +72,18 @@ def plain_text(text: object) -> str:
 def _decided(decision: DecisionRow) -> Mapping[str, object]:
     """Return a candidate's decision: its reasons, and the components that it is made of."""
     primary = [each for each in decision.components if each.role == "primary"]
-    cells = [
-        (
-            part_of_swap(each.to_json()),
-            each.status,
-            each.n,
-            signed(each.value),
-            f"{bare(each.low, 3)} to {bare(each.high, 3)}",
-            f"worse by {bare(each.margin)}",
-        )
-        for each in primary
-    ]
     said = {each.message for each in primary}
     return {
         "row": decision,
         "reasons": [reason for reason in decision.reasons if reason not in said],
-        "cells": cells,
+        "cells": list(map(_component_cells, primary)),
         "guards": [each for each in decision.components if each.role == "guard"],
     }
+
+
+def _component_cells(each: ComponentRow) -> Cells:
+    measured = (each.n, signed(each.value), f"{bare(each.low, 3)} to {bare(each.high, 3)}")
+    return (part_of_swap(each.to_json()), each.status, *measured, f"worse by {bare(each.margin)}")
 
 
 def _moved(report: Row) -> Mapping[str, object]:

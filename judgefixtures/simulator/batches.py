@@ -181,6 +181,10 @@ class BatchDesk(_Shelf):
                     return replace(reply, headers={**reply.headers, "date": date})
         return None
 
+    def _known(self, name: str, shown: Callable[[Batch], dict[str, Any]], unknown: dict[str, Any]) -> Reply:
+        batch = self.batches.get(name)
+        return _json(unknown, 404) if batch is None else _json(shown(batch))
+
     # --- OpenAI -----------------------------------------------------------------------------------------------
 
     def _openai_upload(self, _found: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
@@ -203,10 +207,8 @@ class BatchDesk(_Shelf):
         return replace(_json(self._openai_shown(batch)), unsaid=self._unsaid())
 
     def _openai_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        batch = self.batches.get(found[1])
-        if batch is None:
-            return _json({"error": {"message": f"No batch found with id '{found[1]}'."}}, 404)
-        return _json(self._openai_shown(batch))
+        unknown = f"No batch found with id '{found[1]}'."
+        return self._known(found[1], self._openai_shown, {"error": {"message": unknown}})
 
     def _openai_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
         page, more = self._page("openai", query.get("after"))
@@ -283,10 +285,8 @@ class BatchDesk(_Shelf):
         return replace(_json(self._google_shown(batch)), unsaid=self._unsaid())
 
     def _google_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        batch = self.batches.get(found[1])
-        if batch is None:
-            return _json({"error": {"code": 404, "message": "no such batch", "status": "NOT_FOUND"}}, 404)
-        return _json(self._google_shown(batch))
+        unknown = {"code": 404, "message": "no such batch", "status": "NOT_FOUND"}
+        return self._known(found[1], self._google_shown, {"error": unknown})
 
     def _google_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
         page, more = self._page("google", query.get("pageToken"))
@@ -335,11 +335,8 @@ class BatchDesk(_Shelf):
         return replace(_json(self._anthropic_shown(self._made("anthropic", asked, ""))), unsaid=self._unsaid())
 
     def _anthropic_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        batch = self.batches.get(found[1])
-        if batch is None:
-            error = {"type": "not_found_error", "message": "no such batch"}
-            return _json({"type": "error", "error": error}, 404)
-        return _json(self._anthropic_shown(batch))
+        unknown = {"type": "not_found_error", "message": "no such batch"}
+        return self._known(found[1], self._anthropic_shown, {"type": "error", "error": unknown})
 
     def _anthropic_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
         page, more = self._page("anthropic", query.get("after_id"))

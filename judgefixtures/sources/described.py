@@ -10,13 +10,8 @@ from typing import Any
 from judgefixtures.words.errors import JudgeFixturesError
 
 DATA = Path(__file__).parents[1] / "data"
-BUILT_IN_SOURCES = (
-    "house-close",
-    "house-close-stories",
-    "house-qa",
-    "house-stories",
-    "house-bias",
-    "house-instructions",
+BUILT_IN_SOURCES = tuple(
+    f"house-{name}" for name in ("close", "close-stories", "qa", "stories", "bias", "instructions")
 )
 RATIO_KEYS = ("min_ratio", "max_ratio")
 
