@@ -19,12 +19,13 @@ from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.findings import Row
+from judgefixtures.findings import PartRow, Row
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
+from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 
 FEW = 3  # sentences that stand open; the others are unfolded
@@ -37,7 +38,8 @@ class Line:
 
     row: Row
     strip: Strip | None
-    part: Row | None = None
+    part: PartRow | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,7 @@ def _swap(row: Row, report: Row) -> Swap:
     components: list[Row] = row.get("components") or []
     extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
     axis = charts.around_zero(value for value in extremes if value is not None)
-    lines = [Line({**each, "said": part_of_swap(each)}, _margin_strip(each, axis)) for each in components]
+    lines = [Line(each, _margin_strip(each, axis), name=part_of_swap(*_named(each))) for each in components]
     first = unread(DecisionRow.from_json(row), report)
     return Swap(
         row=row,
@@ -304,15 +306,20 @@ def _margin_strip(part: Row, axis: Axis) -> Strip | None:
     margin, band = part.get("margin"), None
     if margin is not None:
         band = (-margin, axis.high) if part["kind"] == "accuracy" else (axis.low, margin)
-    return charts.strip(part_of_swap(part), part, axis, band)
+    return charts.strip(part_of_swap(*_named(part)), part, axis, band)
+
+
+def _named(part: Row) -> tuple[str, str]:
+    return str(part["kind"]), part.get("name") or ""
 
 
 def _swap_lead(row: Row, components: Sequence[Row]) -> str:
     """Say in one sentence or two what the decision is and what it rests on."""
     judge, baseline = row["judge"], row["baseline"]
     parts = [part for part in components if part["role"] == "primary"]
-    worse = worse_in([part for part in parts if part["status"] == "FAIL"])
-    unclear = worse_in([part for part in parts if part["status"] == "INCONCLUSIVE"])
+    worse, unclear = (
+        worse_in(_named(part) for part in parts if part["status"] == status) for status in ("FAIL", "INCONCLUSIVE")
+    )
     doubt = f" These pairs cannot tell whether {unclear}." if unclear else ""
     if row["status"] == "APPROVE":
         return f"{judge} may take the place of {baseline}: in all that was compared it is no worse, within the margins."
@@ -356,7 +363,7 @@ def _forests(rows: Sequence[Row], axis: Axis) -> tuple[Forest, ...]:
         groups: dict[str, list[Line]] = {}
         for row in (row for row in own if row.get("vsr")):
             lines = groups.setdefault(row["family"], [])
-            lines += [Line(row, _vsr_strip(row, axis)), *map(partial(_part_line, row), beside_verdicts(row))]
+            lines += [Line(row, _vsr_strip(row, axis)), *map(partial(_part_line, row), _parts_beside(row))]
         measured = tuple(Group(title, tuple(groups[title])) for title in sorted(groups))
         forests.append(Forest(judge, measured, tuple(row for row in own if not row.get("vsr"))))
     return tuple(forests)
@@ -372,14 +379,17 @@ def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
     return charts.strip(_title(row), row["vsr"], axis, band, floor_of(row))
 
 
-def _part_line(row: Row, part: Row) -> Line:
+def _parts_beside(row: Row) -> list[PartRow]:
+    return beside_verdicts(map(PartRow.from_json, row.get("decided_by") or ()))
+
+
+def _part_line(row: Row, part: PartRow) -> Line:
     """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
-    found, (low, high) = part["estimate"], part["allowed"] or (None, None)
+    (low, high), found = part.allowed or (None, None), as_json(part.estimate)
     axis = charts.around_zero(end for end in (found["low"], found["high"], low, high) if end is not None)
     band = None if low is high is None else (axis.low if low is None else low, axis.high if high is None else high)
-    name = NAMED[part["part"]]
-    title = f"{name} of {_title(row)}"
-    return Line(row, charts.strip(title, found, axis, band), {**part, "name": name})
+    name = NAMED[part.part]
+    return Line(row, charts.strip(f"{name} of {_title(row)}", found, axis, band), part, name)
 
 
 def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:

@@ -83,7 +83,7 @@ def _decided(decision: DecisionRow) -> Mapping[str, object]:
 
 def _component_cells(each: ComponentRow) -> Cells:
     measured = (each.n, signed(each.value), f"{bare(each.low, 3)} to {bare(each.high, 3)}")
-    return (part_of_swap(each.to_json()), each.status, *measured, f"worse by {bare(each.margin)}")
+    return (part_of_swap(each.kind, each.name), each.status, *measured, f"worse by {bare(each.margin)}")
 
 
 def _moved(report: Row) -> Mapping[str, object]:
@@ -104,9 +104,9 @@ def _moved_cells(row: ContrastRow, name: str) -> Iterable[Cells]:
     status = status_in(row.status, row.decided_by, row.waived)
     shift = signed(row.vsr.value) if row.vsr else "-"
     yield (name, status, row.n, shift, _interval(row.vsr), bare(row.tolerance))
-    for part in beside_verdicts(row.to_json()):
-        n, title = part["estimate"]["n"], f"{name}: {NAMED[part['part']]}"
-        yield (title, part["status"], n, *measured_text(part), allowed_text(part))
+    for part in beside_verdicts(row.decided_by or ()):
+        n = part.estimate.n if part.estimate else 0
+        yield (f"{name}: {NAMED[part.part]}", part.status, n, *measured_text(part), allowed_text(part))
 
 
 def _others(report: Row) -> list[str]:
