@@ -115,10 +115,8 @@ class Log:
         except OSError as error:
             raise LogError(f"the canary's log {path} cannot be read: {error.strerror}.") from None
         refuse_merge_marks(path, content)
-        whole = content[: _whole(content)]  # a torn last line is a run that was killed
-        return cls(
-            path, tuple(_entry(path, number, line) for number, line in enumerate(whole.split(b"\n"), 1) if line.strip())
-        )
+        lines = enumerate(content[: _whole(content)].split(b"\n"), 1)  # a torn last line is a run that was killed
+        return cls(path, tuple(_entry(path, number, line) for number, line in lines if line.strip()))
 
     def series(self, reference: str, *, restart: bool = False) -> int:
         """Return which series a run that is compared with `reference` belongs to: the last one, or a new one."""
@@ -128,11 +126,8 @@ class Log:
 
     def measured(self, series: int, reference: str) -> Sequence[Entry]:
         """Return the runs of a series that brought answers; another branch may have begun one of the same number."""
-        return [
-            entry
-            for entry in self.entries
-            if (entry.series, entry.reference) == (series, reference) and entry.is_measured
-        ]
+        measured = [entry for entry in self.entries if entry.is_measured]
+        return [entry for entry in measured if (entry.series, entry.reference) == (series, reference)]
 
     def append(self, entry: Entry) -> None:
         """Write an entry behind all others, in one piece and to the disk."""

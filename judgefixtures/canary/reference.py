@@ -62,9 +62,7 @@ class Reference:
     @property
     def digest(self) -> str:
         """What tells one series of runs from another: the judge, the prompts and their recorded answers."""
-        rows = [
-            [each.dataset, each.condition.name, each.pair.id, each.pair.digest, each.recorded] for each in self.prompts
-        ]
+        rows = [[of.dataset, of.condition.name, of.pair.id, of.pair.digest, of.recorded] for of in self.prompts]
         return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -168,12 +166,8 @@ def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], conditio
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     """Return the condition in which the most pairs are recorded, up to those wanted; the plainest one of several."""
     pairs = run.pairs(judge.name, dataset)
-    cued = [
-        each
-        for name in (PLACEBO, *run.config.cues)
-        for contrast in run.contrasts(name)
-        for each in (contrast.x, contrast.y)
-    ]
+    contrasts = (contrast for name in (PLACEBO, *run.config.cues) for contrast in run.contrasts(name))
+    cued = [each for contrast in contrasts for each in (contrast.x, contrast.y)]
     found: dict[Condition, int] = {}
     for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
         recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}

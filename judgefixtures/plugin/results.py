@@ -82,9 +82,8 @@ class Results:
         if self._set_aside and not self._results and not waiting and not self._lost and self.roster.is_complete:
             self._put_back()
         elif self._set_aside and waiting:
-            self._written.append(
-                NO_REPORT.format(why="answers are on their way", folder=self._config.option.judge_report)
-            )
+            why, folder = "answers are on their way", self._config.option.judge_report
+            self._written.append(NO_REPORT.format(why=why, folder=folder))
         if not self._results or waiting:
             return  # while answers are on their way there is no report that would be of all
         from judgefixtures.report import report_of, sheet_of, write_report

@@ -111,12 +111,9 @@ class _Side:
 
     def __init__(self, record: Record) -> None:
         findings = record.findings
-        self.texts = {
-            (row["dataset"], row["pair"]): {name: row[name] for name in row if name != "judges"} for row in record.pairs
-        }
-        self.clusters = {
-            (row["dataset"], row["pair"]): f"cluster {row['cluster']}" for row in record.pairs if "cluster" in row
-        }
+        pairs = {(row["dataset"], row["pair"]): row for row in record.pairs}
+        self.texts = {of: {name: row[name] for name in row if name != "judges"} for of, row in pairs.items()}
+        self.clusters = {of: f"cluster {row['cluster']}" for of, row in pairs.items() if "cluster" in row}
         self.estimates: dict[Key, Estimate] = {}
         self.scores: Scores = {}
         for row in rows_of(findings, ContrastRow):

@@ -206,9 +206,7 @@ SHAPES: Mapping[str, Any] = {
         "begins": (_maps_to(_is_text), "beginnings mapped to names"),
     },
     "only": {
-        "column": _TEXT,
-        "begins": _TEXT,
-        "left_out": _TEXT,
+        **dict.fromkeys(("column", "begins", "left_out"), _TEXT),
         "equals": (lambda value: type(value) in (int, float), "a number"),
     },
 }
