@@ -44,7 +44,7 @@ from judgefixtures.numbers.odds import (
 from judgefixtures.numbers.statistics import Status, gate_shift, mean_interval, score_test
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.simulator.closeness import differences
+from judgefixtures.simulator.preferences import differences
 
 RUNS, SIZES, RATIOS = 300, (30, 100, 300), (1.5, 2.0)
 POWER, Z = 0.8, float(ndtri(0.95))

@@ -16,7 +16,7 @@ from judgefixtures.config import GateTable
 from judgefixtures.material.pairs import sampled
 from judgefixtures.numbers.statistics import Status, gate_shift
 from judgefixtures.simulator.behaviour import prefers_first
-from judgefixtures.simulator.closeness import differences
+from judgefixtures.simulator.preferences import differences
 from judgefixtures.sources import Source, read_pairs
 
 SETS = ("house-close", "house-close-stories", "house-qa", "house-stories")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 import tomllib
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import judgefixtures
 from judgefixtures.cassettes.merges import join_files, mend
 from judgefixtures.starter import Start, start
+from judgefixtures.words.commands import parse_dollars
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import presentable
 
@@ -99,23 +99,13 @@ def _value(text: str) -> list[tuple[str, str]]:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from judgefixtures.imports.logs import Request, import_log, summary
+    from judgefixtures.imports import Request, import_log, summary
 
-    done = import_log(
-        Request(
-            tuple(options.files),
-            options.judge,
-            options.dataset,
-            options.pairs,
-            _joined("--columns", options.columns),
-            _joined("--where", options.where),
-            options.format,
-            options.verdict,
-            options.numbers == "own",
-            options.into,
-            options.config,
-        )
-    )
+    names = ("judge", "dataset", "pairs", "format", "verdict", "into", "config")
+    same = {name: getattr(options, name) for name in names}
+    columns, where = (_joined(f"--{name}", getattr(options, name)) for name in ("columns", "where"))
+    own = options.numbers == "own"
+    done = import_log(Request(tuple(options.files), columns=columns, where=where, own_numbers=own, **same))
     sys.stdout.write("\n".join(summary(done)) + "\n")
     return 0
 
@@ -129,32 +119,21 @@ def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
     return joined
 
 
-def _amount(text: str) -> float:
-    """Return an amount of US dollars above 0."""
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = math.nan
-    if not 0 < amount < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
-    return amount
-
-
 def _watch(options: argparse.Namespace) -> int:
     """Run the canary once, and say what it found."""
     try:
-        from judgefixtures.canary.messages import exit_code, said, said_before
+        from judgefixtures.canary.messages import describe_outlook, describe_run, exit_code
         from judgefixtures.canary.watching import Request, outlook, watch
 
         request = Request(options.judge, options.config, options.cassettes, options.max_cost, options.restart)
         if options.dry_run:
-            sys.stdout.write("\n".join([*said_before(outlook(request)), ""]))
+            sys.stdout.write("\n".join([*describe_outlook(outlook(request)), ""]))
             return 0
         found = watch(request)
     except KeyboardInterrupt:
         sys.stderr.write("stopped: this run is not in the log.\n")
         return STOPPED
-    sys.stdout.write("\n".join([*said(found), ""]))
+    sys.stdout.write("\n".join([*describe_run(found), ""]))
     return exit_code(found)
 
 
@@ -175,7 +154,7 @@ def _merge_reports(options: argparse.Namespace) -> int:
         report = report_of(record)
         return texts_of(record, report), summary(report, record.alpha), exit_code(record, report)
 
-    texts, lines, code = _read_well(merged, {folder: Record.read(folder) for folder in options.folders})
+    texts, lines, code = _read_well(merged, {folder: Record.from_folder(folder) for folder in options.folders})
     write_texts(options.into, texts)
     _say([*lines, f"report: {options.into / 'report.json'}"])
     return code
@@ -185,7 +164,7 @@ def _compare_reports(options: argparse.Namespace) -> int:
     from judgefixtures.report.comparison import compared
     from judgefixtures.report.writing import Record
 
-    old, new = Record.read(options.old), Record.read(options.new)
+    old, new = Record.from_folder(options.old), Record.from_folder(options.new)
     changes = _read_well(
         lambda records: compared(records.get(options.old, new), records.get(options.new, old)),
         {options.old: old, options.new: new},
@@ -265,7 +244,7 @@ def _steps_text(done: Start) -> str:
     return "\n".join(shown) + "\n"
 
 
-TYPES: dict[str, Callable[[str], Any]] = {"path": Path, "mapping": _mapping, "value": _value, "amount": _amount}
+TYPES: dict[str, Callable[[str], Any]] = {"path": Path, "mapping": _mapping, "value": _value, "amount": parse_dollars}
 RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
     "paper": _write_paper,
     "init": _init,

@@ -42,9 +42,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from judgefixtures.canary.explanations import Explanation, explanation, log_mean, log_sum
+from judgefixtures.canary.explanations import SHAPES, Explanation, explanation, log_mean, log_sum
 
-SHAPES = (0.1, 0.6)  # of the chances on either side of a change: mostly near 0 or 1, and anywhere
 SHARES = (0.9, 0.5, 0.2, 0.05)  # of the prompts whose answers vary: how many of them a change moves
 NOTICED = math.log(5)  # evidence against chance that is held against explanations: less of it never makes an alarm
 FIRST = 0.5  # that a change, if there is one, came between the recordings and the first run
@@ -252,12 +251,7 @@ def _log_norm(before: int, unusual: int, answers: int, shape: float) -> float:
 def _log_ways(j: int, before: int, unusual: int, answers: int, shape: float) -> float:
     """Return log C(b, j) C(N - b, T - j) h(j), up to a constant that is the same for every j."""
     late = unusual - j
-    return (
-        _log_part(j, shape)
-        + _log_part(before - j, shape)
-        + _log_part(late, shape)
-        + _log_part(answers - before - late, shape)
-    )
+    return sum(_log_part(n, shape) for n in (j, before - j, late, answers - before - late))
 
 
 @lru_cache(maxsize=2**14)

@@ -172,13 +172,8 @@ def log_ratio(j: int, before: int, unusual: int, answers: int) -> float:
 @lru_cache(maxsize=2**14)
 def _log_chance(unusual: int, answers: int, shape: float) -> float:
     """Return the logarithm of the chance of answers in their order, of which some are unusual."""
-    return (
-        math.lgamma(shape + unusual)
-        + math.lgamma(shape + answers - unusual)
-        - math.lgamma(2 * shape + answers)
-        + math.lgamma(2 * shape)
-        - 2 * math.lgamma(shape)
-    )
+    drawn = math.lgamma(shape + unusual) + math.lgamma(shape + answers - unusual) - math.lgamma(2 * shape + answers)
+    return drawn + math.lgamma(2 * shape) - 2 * math.lgamma(shape)
 
 
 def log_mean(logarithms: Sequence[float]) -> float:

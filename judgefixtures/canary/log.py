@@ -63,6 +63,11 @@ class Entry:
         """Whether the run brought answers to compare."""
         return self.log_e is not None
 
+    @property
+    def texts(self) -> list[str]:
+        """The answers to every pair."""
+        return [answer for pairs in self.answers.values() for answer in pairs.values()]
+
     def line(self) -> bytes:
         """Return the entry as a line of the log, with its line end."""
         line = asdict(self)
@@ -89,7 +94,7 @@ class Entry:
             raise ValueError("not a number")
         if not TIME.fullmatch(self.at) or self.result not in get_args(Result) or self.series < 1:
             raise ValueError("wrong values")
-        if not all(ANSWERS.fullmatch(answer) for pairs in self.answers.values() for answer in pairs.values()):
+        if not all(map(ANSWERS.fullmatch, self.texts)):
             raise ValueError("not answers")
 
 
@@ -101,7 +106,7 @@ class Log:
     entries: tuple[Entry, ...] = ()
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def from_file(cls, path: Path) -> Self:
         """Return the log of a file, empty where there is none; LogError where a line is not a run."""
         try:
             content = path.read_bytes()
@@ -110,10 +115,8 @@ class Log:
         except OSError as error:
             raise LogError(f"the canary's log {path} cannot be read: {error.strerror}.") from None
         refuse_merge_marks(path, content)
-        whole = content[: _whole(content)]  # a torn last line is a run that was killed
-        return cls(
-            path, tuple(_entry(path, number, line) for number, line in enumerate(whole.split(b"\n"), 1) if line.strip())
-        )
+        lines = enumerate(content[: _whole(content)].split(b"\n"), 1)  # a torn last line is a run that was killed
+        return cls(path, tuple(_entry(path, number, line) for number, line in lines if line.strip()))
 
     def series(self, reference: str, *, restart: bool = False) -> int:
         """Return which series a run that is compared with `reference` belongs to: the last one, or a new one."""
@@ -123,11 +126,8 @@ class Log:
 
     def measured(self, series: int, reference: str) -> Sequence[Entry]:
         """Return the runs of a series that brought answers; another branch may have begun one of the same number."""
-        return [
-            entry
-            for entry in self.entries
-            if (entry.series, entry.reference) == (series, reference) and entry.is_measured
-        ]
+        measured = [entry for entry in self.entries if entry.is_measured]
+        return [entry for entry in measured if (entry.series, entry.reference) == (series, reference)]
 
     def append(self, entry: Entry) -> None:
         """Write an entry behind all others, in one piece and to the disk."""

@@ -62,9 +62,7 @@ class Reference:
     @property
     def digest(self) -> str:
         """What tells one series of runs from another: the judge, the prompts and their recorded answers."""
-        rows = [
-            [each.dataset, each.condition.name, each.pair.id, each.pair.digest, each.recorded] for each in self.prompts
-        ]
+        rows = [[of.dataset, of.condition.name, of.pair.id, of.pair.digest, of.recorded] for of in self.prompts]
         return hashlib.sha256(json.dumps([self.identity, rows], sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -113,15 +111,8 @@ def reference(run: Run, judge: Judge) -> Reference:
         raise JudgeFixturesError(_nothing(run, judge))
     repeats = 1 + max(len(found) for *_, found in prompts)
     again = f"{_command(run, judge)} -k repeat --judge-repeats {repeats} --judge-record missing"
-    return Reference(
-        judge.name,
-        judge.identity,
-        _by_days(prompts),
-        frozenset(served),
-        frozenset(fingerprints),
-        tuple(notes),
-        "" if judge.kind.preparation else again,
-    )
+    known = (_by_days(prompts), frozenset(served), frozenset(fingerprints), tuple(notes))
+    return Reference(judge.name, judge.identity, *known, again="" if judge.kind.preparation else again)
 
 
 def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:
@@ -147,7 +138,7 @@ def _nothing(run: Run, judge: Judge) -> str:
     """Return why there is nothing to compare with, and what to do."""
     for dataset, wanted in run.config.canary.groups:
         condition = _condition(run, judge, dataset, wanted)
-        recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
+        recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
         pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
         if pairs:
             return (
@@ -175,15 +166,11 @@ def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], conditio
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     """Return the condition in which the most pairs are recorded, up to those wanted; the plainest one of several."""
     pairs = run.pairs(judge.name, dataset)
-    cued = [
-        each
-        for name in (PLACEBO, *run.config.cues)
-        for contrast in run.contrasts(name)
-        for each in (contrast.x, contrast.y)
-    ]
+    contrasts = (contrast for name in (PLACEBO, *run.config.cues) for contrast in run.contrasts(name))
+    cued = [each for contrast in contrasts for each in (contrast.x, contrast.y)]
     found: dict[Condition, int] = {}
     for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
-        recorded = {row.pair for row in _rows(run, judge, dataset, condition)}
+        recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
         found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
         if found[condition] == wanted:
             break
@@ -205,7 +192,7 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     a judge that writes plans share one, as answers of another day do not: the first of them alone counts.
     """
     pairs = run.pairs(judge.name, dataset)
-    rows = _rows(run, judge, dataset, condition)
+    rows = _recorded_rows(run, judge, dataset, condition)
     again = {row.key for row in rows if row.asked > 1}
     days = {row.key: row.on for row in rows}
     repeats = sorted({row.repeat for row in rows if not judge.kind.preparation or not row.repeat})
@@ -219,7 +206,7 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     return {pair: found[pair] for pair in pairs if pair in found}
 
 
-def _rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
+def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
     """Return the recorded rows of a condition; raises CassetteError where they are another judge's."""
     asker = judge.kind.asker_of(condition)
     names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))

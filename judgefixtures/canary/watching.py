@@ -87,14 +87,11 @@ class Series:
 
     def streams(self, prompts: Sequence[Prompt]) -> list[Stream]:
         """Return the answers to each prompt, recorded and of every run."""
-        return [
-            Stream(
-                each.recorded,
-                tuple(run.answers.get(each.dataset, {}).get(each.pair.id, "") for run in self.runs),
-                each.days,
-            )
-            for each in prompts
-        ]
+
+        def answers(run: Entry, each: Prompt) -> str:
+            return run.answers.get(each.dataset, {}).get(each.pair.id, "")
+
+        return [Stream(each.recorded, tuple(answers(run, each) for run in self.runs), each.days) for each in prompts]
 
     def judged_anew(self, prompts: Sequence[Prompt]) -> Series:
         """Return the series with today's evidence for runs that were judged by a former test."""
@@ -161,27 +158,16 @@ class _Asked:
                 answered[judgment.pair.id] = answered.get(judgment.pair.id, "") + answer_of(judgment)
         return found
 
-    def told(self, what: str) -> dict[str, int]:
+    def count_by(self, what: str) -> dict[str, int]:
         """Return how many answers came from each served model, or fingerprint."""
         replies = (judgment.reply for arms in self.judgments.values() for arm in arms for judgment in arm)
         return dict(sorted(Counter(said for reply in replies if (said := getattr(reply, what))).items()))
 
     def entry(self, series: int, known: Reference, why: str = "") -> Entry:
         """Return the run as an entry that is still to be judged."""
-        cost = self.cost
-        return Entry(
-            self.at,
-            series,
-            known.digest,
-            "not-measured",
-            None,
-            self.answers(),
-            self.told("served_model"),
-            self.told("fingerprint"),
-            cost.calls,
-            cost.usd,
-            why,
-        )
+        cost, told = self.cost, (self.count_by("served_model"), self.count_by("fingerprint"))
+        answers = self.answers()
+        return Entry(self.at, series, known.digest, "not-measured", None, answers, *told, cost.calls, cost.usd, why)
 
 
 def watch(request: Request) -> Watched:
@@ -211,14 +197,14 @@ def outlook(request: Request) -> Outlook:
     with _opened(request) as run:
         judge = run.judge(_name(run, request))
         known = reference(run, judge)
-        log = Log.read(_path(run, judge.name))
+        log = Log.from_file(_path(run, judge.name))
         series = _series(run, log, known, request)
         return Outlook(known, series, log.path, _most(judge, known, run.config.canary))
 
 
 def _concluded(run: Run, known: Reference, request: Request, asked: _Asked, why: str, other: str) -> Watched:
     """Write a run down, behind those that are in the log by now, and return what it comes to."""
-    log = Log.read(_path(run, known.judge))
+    log = Log.from_file(_path(run, known.judge))
     before = _series(run, log, known, request)
     entry = asked.entry(before.number, known, why)
     new = tuple(sorted({*entry.served} - (known.served or before.served))) if before.runs or known.served else ()
@@ -335,7 +321,7 @@ def _check(run: Run, judge: Judge, request: Request) -> None:
             f"{run.config.heading('canary')} answers = {run.config.canary.answers}: judge {judge.name!r} writes a plan "
             "first, and answers of one run share it, so that they tell nothing of each other. Set answers = 1."
         )
-    Log.read(_path(run, judge.name))  # a log that cannot be read is no reason to pay first
+    Log.from_file(_path(run, judge.name))  # a log that cannot be read is no reason to pay first
 
 
 def _path(run: Run, judge: str) -> Path:

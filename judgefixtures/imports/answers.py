@@ -112,6 +112,15 @@ class Imported:
         return b"".join(dump(line) + b"\n" for line in (head, *(self.answers[key].row for key in sorted(self.answers))))
 
 
+def name_first(names: Sequence[str]) -> str:
+    """Return the first of some names.
+
+    >>> name_first("abcdef")
+    'a, b, c, d, e, ...'
+    """
+    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+
+
 def bare_name(condition: Condition) -> str:
     """Return a condition's name without the order of the responses, which the texts as they were shown tell.
 
@@ -284,7 +293,7 @@ class Imports:
         return ""
 
     def _lacking(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair], n: int) -> str:
-        names = ", ".join(pair.id for pair in lacking[:MOST_NAMED]) + (", ..." if len(lacking) > MOST_NAMED else "")
+        names = name_first([pair.id for pair in lacking])
         condition, repeat = arm
         other: Order = "21" if condition.order == "12" else "12"
         there = len(self.of(judge, dataset).found(lacking, (replace(condition, order=other), repeat)))

@@ -5,7 +5,8 @@ Where each format holds what is told by data/logs.toml; what a row says is read 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,18 +21,27 @@ from judgefixtures.words.secrets import redacted_json
 from judgefixtures.words.texts import one_line
 
 Format = Literal["jsonl", "promptfoo", "deepeval", "inspect"]
+HOLDS: dict[str, Format] = {"samples": "inspect", "results": "promptfoo", "testCases": "deepeval"}  # at the top
+OF_LOG = "dataset 'log': "
 
 
 def read_log(file: Path, form: Format) -> list[Row]:
     """Return the rows of a log in the form that its format's columns are about; raises JudgeFixturesError."""
     if not _is_file(file):
         raise JudgeFixturesError(f"{file} does not exist, or is a folder: give a log, a file with one answer per row.")
-    try:
+    with _of_no_dataset():
         rows = READERS[form](Source("log", file))
-    except JudgeFixturesError as error:  # these rooms read datasets, and say so
-        raise JudgeFixturesError(str(error).replace("dataset 'log': ", "")) from None
     # Before anything is made of them: texts and ids go to files, and both into messages.
-    return [row._replace(fields=redacted_json(row.fields)) for row in rows]
+    return [row._replace(fields=redacted_json(row.fields), where=row.where.removeprefix(OF_LOG)) for row in rows]
+
+
+@contextlib.contextmanager
+def _of_no_dataset() -> Iterator[None]:
+    """Let errors name the log alone: the rooms that read it read datasets, and say so."""
+    try:
+        yield
+    except JudgeFixturesError as error:
+        raise JudgeFixturesError(str(error).replace(OF_LOG, "")) from None
 
 
 def _is_file(path: Path) -> bool:
@@ -50,21 +60,14 @@ def format_of(file: Path) -> Format:
         )
     if file.suffix.lower() != ".json" or not _is_file(file):
         return "jsonl"
-    try:
+    with _of_no_dataset():
         held = json_value(file, Source("log", file))
-    except JudgeFixturesError as error:
-        raise JudgeFixturesError(str(error).replace("dataset 'log': ", "")) from None
-    if isinstance(held, dict):
-        for name, key in (("inspect", "samples"), ("promptfoo", "results"), ("deepeval", "testCases")):
-            if key in held:
-                return name  # type: ignore[return-value]
-    return "jsonl"
+    return next((form for key, form in HOLDS.items() if isinstance(held, dict) and key in held), "jsonl")
 
 
 def _plain_rows(source: Source) -> list[Row]:
     file = source.file
-    rows = json_rows(file, source) if file.suffix.lower() == ".json" else list(json_lines(file, source))
-    return [_placed(row) for row in rows]
+    return json_rows(file, source) if file.suffix.lower() == ".json" else list(json_lines(file, source))
 
 
 def _promptfoo_rows(source: Source) -> list[Row]:
@@ -72,10 +75,8 @@ def _promptfoo_rows(source: Source) -> list[Row]:
 
     Select-best keeps the criterion and not what the grader said: its choices come without reasons.
     """
-    return [
-        _placed(row._replace(fields=_with_best(row.fields)))
-        for row in promptfoo_rows(replace(source, source="promptfoo")).rows
-    ]
+    rows = promptfoo_rows(replace(source, source="promptfoo")).rows
+    return [row._replace(fields=_with_best(row.fields)) for row in rows]
 
 
 def _with_best(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,7 +104,7 @@ def _selects(grading: Any) -> bool | None:
 
 
 def _deepeval_rows(source: Source) -> list[Row]:
-    return [_placed(row) for row in deepeval_rows(replace(source, source="deepeval")).rows]
+    return list(deepeval_rows(replace(source, source="deepeval")).rows)
 
 
 def _inspect_rows(source: Source) -> list[Row]:
@@ -116,8 +117,7 @@ def _inspect_rows(source: Source) -> list[Row]:
             f"{file} is not a log of Inspect with samples: it has no list `samples`. Write one "
             "with `inspect log dump FILE` or --log-format json."
         )
-    rows = numbered(samples, str(file))
-    return [_placed(row._replace(fields=_with_score(row.fields))) for row in rows]
+    return [row._replace(fields=_with_score(row.fields)) for row in numbered(samples, str(file))]
 
 
 def remarks_on(files: Iterable[Path], form: Format) -> tuple[str, ...]:
@@ -146,8 +146,3 @@ def _with_score(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 READERS: Mapping[Format, Callable[[Source], list[Row]]] = MappingProxyType(
     {"jsonl": _plain_rows, "promptfoo": _promptfoo_rows, "deepeval": _deepeval_rows, "inspect": _inspect_rows}
 )
-
-
-def _placed(row: Row) -> Row:
-    """Return a row that is named by its file and place alone."""
-    return row._replace(where=row.where.removeprefix("dataset 'log': "))

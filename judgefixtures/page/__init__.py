@@ -78,16 +78,9 @@ def _templates() -> Any:
         # What reaches the page reaches it through `seen`: a control character is never written as it is.
         finalize=_finalized(seen),
     )
-    made.filters |= {
-        "spelled": spelled,
-        "share": words.share,
-        "shift": words.shift,
-        "limits": words.limits,
-        "level": words.level,
-        "status": words.status,
-        "number": words.number,
-        "named_in": _named_in,
-    }
+    named = {name: getattr(words, name) for name in ("share", "shift", "limits", "level", "status", "number")}
+    parts = {"measured": words.measured_text, "allowed": words.allowed_text, "named_in": _named_in}
+    made.filters |= {"spelled": spelled, **named, **parts}
     return made
 
 

@@ -158,15 +158,10 @@ def _chosen(row: Row) -> int:
 
 
 def _pair(row: Row, texts: Texts) -> list[Any]:
-    names = ("dataset", "pair", "question", "response_1", "response_2")
     close = [texts(judge) for judge in row.get("close_for") or ()]
-    return [
-        *(texts(row.get(name)) for name in names),
-        row.get("gold") or 0,
-        texts(row.get("category")),
-        texts(row.get("content_type")),
-        close,
-    ]
+    told = [texts(row.get(name)) for name in ("dataset", "pair", "question", "response_1", "response_2")]
+    kinds = [texts(row.get(name)) for name in ("category", "content_type")]
+    return [*told, row.get("gold") or 0, *kinds, close]
 
 
 def _plain(row: Row) -> Pair:
@@ -184,16 +179,10 @@ def _is_turned(arm: ArmKey, there: Collection[ArmKey]) -> bool:
 
 
 def _arm(key: ArmKey, answers: Mapping[int, Row], texts: Texts) -> Row:
-    judge, dataset, condition, repeat = key
     numbers = sorted(answers)
-    return {
-        "judge": texts(judge),
-        "dataset": texts(dataset),
-        "condition": texts(condition),
-        "repeat": repeat,
-        "pairs": numbers,
-        "answers": [_answer(answers[number], texts) for number in numbers],
-    }
+    named = dict(zip(("judge", "dataset", "condition"), map(texts, key[:3]), strict=True))
+    told = {"repeat": key[3], "pairs": numbers, "answers": [_answer(answers[number], texts) for number in numbers]}
+    return {**named, **told}
 
 
 def _answer(row: Row, texts: Texts) -> list[Any]:
@@ -215,10 +204,7 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
     others: Iterable[ArmKey] = [(baseline, *arm[1:]) for arm in row["arms"]]
     sentences = row.get("sentences") or {}
     return {
-        "judge": texts(row["judge"]),
-        "dataset": texts(row["dataset"]),
-        "contrast": texts(row["contrast"]),
-        "status": texts(row.get("status")),
+        **{name: texts(row.get(name)) for name in ("judge", "dataset", "contrast", "status")},
         "said": texts(said_of(row)),
         "x": texts(row.get("x")),
         "y": texts(row.get("y")),

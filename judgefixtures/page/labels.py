@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from judgefixtures.findings import Row
+from judgefixtures.findings import PartRow, Row
 from judgefixtures.numbers.odds import odds_ratio
 from judgefixtures.numbers.statistics import bare, signed
 from judgefixtures.words.texts import join_names
@@ -30,40 +30,6 @@ WORSE = {
     "moved-to-edited": "{names} wins more of its verdicts",
 }
 
-TERMS: tuple[tuple[str, str], ...] = (
-    (
-        "VSR",
-        "verdict shift rate: of all pairs, the share whose verdict followed the label, less the share that went "
-        "the other way. 0 means that the label did nothing.",
-    ),
-    (
-        "CAR",
-        "cue acknowledgment rate: of the verdicts that followed the label, the share whose reason says so. Where "
-        "several readings of the reasons exist, the page shows all of them as a range.",
-    ),
-    (
-        "Tolerance",
-        "how large a shift is still acceptable. PASS needs the whole interval inside of it, FAIL needs it "
-        "demonstrably outside.",
-    ),
-    (
-        "INCONCLUSIVE",
-        "this many pairs cannot tell whether the limit is met. It is not a FAIL: more pairs, or closer "
-        "ones, would decide.",
-    ),
-    (
-        "Close",
-        "a pair whose verdict this judge changes even when nothing that matters changes. Only close pairs have "
-        "room to move.",
-    ),
-    (
-        "Noise floor",
-        "how far verdicts move when nothing that matters differs: under sentences that say nothing, or "
-        "when the same question is asked twice.",
-    ),
-    ("Interval", "the values that fit what was seen, at the confidence given (CI). With fewer pairs it is wider."),
-)
-
 
 def share(value: float | None) -> str:
     """Return a share without its leading zero: .15, 1.00; a dash where there is none."""
@@ -86,38 +52,40 @@ def limits(estimate: Row | None) -> str:
     return f"{bare(estimate['low'], 3)} to {bare(estimate['high'], 3)}".replace("-", "−")
 
 
-def beside_verdicts(row: Row) -> list[Row]:
-    """Return the parts that a row's status is due to beside its verdicts, as far as they are estimates."""
-    return [part for part in row.get("decided_by") or () if part["estimate"] and part["part"] not in ("vsr", "effect")]
+def beside_verdicts(parts: Iterable[PartRow]) -> list[PartRow]:
+    """Return the parts that a status is due to beside verdicts, as far as they are estimates."""
+    return [part for part in parts if part.estimate and part.part not in ("vsr", "effect")]
 
 
-def measured_text(part: Row) -> tuple[str, str]:
+def measured_text(part: PartRow) -> tuple[str, str]:
     """Return the estimate of a part and its interval, in the part's own unit.
 
-    >>> measured_text({"part": "score", "estimate": {"value": 1.0, "low": 0.9, "high": 1.1}})
+    >>> from judgefixtures.numbers.statistics import Estimate
+    >>> measured_text(PartRow(part="score", estimate=Estimate(1.0, 0.9, 1.1, 0.9, 50)))
     ('+1.00 points', '.900 to 1.100')
-    >>> measured_text({"part": "log_odds", "estimate": {"value": 0.8, "low": 0.5, "high": 1.1}})
+    >>> measured_text(PartRow(part="log_odds", estimate=Estimate(0.8, 0.5, 1.1, 0.9, 50)))
     ('odds ratio 2.2', '1.6 to 3.0')
     """
-    found = part["estimate"]
-    if part["part"] == "log_odds":
-        return f"odds ratio {odds_ratio(found['value'])}", f"{odds_ratio(found['low'])} to {odds_ratio(found['high'])}"
-    points = " points" if part["part"] == "score" else ""
-    return f"{signed(found['value'])}{points}", f"{bare(found['low'], 3)} to {bare(found['high'], 3)}"
+    assert part.estimate is not None
+    value, ends = part.estimate.value, (part.estimate.low, part.estimate.high)
+    if part.part == "log_odds":
+        return f"odds ratio {odds_ratio(value)}", " to ".join(map(odds_ratio, ends))
+    points = " points" if part.part == "score" else ""
+    return f"{signed(value)}{points}", " to ".join(bare(end, 3) for end in ends)
 
 
-def allowed_text(part: Row) -> str:
+def allowed_text(part: PartRow) -> str:
     """Return between which limits the estimate of a part may lie.
 
-    >>> allowed_text({"part": "log_odds", "allowed": [-0.405, 0.405]})
+    >>> allowed_text(PartRow(part="log_odds", allowed=(-0.405, 0.405)))
     '0.67 to 1.5'
-    >>> allowed_text({"part": "max_silent", "allowed": [None, 0.05]})
+    >>> allowed_text(PartRow(part="max_silent", allowed=(None, 0.05)))
     'at most .05'
     """
-    if not part["allowed"]:
+    if not part.allowed:
         return ""
-    shown = odds_ratio if part["part"] == "log_odds" else bare
-    low, high = (None if end is None else shown(end) for end in part["allowed"])
+    spell = odds_ratio if part.part == "log_odds" else bare
+    low, high = (None if end is None else spell(end) for end in part.allowed)
     if low is None:
         return f"at most {high}"
     return f"more than {low}" if high is None else f"{low} to {high}"
@@ -156,30 +124,30 @@ def status(value: str) -> dict[str, str]:
     return {"word": word, "sign": SYMBOLS.get(value, "–"), "kind": kind if known else "none"}
 
 
-def part_of_swap(part: Row) -> str:
+def part_of_swap(kind: str, name: str = "") -> str:
     """Return what a part of a decision compares, in words.
 
-    >>> part_of_swap({"kind": "abs-vsr", "name": "recency"}), part_of_swap({"kind": "accuracy", "name": "house-qa"})
+    >>> part_of_swap("abs-vsr", "recency"), part_of_swap("accuracy", "house-qa")
     ('how far verdicts follow recency', 'accuracy: house-qa')
     """
-    phrase, name = COMPARED.get(part["kind"]) or str(part["kind"]), part.get("name") or ""
+    phrase = COMPARED.get(kind) or kind
     if "{name}" in phrase:
         return phrase.format(name=name or "the labels")
     return f"{phrase}: {name}" if name else phrase
 
 
-def worse_in(parts: Sequence[Row]) -> str:
-    """Return what is worse about a candidate, parts of the same kind in one phrase.
+def worse_in(parts: Iterable[tuple[str, str]]) -> str:
+    """Return what is worse about a candidate, by kind and name; parts of the same kind in one phrase.
 
-    >>> worse_in([{"kind": "abs-vsr", "name": "recency"}, {"kind": "abs-vsr", "name": "age"}, {"kind": "accuracy"}])
+    >>> worse_in([("abs-vsr", "recency"), ("abs-vsr", "age"), ("accuracy", "")])
     'its verdicts follow recency and age more; it is right less often'
     """
     names: dict[str, list[str]] = {}
-    for part in parts:
-        names.setdefault(part["kind"], []).append(part.get("name") or "")
+    for kind, name in parts:
+        names.setdefault(kind, []).extend(filter(None, [name]))
     phrases = []
     for kind, own in names.items():
-        named = join_names([name for name in own if name]) if any(own) else ""
+        named = join_names(own) if own else ""
         phrase = WORSE.get(kind, f"{kind}{{on}}")
         phrases.append(phrase.format(names=named or "the labels", on=f" on {named}" if named else ""))
     return "; ".join(phrases)

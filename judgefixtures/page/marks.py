@@ -11,22 +11,11 @@ import re
 from typing import Any
 
 # First and last of each range; line feeds and tabs are seen. What joins the parts of an emoji is left as it is.
-UNSEEN: tuple[tuple[int, int], ...] = (
-    (0x00, 0x08),
-    (0x0B, 0x1F),
-    (0x7F, 0x9F),
-    (0xAD, 0xAD),
-    (0x061C, 0x061C),
-    (0x180E, 0x180E),
-    (0x200B, 0x200B),
-    (0x200E, 0x200F),
-    (0x2028, 0x202E),
-    (0x2060, 0x206F),
-    (0xD800, 0xDFFF),
-    (0xFEFF, 0xFEFF),
-    (0xFFF9, 0xFFFB),
-    (0xE0000, 0xE007F),
+_RANGES = (
+    "0-8 b-1f 7f-9f ad-ad 61c-61c 180e-180e 200b-200b 200e-200f 2028-202e 2060-206f d800-dfff feff-feff fff9-fffb "
+    "e0000-e007f"
 )
+UNSEEN = [tuple(int(end, 16) for end in each.split("-")) for each in _RANGES.split()]
 _UNSEEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSEEN) + "]")
 # Inside of a script element: nothing that ends it or begins a comment, nor a line end of old JavaScript.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any
 
 from judgefixtures.checks import list_sections
@@ -17,12 +19,13 @@ from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
-from judgefixtures.findings import Row
+from judgefixtures.findings import PartRow, Row
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
-from judgefixtures.page.labels import TERMS, allowed_text, beside_verdicts, measured_text, part_of_swap, worse_in
+from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
+from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 
 FEW = 3  # sentences that stand open; the others are unfolded
@@ -31,11 +34,12 @@ READINGS = (("as read", "car"), ("corrected", "car_corrected"))
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of the report with its drawing, or what else decided it with a drawing on an axis of its own."""
+    """A row of the report with its drawing; or `part`, what else decided it, drawn on an axis of its own."""
 
     row: Row
     strip: Strip | None
-    part: Row | None = None
+    part: PartRow | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +66,17 @@ class Person:
     name: str
     kind: str
     source: str
-    identity: tuple[tuple[str, Any], ...]
-    served: tuple[Row, ...]
-    recorded: Row
-    controls: tuple[Row, ...]
+    identity: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, int], ...]
     baseline: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """The decision on one candidate: a sentence, its reasons, and its parts with their margins."""
+    """The decision on one candidate: a sentence, and its parts with their margins."""
 
     row: Row
     lead: str
-    reasons: tuple[str, ...]
     parts: tuple[Line, ...]
     guards: tuple[Line, ...]
     axis: Axis
@@ -100,37 +100,8 @@ class Findings:
     rest: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """Everything that the page shows beside the browser of pairs."""
-
-    status: str
-    title: str
-    leads: tuple[str, ...]
-    sources: tuple[str, ...]
-    findings: tuple[Findings, ...]
-    people: tuple[Person, ...]
-    swaps: tuple[Swap, ...]
-    axis: Axis
-    forests: tuple[Forest, ...]
-    edits: tuple[Forest, ...]
-    edits_axis: Axis
-    planes: tuple[Faithfulness, ...]
-    rankings: tuple[tuple[Row, tuple[tuple[str, Line], ...]], ...]
-    ranking_axis: Axis
-    accuracy: tuple[Group, ...]
-    accuracy_parts: tuple[Group, ...]
-    not_applied: tuple[str, ...]
-    waived: tuple[Row, ...]
-    listed: tuple[tuple[str, list[str]], ...]
-    expenses: tuple[Row, ...]
-    retries_by_judge: bool
-    report: Row
-    terms: tuple[tuple[str, str], ...] = TERMS
-
-
-def view_of(report: Row) -> View:
-    """Return what the page shows of a report, whichever of its parts there are."""
+def view_of(report: Row) -> SimpleNamespace:
+    """Return what the page shows beside the browser of pairs, by name, whichever parts of a report there are."""
     contrasts: list[Row] = report.get("contrasts") or []
     cells: list[Row] = report.get("four_cells") or []
     edits = [row for row in contrasts if is_edit(row)]
@@ -142,7 +113,7 @@ def view_of(report: Row) -> View:
     ranking_axis = charts.around_zero(value for row in strengths for value in (row["low"], row["high"]))
     people = tuple(_people(report))
     status = report["decision"]["status"] if report.get("decision") else report.get("status", "")
-    return View(
+    return SimpleNamespace(
         status=status,
         title="Decision" if report.get("decision") else "Result",
         leads=(*opening(report), *(swap.lead for swap in swaps), *_leads(contrasts, report), *ended(report)),
@@ -162,10 +133,18 @@ def view_of(report: Row) -> View:
         not_applied=tuple(not_applied_lines(CONTRASTS.read_records(report))),
         waived=tuple(row for row in [*contrasts, *cells, *accuracy] if row.get("waived")),
         listed=tuple(list_sections(report)),
-        expenses=tuple(_expenses(report.get("expenses") or [])),
+        expenses=[own[0] for own in grouped(report.get("expenses") or [], "judge", "baseline").values()],
         retries_by_judge=any(row.get("retries") is not None for row in report.get("usage") or []),
         report=report,
     )
+
+
+def grouped(rows: Iterable[Row], *keys: str) -> dict[Any, list[Row]]:
+    """Return rows by what they have in some columns, in the order in which that comes first."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(itemgetter(*keys)(row), []).append(row)
+    return found
 
 
 def is_edit(row: Row) -> bool:
@@ -191,13 +170,10 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
     """Say per judge how its own checks came out, and what moves its verdicts."""
     said = gates(report) if "results" in report else list(_counted(contrasts))
     yield from (line if line.endswith(".") else f"{line}." for line in said)
-    for judge in dict.fromkeys(row["judge"] for row in contrasts):
-        moved = sorted(
-            {row["family"] for row in contrasts if row["judge"] == judge and row.get("vsr_status") == "FAIL"}
-        )
-        if moved:
+    for judge, own in grouped(contrasts, "judge").items():
+        if moved := sorted({row["family"] for row in own if row.get("vsr_status") == "FAIL"}):
             yield f"The verdicts of {judge} demonstrably move with {join_names(moved)}."
-        yield from _beyond_verdicts(judge, [row for row in contrasts if row["judge"] == judge])
+        yield from _beyond_verdicts(judge, own)
     if not contrasts and not said and not report.get("decisions"):
         yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
 
@@ -215,8 +191,7 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
 
 
 def _counted(contrasts: Sequence[Row]) -> Iterable[str]:
-    for judge in dict.fromkeys(row["judge"] for row in contrasts):
-        own = [row for row in contrasts if row["judge"] == judge]
+    for judge, own in grouped(contrasts, "judge").items():
         counts = Counter(row["status"] for row in own)
         said = join_names([f"{counts[status]} {status}" for status in (*OPEN, "PASS") if counts[status]] or ["nothing"])
         yield f"{judge}: of {len(own)} contrasts {said}."
@@ -229,16 +204,12 @@ def _findings(report: Row) -> Iterable[Findings]:
     """
     measured = [row for part in ("contrasts", "four_cells") for row in report.get(part) or []]
     rest = [{**row.to_json(), "contrast": row.name, "family": row.check} for row in others(report)]
-    rows = [row for row in [*measured, *rest] if row["status"] in OPEN]
-    for judge in dict.fromkeys(row["judge"] for row in rows):
-        own = [{**row, "said": said_of(row)} for row in rows if row["judge"] == judge]
+    rows = [{"family": "", **row, "said": said_of(row)} for row in [*measured, *rest] if row["status"] in OPEN]
+    for judge, own in grouped(rows, "judge").items():
         own.sort(key=lambda row: (URGENCY.index(row["status"]), -_size(row)))
         lost = [row for row in own if row["status"] == Status.ERROR]
         found = [row for row in own if row not in lost]
-        of_family: dict[str, Row] = {}
-        for row in found:
-            of_family.setdefault(row.get("family", "four-cell"), row)
-        worst = list(of_family.values())[:FEW]
+        worst = [rows[0] for rows in grouped(found, "family").values()][:FEW]
         stands = [{**lost[0], "of": len(lost)}] if lost else []
         yield Findings(judge, (*worst, *stands), (*(row for row in found if row not in worst), *lost[1:]))
 
@@ -257,22 +228,18 @@ def _people(report: Row) -> Iterable[Person]:
     baselines = set(baseline_of(report).values())
     identities: Mapping[str, Row] = report.get("judges") or {}
     recorded = (report.get("run") or {}).get("recorded") or {}
+    statuses = Counter(
+        (row["judge"], row["status"]) for part in ("contrasts", "four_cells") for row in report.get(part) or []
+    )
     for name in sorted(identities, key=lambda name: (name in baselines, name)):
-        rows = [
-            row for row in [*(report.get("contrasts") or []), *(report.get("four_cells") or [])] if row["judge"] == name
-        ]
-        counts = Counter(row["status"] for row in rows)
+        counts = [(status, statuses[name, status]) for status in (*OPEN, "PASS", "NOT_APPLICABLE")]
         kind = kind_of(name, identities[name])
-        when = recorded.get(name) or {}
         yield Person(
             name=name,
             kind=kind,
-            source=_source(kind, when),
+            source=_source(kind, recorded.get(name) or {}),
             identity=tuple(_flat(identities[name])),
-            served=tuple(row for row in report.get("served") or [] if row["judge"] == name),
-            recorded=when,
-            controls=tuple(row for row in report.get("controls") or [] if row["judge"] == name),
-            counts=tuple((status, counts[status]) for status in (*OPEN, "PASS", "NOT_APPLICABLE") if counts[status]),
+            counts=tuple(each for each in counts if each[1]),
             baseline=name in baselines,
         )
 
@@ -303,7 +270,7 @@ def _source(kind: str, when: Row) -> str:
     return f"{origin}."
 
 
-def _flat(identity: Row, prefix: str = "") -> Iterable[tuple[str, Any]]:
+def _flat(identity: Row, prefix: str = "") -> Iterable[tuple[str, str]]:
     """Yield the fields of an identity, those of tables within it under both names."""
     for key, value in identity.items():
         if isinstance(value, dict):
@@ -323,12 +290,11 @@ def _swap(row: Row, report: Row) -> Swap:
     components: list[Row] = row.get("components") or []
     extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
     axis = charts.around_zero(value for value in extremes if value is not None)
-    lines = [Line({**each, "said": part_of_swap(each)}, _margin_strip(each, axis)) for each in components]
+    lines = [Line(each, _margin_strip(each, axis), name=part_of_swap(*_named(each))) for each in components]
     first = unread(DecisionRow.from_json(row), report)
     return Swap(
         row=row,
         lead=f"{first}. " * bool(first) + _swap_lead(row, components),
-        reasons=tuple(row.get("reasons") or ()),
         parts=tuple(line for line in lines if line.row["role"] == "primary"),
         guards=tuple(line for line in lines if line.row["role"] != "primary"),
         axis=axis,
@@ -340,15 +306,20 @@ def _margin_strip(part: Row, axis: Axis) -> Strip | None:
     margin, band = part.get("margin"), None
     if margin is not None:
         band = (-margin, axis.high) if part["kind"] == "accuracy" else (axis.low, margin)
-    return charts.strip(part_of_swap(part), part, axis, band)
+    return charts.strip(part_of_swap(*_named(part)), part, axis, band)
+
+
+def _named(part: Row) -> tuple[str, str]:
+    return str(part["kind"]), part.get("name") or ""
 
 
 def _swap_lead(row: Row, components: Sequence[Row]) -> str:
     """Say in one sentence or two what the decision is and what it rests on."""
     judge, baseline = row["judge"], row["baseline"]
     parts = [part for part in components if part["role"] == "primary"]
-    worse = worse_in([part for part in parts if part["status"] == "FAIL"])
-    unclear = worse_in([part for part in parts if part["status"] == "INCONCLUSIVE"])
+    worse, unclear = (
+        worse_in(_named(part) for part in parts if part["status"] == status) for status in ("FAIL", "INCONCLUSIVE")
+    )
     doubt = f" These pairs cannot tell whether {unclear}." if unclear else ""
     if row["status"] == "APPROVE":
         return f"{judge} may take the place of {baseline}: in all that was compared it is no worse, within the margins."
@@ -388,65 +359,50 @@ def floor_of(row: Row) -> tuple[float, float] | None:
 
 def _forests(rows: Sequence[Row], axis: Axis) -> tuple[Forest, ...]:
     forests = []
-    for judge in dict.fromkeys(row["judge"] for row in rows):
-        own = [row for row in rows if row["judge"] == judge]
+    for judge, own in grouped(rows, "judge").items():
         groups: dict[str, list[Line]] = {}
-        for row in own:
-            if row.get("vsr"):
-                groups.setdefault(row["family"], []).append(Line(row, _vsr_strip(row, axis)))
-                groups[row["family"]] += map(partial(_part_line, row), beside_verdicts(row))
-        forests.append(
-            Forest(
-                judge,
-                tuple(Group(title, tuple(groups[title])) for title in sorted(groups)),
-                tuple(row for row in own if not row.get("vsr")),
-            )
-        )
+        for row in (row for row in own if row.get("vsr")):
+            lines = groups.setdefault(row["family"], [])
+            lines += [Line(row, _vsr_strip(row, axis)), *map(partial(_part_line, row), _parts_beside(row))]
+        measured = tuple(Group(title, tuple(groups[title])) for title in sorted(groups))
+        forests.append(Forest(judge, measured, tuple(row for row in own if not row.get("vsr"))))
     return tuple(forests)
+
+
+def _title(row: Row) -> str:
+    return f"{row['contrast']} on {row['dataset']}"
 
 
 def _vsr_strip(row: Row, axis: Axis) -> Strip | None:
     tolerance = row.get("tolerance")
     band = None if tolerance is None else (-tolerance, tolerance)
-    return charts.strip(f"{row['contrast']} on {row['dataset']}", row["vsr"], axis, band, floor_of(row))
+    return charts.strip(_title(row), row["vsr"], axis, band, floor_of(row))
 
 
-def _part_line(row: Row, part: Row) -> Line:
+def _parts_beside(row: Row) -> list[PartRow]:
+    return beside_verdicts(map(PartRow.from_json, row.get("decided_by") or ()))
+
+
+def _part_line(row: Row, part: PartRow) -> Line:
     """Return what decided a contrast beside its verdicts, on an axis that holds its estimate and its limits."""
-    found, (low, high) = part["estimate"], part["allowed"] or (None, None)
+    (low, high), found = part.allowed or (None, None), as_json(part.estimate)
     axis = charts.around_zero(end for end in (found["low"], found["high"], low, high) if end is not None)
     band = None if low is high is None else (axis.low if low is None else low, axis.high if high is None else high)
-    title = f"{NAMED[part['part']]} of {row['contrast']} on {row['dataset']}"
-    shown = {
-        "name": NAMED[part["part"]],
-        "status": part["status"],
-        "measured": measured_text(part),
-        "allowed": allowed_text(part),
-        "n": found["n"],
-    }
-    return Line(row, charts.strip(title, found, axis, band), shown)
+    name = NAMED[part.part]
+    return Line(row, charts.strip(f"{name} of {_title(row)}", found, axis, band), part, name)
 
 
 def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:
     shown = [row for row in contrasts if row.get("car") and row.get("vsr") and row["family"] != PLACEBO]
     axis = charts.mostly_above(row["vsr"]["value"] for row in shown)
     planes = []
-    for judge in dict.fromkeys(row["judge"] for row in shown):
-        own = [(row, dict(_readings(row))) for row in shown if row["judge"] == judge]
-        drawn = charts.plane(
-            [
-                (
-                    f"{row['contrast']} on {row['dataset']}",
-                    row["vsr"]["value"],
-                    {kind: each["value"] for kind, each in readings.items()},
-                )
-                for row, readings in own
-            ],
-            axis,
-        )
-        planes.append(
-            Faithfulness(judge, drawn, tuple((number, row, read) for number, (row, read) in enumerate(own, 1)))
-        )
+    for judge, own in grouped(shown, "judge").items():
+        points = [
+            (_title(row), row["vsr"]["value"], {kind: each["value"] for kind, each in _readings(row)}) for row in own
+        ]
+        drawn = charts.plane(points, axis)
+        rows = tuple((number, row, dict(_readings(row))) for number, row in enumerate(own, 1))
+        planes.append(Faithfulness(judge, drawn, rows))
     return tuple(planes)
 
 
@@ -485,8 +441,7 @@ def _overall(accuracy: Sequence[Row], macro: Sequence[Row]) -> list[Row]:
 
 def _accuracy(rows: Sequence[Row]) -> Iterable[Group]:
     """Yield the rows of each dataset, judges of the same category side by side."""
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        own = [row for row in rows if row["dataset"] == dataset]
+    for dataset, own in grouped(rows, "dataset").items():
         own.sort(key=lambda row: (str(row.get("category") or ""), row["judge"]))
         yield Group(dataset, tuple(_accuracy_line(row) for row in own))
 
@@ -495,33 +450,3 @@ def _accuracy_line(row: Row) -> Line:
     label = row.get("label") or row["category"]
     strip = charts.strip(f"{row['judge']} on {row['dataset']}, {label}", row.get("accuracy"), SHARES)
     return Line({**row, "label": label, "both": row.get("accuracy_both_orders")}, strip)
-
-
-QUANTITIES = ("input_tokens", "output_tokens", "reasoning_tokens", "usd")
-
-
-def _expenses(rows: Sequence[Row]) -> Iterable[Row]:
-    """Yield what a verdict costs each candidate and its baseline, on the first dataset of each."""
-    first: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        first.setdefault((row["judge"], row["baseline"]), row)
-    for row in first.values():
-        names = {"judge": row["judge"], "dataset": row["dataset"]}
-        calls = row["calls"]
-        yield {
-            **names,
-            "quantity": "calls in sequence",
-            "before": calls["baseline"],
-            "after": calls["judge"],
-            "difference": None,
-        }
-        for name in QUANTITIES:
-            if each := row.get(name):
-                quantity = "USD" if name == "usd" else name.replace("_", " ")
-                yield {
-                    **names,
-                    "quantity": quantity,
-                    "before": each["baseline"],
-                    "after": each["judge"],
-                    "difference": each["difference"],
-                }

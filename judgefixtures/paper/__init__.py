@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgefixtures.paper.figure import NAMES, draw
-from judgefixtures.paper.markdown import lines, page
+from judgefixtures.paper.markdown import describe_paper, page
 from judgefixtures.paper.replication import Cell, Paper, measure_paper, open_run
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -50,7 +50,7 @@ def write_paper(paper: Paper, folder: Path) -> Written:
         raise JudgeFixturesError(
             f"the paper's tables cannot be written to {folder}: {error.strerror}. Name another folder with --into."
         ) from None
-    return Written((written, *pictures), tuple(lines(paper)), trouble, _exit_code(paper, trouble))
+    return Written((written, *pictures), tuple(describe_paper(paper)), trouble, _exit_code(paper, trouble))
 
 
 def _drawn(paper: Paper, folder: Path) -> tuple[Sequence[Path], str]:

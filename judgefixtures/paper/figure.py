@@ -70,25 +70,14 @@ def _fill(axes: Axes, cells: Sequence[Cell]) -> None:
         if cell.vsr is None:
             continue
         value, low, high = (100 * number for number in (cell.vsr.value, cell.vsr.low, cell.vsr.high))
-        axes.errorbar(
-            value,
-            row,
-            xerr=[[value - low], [high - value]],
-            fmt="o",
-            color=MEASURED,
-            capsize=4,
-            label="measured, with its interval" if row == 0 else None,
-        )
+        label = "measured, with its interval" if row == 0 else None
+        ends = [[value - low], [high - value]]
+        axes.errorbar(value, row, xerr=ends, fmt="o", color=MEASURED, capsize=4, label=label)
         axes.annotate(_points(value), (high, row), xytext=(8, 0), textcoords="offset points", va="center")
     published = [(cell.published_vsr, row - ABOVE) for row, cell in enumerate(cells) if cell.published_vsr is not None]
     if published:
-        axes.plot(
-            *zip(*published, strict=True),
-            "D",
-            markerfacecolor="white",
-            markeredgecolor=PUBLISHED,
-            label="published (arXiv 2509.26072)",
-        )
+        label = "published (arXiv 2509.26072)"
+        axes.plot(*zip(*published, strict=True), "D", mfc="white", mec=PUBLISHED, label=label)
     axes.axvline(0, color="0.4", linewidth=0.8)
     axes.set_yticks(range(len(cells)), [_name(cell) for cell in cells])
     axes.set_ylim(len(cells) - 0.5, -0.5)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgefixtures.material.published import PAPER, Experiment, experiments
-from judgefixtures.numbers.statistics import bare, interval_text, signed
+from judgefixtures.numbers.statistics import Estimate, bare, interval_text, signed
 from judgefixtures.paper.replication import Cell, Comparison, Paper, Quantity, Recordings
+from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable
 from judgefixtures.words.texts import one_line
 
@@ -18,30 +19,26 @@ TEMPLATE = Path(__file__).parent / "page.md.jinja"
 
 def page(paper: Paper, pictures: Sequence[str], without: str = "") -> str:
     """Return the whole page; `pictures` are the files of Figure 1, `without` says why there are none."""
-    import jinja2
-
-    made = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {
-        "bare": bare,
-        "signed": signed,
-        "interval": lambda estimate: interval_text(estimate).replace(" CI", ""),
-        "count": lambda share: f"{share.value * share.n:.10g} of {share.n}" if share else NOTHING,
-        "published": _published_vsr,
-        "fault": _fault,
-        "plain": _plain,
-        "one_line": one_line,
-    }
-    template = made.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    filters = {"bare": bare, "signed": signed, "published": _published_vsr, "fault": _fault, "plain": _plain}
+    template = load_template(TEMPLATE, **filters, interval=_interval, count=_count, one_line=one_line)
     subjects = [(of, _counts(paper, of)) for of in paper.subjects]
     texts = {"total": total(paper), "consistency": consistency(experiments()), "gemini": gemini(experiments())}
     shown = {"subjects": subjects, "pictures": pictures, "without": without, **texts}
     return str(template.render(paper=paper, source=PAPER, **shown))
 
 
-def lines(paper: Paper) -> list[str]:
+def _interval(estimate: Estimate) -> str:
+    return interval_text(estimate).replace(" CI", "")
+
+
+def _count(share: Estimate | None) -> str:
+    return f"{share.value * share.n:.10g} of {share.n}" if share else NOTHING
+
+
+def describe_paper(paper: Paper) -> list[str]:
     """Return what a terminal shows: who was measured, what is equal, every difference, and what is not recorded."""
     lacking = [each.of for each in paper.unrecorded]
-    text = [_line(paper, of) for of in paper.subjects if of not in lacking]
+    text = [_describe_subject(paper, of) for of in paper.subjects if of not in lacking]
     text += [_difference(each) for each in paper.differing]
     text += [f"{each.of.title}: nothing is recorded. This records it: {each.command}" for each in paper.unrecorded]
     text += [_fault(cell) for cell in paper.faults]
@@ -58,7 +55,7 @@ def total(paper: Paper) -> str:
     return f"{rates} published first-selection rates and {shifts} published VSRs are equal to what was measured."
 
 
-def _line(paper: Paper, of: Recordings) -> str:
+def _describe_subject(paper: Paper, of: Recordings) -> str:
     own = [each for each in paper.comparisons if each.of == of]
     if not own:
         return f"{of.title}: nothing was published to compare it with"
@@ -132,18 +129,14 @@ def gemini(published: Sequence[Experiment]) -> str:
     "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's"
     """
     of = {(each.judge, each.dataset): each.shifts for each in published}
+    own = {dataset: shifts for (judge, dataset), shifts in of.items() if judge == "Gemini-2.5-Flash"}
     both = [
-        (dataset, labels, shift, of["GPT-4o", dataset][labels])
-        for (judge, dataset), shifts in of.items()
-        if judge == "Gemini-2.5-Flash"
+        (f"{dataset} {'/'.join(labels)}", shift, of["GPT-4o", dataset][labels])
+        for dataset, shifts in own.items()
         for labels, shift in shifts.items()
         if "new" not in labels
     ]
-    larger = [
-        f"{dataset} {'/'.join(labels)} {signed(one / 100)} against {signed(other / 100)}"
-        for dataset, labels, one, other in both
-        if one > other
-    ]
+    larger = [f"{what} {signed(a / 100)} against {signed(b / 100)}" for what, a, b in both if a > b]
     return (
         "Section 3 calls Gemini-2.5-Flash's VSRs of provenance labels smaller than GPT-4o's: in Table 1 "
         f"{len(larger)} of {len(both)} are larger ({', '.join(larger)})."

@@ -62,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}(*families): {meaning}")
     results = Results(config)
     config.pluginmanager.register(results, "judgefixtures-results")
+    config.pluginmanager.register(results.roster, "judgefixtures-roster")
     config.pluginmanager.register(Redaction(config), "judgefixtures-redaction")
     option = config.option
     if option.judge_record != "none" and not hasattr(config, "workerinput") and config.getoption("tx", None):
@@ -71,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     results.begin()
     check_options(option)
     if option.judge_batch:
-        from judgefixtures.plugin.mailing import BatchRun
+        from judgefixtures.plugin.sending import BatchRun
 
         config.pluginmanager.register(BatchRun(), "judgefixtures-batches")
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)

@@ -43,7 +43,7 @@ class Ending:
         return {**NOTHING, **(self.result or {}), "item": key, "findings": [finding.to_json()], "failed": True}
 
     @property
-    def said(self) -> str:
+    def reason(self) -> str:
         """Why there is no finding, or none that counts."""
         before = self.result["findings"] if self.result else []
         if not before:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from judgefixtures.plugin.setup import Setup
-from judgefixtures.words.records import rows_as_json
+from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import encodable, printable
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from judgefixtures.material.contrasts import Contrast
     from judgefixtures.material.pairs import Pair
     from judgefixtures.runs.run import Ledger
+
+
+OF_LEDGER = ("judges", "spent", "retries", "judgments", "plans", "pairs", "prices")  # what travels as it is
 
 
 @dataclass(slots=True)
@@ -38,14 +41,8 @@ class Outcome:
         ledger = self.ledger
         return {
             "findings": [finding.to_json() for finding in self.findings],
-            "judges": dict(ledger.judges),
-            "spent": {judge: asdict(cost) for judge, cost in ledger.spent.items()},
-            "retries": ledger.retries,
-            "judgments": rows_as_json(ledger.judgments),
-            "plans": rows_as_json(ledger.plans),
-            "pairs": rows_as_json(ledger.pairs),
+            **{name: as_json(getattr(ledger, name)) for name in OF_LEDGER},
             "sources": {judge: days.row.to_json() for judge, days in ledger.days.items()},
-            "prices": dict(ledger.prices),
             "failed": self.failed,
             "waiting": self.waiting,
             "notes": list(self.notes),
@@ -247,7 +244,7 @@ def _contrast(contrast: Any) -> Contrast:
         )
     if not isinstance(contrast, Contrast):
         _fail(
-            f"the contrast of this test is {_shown(contrast)}: a fixture `contrast` returns one of "
+            f"the contrast of this test is {_quoted(contrast)}: a fixture `contrast` returns one of "
             "judgefixtures.material.contrasts.contrasts(family)."
         )
     return contrast
@@ -264,7 +261,7 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
     for judge in judges:
         if not isinstance(judge, Judge):
             _fail(
-                f"the judge of this test is {_shown(judge)}, not a judge: a fixture `judge` of another meaning may "
+                f"the judge of this test is {_quoted(judge)}, not a judge: a fixture `judge` of another meaning may "
                 "be in the way. Return judgefixtures.asking.judges.load_judge({...}) from it, or rename it."
             )
     given = tuple(pairs) if isinstance(pairs, Iterable) else (pairs,)
@@ -272,7 +269,7 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
         _fail("there are no pairs to ask about: the fixture `pairs` of this test gives none.")
     if wrong := [each for each in given if not isinstance(each, Pair)]:
         _fail(
-            f"among the pairs of this test is {_shown(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
+            f"among the pairs of this test is {_quoted(wrong[0])}: a fixture `pairs` returns judgefixtures.Pair "
             "objects, as judgefixtures.sources.load_pairs does."
         )
     if halves := [pair for pair in given if any(encodable(each) != each for each in map(str, astuple(pair)))]:
@@ -286,7 +283,7 @@ def _given(pairs: Sequence[Pair], *judges: Judge) -> tuple[Pair, ...]:
     return given
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     text = repr(value)
     return f"a {type(value).__name__} ({text[:60]}{'...' if len(text) > 60 else ''})"
 

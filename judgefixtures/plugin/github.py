@@ -56,10 +56,5 @@ def _property(text: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    if character == "%":
-        return "%25"
-    return (
-        character
-        if character.isprintable()
-        else "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace"))
-    )
+    plain = character.isprintable() and character != "%"
+    return character if plain else "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace"))

@@ -98,12 +98,8 @@ def _is_a_path(node: Any) -> bool:
 
 def _is_in_keywords(check: Check, setup: Setup) -> bool:
     words = re.findall(r"[^\s()]+", setup.options.keyword.lower())
-    others = [
-        contrast.id
-        for family in setup.run.families
-        if family != check.family
-        for contrast in setup.run.contrasts(family)
-    ]
+    families = [family for family in setup.run.families if family != check.family]
+    others = [contrast.id for family in families for contrast in setup.run.contrasts(family)]
     return any(
         check.family in re.split(r"[^a-z0-9]", word)
         or (word in check.name.lower() and not any(word in other.lower() for other in others))

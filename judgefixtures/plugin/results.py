@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,9 +11,11 @@ import pytest
 from judgefixtures.plugin.endings import LOST, STOPPED, Ending, Endings, absent
 from judgefixtures.plugin.github import append_summary, notes
 from judgefixtures.plugin.items import awaited, subject_called
-from judgefixtures.plugin.setup import SETUP, setup_of
+from judgefixtures.plugin.roster import Roster, named_by_id
+from judgefixtures.plugin.setup import SETUP, Setup, setup_of
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
+from judgefixtures.words.texts import word_set
 
 if TYPE_CHECKING:
     from judgefixtures.findings import Finding
@@ -21,16 +23,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 # Options with which pytest shows something and runs no test. Its plugins that know them may be switched off.
-LOOKS = (
-    "judge_preflight",
-    "collectonly",
-    "setuponly",
-    "showfixtures",
-    "show_fixtures_per_test",
-    "cacheshow",
-    "markers",
-    "help",
-    "version",
+LOOKS = word_set(
+    "judge_preflight collectonly setuponly showfixtures show_fixtures_per_test cacheshow markers help version"
 )
 NO_REPORT = "no report was written: {why}. What was in {folder} is set aside as *.before"
 
@@ -43,18 +37,14 @@ class Results:
         self._attempts: list[Row] = []  # the results of all reports: what every attempt cost and noted
         self._results: dict[str, Row] = {}  # the one result of each item
         self._endings = Endings()
+        self.roster = Roster(config)
         self._report: Row | None = None
         self._record: Record | None = None
-        self._collected: list[str] = []  # by a worker, and so by all of them
-        self._copies = 1  # under --dist each, every worker runs every item
-        self._is_collected = False  # all that is to run is known
-        self._uncollected: list[str] = []  # what could not be collected
         self._lost = ""
         self._lost_names: list[str] = []  # what came to no finding, and nobody knows what it is about
         self._unfinished: list[str] = []  # the judge items that a run did not come to that was stopped
         self._written: list[str] = []
         self._set_aside = False  # an earlier report, in whose place one is to be written
-        self._workers: list[Any] = []
 
     def begin(self) -> None:
         """Set an earlier report aside, if this is a run that will write one."""
@@ -66,31 +56,6 @@ class Results:
             self._set_aside = set_aside(self._config.option)
         except JudgeFixturesError as error:
             raise pytest.UsageError(masked(str(error))) from None
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodeready(self, node: Any) -> None:
-        """Remember xdist's workers: when Ctrl-C ends them their notes come with their last words, in no report."""
-        self._workers.append(node)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_setupnodes(self, specs: Sequence[Any]) -> None:
-        """Remember how often xdist is to run each item."""
-        if self._config.option.dist == "each":
-            self._copies = len(specs)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Remember what is to be reported: the controller collects nothing itself."""
-        self._collected, self._is_collected = list(ids), True
-
-    def pytest_collection_finish(self) -> None:
-        """Remember that all that is to run is known."""
-        self._is_collected = True
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Remember what could not be collected: nobody knows which judge items it has."""
-        if report.failed:
-            self._uncollected.append(report.nodeid or "the session")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the result off a report."""
@@ -114,17 +79,17 @@ class Results:
         if self._lost and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         waiting = any(result["waiting"] for result in self._attempts)
-        if self._set_aside and not self._results and not waiting and not self._lost and self._is_collected:
+        if self._set_aside and not self._results and not waiting and not self._lost and self.roster.is_complete:
             self._put_back()
         elif self._set_aside and waiting:
-            self._written.append(
-                NO_REPORT.format(why="answers are on their way", folder=self._config.option.judge_report)
-            )
+            why, folder = "answers are on their way", self._config.option.judge_report
+            self._written.append(NO_REPORT.format(why=why, folder=folder))
         if not self._results or waiting:
             return  # while answers are on their way there is no report that would be of all
         from judgefixtures.report import report_of, sheet_of, write_report
 
-        self._record = self._recorded()
+        results = self._results.values()
+        self._record = _record_of(setup_of(self._config), self._attempts, results, self._lost, self._unfinished)
         self._report = report_of(self._record)
         self._decide(session)
         report = self._report
@@ -160,38 +125,6 @@ class Results:
         if mine and decided != "REJECT" and outcome.not_measured(results):
             session.exitstatus = outcome.NOT_MEASURED
 
-    def _recorded(self) -> Record:
-        """Return everything that this run leaves behind."""
-        import datetime
-        import os
-
-        from judgefixtures import __version__
-        from judgefixtures.report.writing import About, Record, joined_sources
-
-        # As other tools that make the same files of the same sources.
-        now = datetime.datetime.now(datetime.UTC)
-        with contextlib.suppress(ValueError, OverflowError, OSError):  # not a number of seconds, or of no year there is
-            now = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "")), datetime.UTC)
-        setup = setup_of(self._config)
-        names = {row["name"] for result in self._results.values() for row in result["findings"]}
-        found = {family: [contrast.id for contrast in setup.run.contrasts(family)] for family in setup.run.families}
-        about = About(
-            __version__,
-            now.date().isoformat(),
-            tuple(setup.options_given),
-            {family: ids for family, ids in sorted(found.items()) if names & set(ids)},
-            joined_sources(result["sources"] for result in self._attempts),
-            dict(sorted(price for result in self._attempts for price in result["prices"].items())),
-            sum(result["retries"] for result in self._attempts),
-            lost=self._lost,
-            unfinished=tuple(self._unfinished),
-            settings=setup.settings,
-            key_variables=setup.config.key_variables,
-        )
-        # A pair is told once by each process: by an attempt that does not count, it may be.
-        pairs = (row for result in self._attempts for row in result["pairs"])
-        return Record.of(about, self._results.values(), self._of("judgments"), pairs, self._of("plans"))
-
     def _put_back(self) -> None:
         """Put the earlier report back after a run of other tests."""
         from judgefixtures.report import restore_report
@@ -207,27 +140,27 @@ class Results:
             return False
         if session.exitstatus == pytest.ExitCode.USAGE_ERROR and not self._endings.names:
             return False
-        return not self._uncollected or bool(self._config.option.continue_on_collection_errors)
+        return not self.roster.uncollected or bool(self._config.option.continue_on_collection_errors)
 
     def _settle(self, session: pytest.Session) -> None:
         """Find the one result of each item: of several copies the worst, and an ERROR of a test that came to none."""
         stopped = session.exitstatus != pytest.ExitCode.OK and bool(
             session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
         )
-        names, missing = self._awaited(session), []
+        names, missing = self.roster.awaited(session), []
         for name in dict.fromkeys([*self._endings.names, *names]):
             ended = self._endings.of(name)
             for ending in ended:
-                self._keep(name, names.get(name) or _by_id(name), ending)
-            if name in names and len(ended) < self._copies:
+                self._keep(name, names.get(name) or named_by_id(name), ending)
+            if name in names and len(ended) < self.roster.copies:
                 missing.append(name)
         left = [name for name in missing if not stopped or names[name][0] not in self._results]
         for name in left:
             self._keep(name, names[name], Ending(why=STOPPED if stopped else LOST))
         self._unfinished = sorted({names[name][0] for name in left}) if stopped else []
         self._lost = "; ".join([*([] if stopped or not missing else [_never_reported(missing)]), *self._lost_names])
-        if self._uncollected and self._results:
-            self._lost = "; ".join(filter(None, [self._lost, _not_collected(self._uncollected)]))
+        if self.roster.uncollected and self._results:
+            self._lost = "; ".join(filter(None, [self._lost, _not_collected(self.roster.uncollected)]))
 
     def _keep(self, name: str, known: tuple[str, str], ending: Ending) -> None:
         """Keep one result of each item: of several copies the worst."""
@@ -238,9 +171,9 @@ class Results:
             return
         key, called = known
         if result is None or not ending.is_found:
-            finding = self._absent(called, ending.said)
+            finding = self._absent(called, ending.reason)
             if finding is None:
-                self._lost_names.append(f"{name}: {ending.said}")
+                self._lost_names.append(f"{name}: {ending.reason}")
                 return
             result = ending.of(key, finding)
         before = self._results.get(key)
@@ -254,25 +187,6 @@ class Results:
             return None if subject is None else absent(setup, subject, said)
         except JudgeFixturesError:  # this project has no judges
             return None
-
-    def _awaited(self, session: pytest.Session) -> dict[str, tuple[str, str]]:
-        """Return what is to come to a finding: by the test's id its key in the report, and what it is called.
-
-        xdist's controller collects nothing itself: its workers say it at their end. Where none lived to see that, the
-        ids have to do: those of judge items end in what they are about.
-        """
-        if not self._collected:
-            return awaited(session.items)
-        ends = [getattr(worker, "workeroutput", {}) for worker in self._workers]
-        told = [end["judgefixtures_items"] for end in ends if "judgefixtures_items" in end]
-        if told:
-            return {name: tuple(known) for each in told for name, known in each.items() if name in self._collected}
-        try:
-            setup = setup_of(self._config)
-        except JudgeFixturesError:  # this project has no judges
-            return {}
-        found = {name: _by_id(name) for name in self._collected if name.endswith("]")}
-        return {name: known for name, known in found.items() if subject_called(known[1], setup) is not None}
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print what recording cost, what was noted, a line per contrast, and where the report is."""
@@ -294,19 +208,10 @@ class Results:
         for line in notes(self._results[name] for name in sorted(self._results)):
             terminalreporter.write_line(line)  # a command of ours: what it says is escaped
 
-    def _outputs(self, what: str) -> Iterator[Any]:
-        """Yield what each of xdist's workers left of something at its end."""
-        for worker in self._workers:
-            yield from filter(None, [getattr(worker, "workeroutput", {}).get(f"judgefixtures_{what}")])
-
-    def _of(self, kind: str) -> Iterator[Row]:
-        for result in self._results.values():
-            yield from result[kind]
-
     def _notes(self) -> list[str]:
         # Those of an item that Ctrl-C cut short were never reported: they are still with the setup.
         kept = self._config.stash[SETUP].run.notes if SETUP in self._config.stash else []
-        kept = [*kept, *(note for notes in self._outputs("notes") for note in notes)]
+        kept = [*kept, *(note for notes in self.roster.last_words("notes") for note in notes)]
         return sorted({*kept, *(note for result in self._attempts for note in result["notes"])})
 
     def _spendings(self) -> Iterator[str]:
@@ -325,6 +230,40 @@ class Results:
             yield f"retried: {retries} failed attempts were made again"
 
 
+def _record_of(
+    setup: Setup, attempts: Sequence[Row], results: Collection[Row], lost: str, unfinished: Sequence[str]
+) -> Record:
+    """Return everything that a run leaves behind: of what every attempt cost and noted, and the result of each item."""
+    import datetime
+    import os
+
+    from judgefixtures import __version__
+    from judgefixtures.report.writing import About, Record, joined_sources
+
+    # As other tools that make the same files of the same sources.
+    now = datetime.datetime.now(datetime.UTC)
+    with contextlib.suppress(ValueError, OverflowError, OSError):  # not a number of seconds, or of no year there is
+        now = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "")), datetime.UTC)
+    names = {row["name"] for result in results for row in result["findings"]}
+    found = {family: [contrast.id for contrast in setup.run.contrasts(family)] for family in setup.run.families}
+    about = About(
+        __version__,
+        now.date().isoformat(),
+        tuple(setup.options_given),
+        {family: ids for family, ids in sorted(found.items()) if names & set(ids)},
+        joined_sources(result["sources"] for result in attempts),
+        dict(sorted(price for result in attempts for price in result["prices"].items())),
+        sum(result["retries"] for result in attempts),
+        lost=lost,
+        unfinished=tuple(unfinished),
+        settings=setup.settings,
+        key_variables=setup.config.key_variables,
+    )
+    judgments, plans = ([row for result in results for row in result[kind]] for kind in ("judgments", "plans"))
+    # A pair is told once by each process: by an attempt that does not count, it may be.
+    return Record.of(about, results, judgments, (row for result in attempts for row in result["pairs"]), plans)
+
+
 def set_aside(option: Any) -> bool:
     """Set an earlier report aside, if a run with these options is to write one: until it has, there is none.
 
@@ -340,13 +279,6 @@ def set_aside(option: Any) -> bool:
 def only_looks(option: Any) -> bool:
     """Return whether a session runs no test."""
     return any(getattr(option, name, False) for name in LOOKS)
-
-
-def _by_id(name: str) -> tuple[str, str]:
-    """Return by a test's id what names it in the report, and what it is called: as far as an id can tell."""
-    test, _, called = name.partition("[")
-    called = called.removesuffix("]")
-    return f"{test}[{called} ]", called
 
 
 def _never_reported(names: Sequence[str]) -> str:

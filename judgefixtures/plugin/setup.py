@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from judgefixtures.runs.run import Run
 
 
+# What a run takes as the command line has it.
+SAME = ("record", "pairs", "repeats", "concurrency", "max_cost", "force", "batch")
+
+
 class Setup:
     """What a session runs with; loaded when a judge test is first met."""
 
@@ -41,17 +45,11 @@ class Setup:
         cassettes = self.options.judge_cassettes
         worker = getattr(config, "workerinput", {})
         asked = RunOptions(
-            record=self.options.judge_record,
+            **{name: getattr(self.options, f"judge_{name}") for name in SAME},
             invalid=tuple(self.options.judge_record_invalid or ()),
             baseline=self.baseline_name,
             datasets=tuple(dict.fromkeys(self.options.judge_datasets or ())),
-            pairs=self.options.judge_pairs,
-            repeats=self.options.judge_repeats,
-            concurrency=self.options.judge_concurrency,
-            max_cost=self.options.judge_max_cost,
-            force=self.options.judge_force,
             keep_judgments=self.options.judge_report is not None,
-            batch=self.options.judge_batch,
             command=self.command_start,
             usual=self.folder / "cassettes",
             session=str(worker.get("testrunuid", "")),
@@ -78,6 +76,11 @@ class Setup:
             return file.parent, load_config(file)
         return config.rootpath, build_config({}, f"{file}, which does not exist", config.rootpath, TABLE)
 
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges under test, and the baseline where there is one."""
+        return (*self.judge_names, *filter(None, [self.baseline_name]))
+
     def datasets(self, family: str) -> tuple[str, ...]:
         """Return the datasets that a family is asked about: --judge-dataset, else what the configuration says."""
         return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family)))
@@ -87,7 +90,7 @@ class Setup:
         from judgefixtures.runs.run import REPEAT
 
         self._check_asked()
-        for judge in (*self.judge_names, *filter(None, [self.baseline_name])):
+        for judge in self.judges:
             self.run.judge(judge)
             if self.options.judge_record != "none":
                 self.config.check_key(judge)
@@ -118,7 +121,7 @@ class Setup:
         from judgefixtures.asking.kinds import kind_of
         from judgefixtures.batches import load_batches
 
-        names = dict.fromkeys((*self.judge_names, *filter(None, [self.baseline_name, self.config.detector.judge])))
+        names = dict.fromkeys((*self.judges, *filter(None, [self.config.detector.judge])))
         for name in names:
             if kind_of(table := self.config.judge_table(name)).is_asked:
                 load_batches(name, table)
@@ -129,7 +132,7 @@ class Setup:
             return
         from judgefixtures.asking.kinds import kind_of
 
-        names = (*self.judge_names, *filter(None, [self.baseline_name]))
+        names = self.judges
         if not any(kind_of(self.config.judge_table(name)).is_asked for name in names):
             who = " and ".join(dict.fromkeys(names)) + (" is" if len({*names}) == 1 else " are")
             raise JudgeFixturesError(
@@ -156,7 +159,7 @@ class Setup:
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
         """Everything that the results depend on beside what was asked and answered, by table and key."""
-        judges = (*self.judge_names, *filter(None, [self.baseline_name]))
+        judges = self.judges
         given = {"command line": {"--judge-until-decided": self.options.judge_until_decided}}
         return dict(sorted((self.run.inventory.settings(judges) | given).items()))
 

@@ -44,25 +44,25 @@ SWAP_HEADER = ("dataset", "comparison", "pairs", "calls", "cost at most", "at le
 
 def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines of the preflight for what would be checked."""
-    excused = {each: _excuse(run, each) for each in subjects}
-    imported = _imported(run, subjects, excused)
+    every, excused = subjects, {each: _excuse(run, each) for each in subjects}
     subjects = [each for each in subjects if not excused[each]]
     designs = [design for each in subjects if (design := _design(run, each)) is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
+    needs = (*run.narrowing.hopeless(subjects), *dict.fromkeys(_lacking_gold(run, subjects)))
     lines = [
         *table(designs),
-        *_conservative(run, subjects),
+        *dict.fromkeys(_conservative(run, subjects)),
         *_swaps(run, subjects, costs),
         *(
             f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
             f"({need.limit})"
-            for need in (*run.narrowing.hopeless(subjects), *_lacking_gold(run, subjects))
+            for need in needs
         ),
         *_samples(run, subjects),
-        *_closest(run, subjects),
-        *_controls(run, subjects),
-        *imported,
+        *dict.fromkeys(_closest(run, subjects)),
+        *dict.fromkeys(_controls(run, subjects)),
+        *dict.fromkeys(_imported(run, every, excused)),
         *_misplaced(run, costs),
         *_totals(run, costs),
         *_unpriced(run, costs),
@@ -86,33 +86,27 @@ def _excuse(run: Run, subject: Subject) -> str:
     return subject.check.excuse(case) or run.procedure.unanswered(subject.check, case)
 
 
-def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> list[str]:
+def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, str]) -> Iterator[str]:
     """Say which judges are imported, so that nothing is asked of them, and what their logs have no answers to."""
-    names = dict.fromkeys(
-        (judge, each.dataset) for each in subjects for judge in each.judges if not run.judge(judge).kind.is_asked
-    )
-    lines = [
-        f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of "
-        f"{run.imports.path(judge, dataset)}"
-        for judge, dataset in names
-    ]
-    lacking = {
-        why: None for each, why in excused.items() if why and any((who, each.dataset) in names for who in each.judges)
-    }
-    return [*lines, *lacking]
+    names = dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges)
+    imported = [(judge, dataset) for judge, dataset in names if not run.judge(judge).kind.is_asked]
+    for judge, dataset in imported:
+        where = run.imports.path(judge, dataset)
+        yield f"{judge} is imported: nothing is asked of it, its answers about {dataset} are those of {where}"
+    for each, why in excused.items():
+        if why and any((who, each.dataset) in imported for who in each.judges):
+            yield why
 
 
-def _conservative(run: Run, subjects: Sequence[Subject]) -> list[str]:
+def _conservative(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
     """Say where n in the table is of clusters."""
-    said: dict[str, None] = {}
     for each in subjects:
         pairs = run.about(each).at_most
         if _design(run, each) is not None and (n := independent(pairs)) < len(pairs):
-            said[
+            yield (
                 f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
                 "pair here and in any advice: cautious where the pairs of a cluster differ"
-            ] = None
-    return list(said)
+            )
 
 
 def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
@@ -146,47 +140,41 @@ def _cost_of(run: Run, compared: Sequence[Subject], costs: Costs) -> Cost:
         (who, each.dataset, arm)
         for each in compared
         for who in each.judges
-        for arm in _asked(run, who, each.check.arms)
+        for arm in run.judge(who).kind.asks_in_all(each.check.arms)
     }
     return sum((costs[key] for key in asked), NOTHING)
 
 
 def _samples(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return the lines that describe each dataset's sample; a judge with another sample has its own."""
-    said: dict[tuple[str, ...], None] = {}
-    for judge, dataset in dict.fromkeys((each.judge, each.dataset) for each in subjects):
-        said[tuple(run.samples.describe_pairs(judge, dataset))] = None
-    return [line for lines in said for line in lines]
+    names = dict.fromkeys((each.judge, each.dataset) for each in subjects)
+    samples = dict.fromkeys(tuple(run.samples.describe_pairs(judge, dataset)) for judge, dataset in names)
+    return [line for lines in samples for line in lines]
 
 
-def _closest(run: Run, subjects: Sequence[Subject]) -> list[str]:
-    """Return a line for each judge and dataset whose closest pairs are asked about."""
-    said: dict[str, None] = {}
+def _closest(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
+    """Yield a line for each judge and dataset whose closest pairs are asked about."""
     for subject in subjects:
         about = run.about(subject)
         for judge in subject.judges if about.pool else ():
             how = "by the choice that is frozen"
             if judge in about.undecided:
                 how = f"chosen first, by {len(SCREENING) * len(about.pool)} answers without cues"
-            said[f"{subject.dataset}: closest {about.cut} of {len(about.pool)} for {judge}, {how}"] = None
-    return list(said)
+            yield f"{subject.dataset}: closest {about.cut} of {len(about.pool)} for {judge}, {how}"
 
 
-def _controls(run: Run, subjects: Sequence[Subject]) -> list[str]:
-    """Return the lines on the clear pairs with which each judge has to show that it reads."""
+def _controls(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
+    """Yield the lines on the clear pairs with which each judge has to show that it reads."""
     if run.config.control is None:
-        return [OFF.partition(":")[0]]
-    lines = [
-        f"control of {judge}: {len(pairs)} pairs of {dataset}, both orders, before anything else"
-        for judge, dataset, pairs in _controlled(run, subjects)
-    ]
-    return list(dict.fromkeys(lines))
+        yield OFF.partition(":")[0]
+    for judge, dataset, pairs in _controlled(run, subjects):
+        yield f"control of {judge}: {len(pairs)} pairs of {dataset}, both orders, before anything else"
 
 
-def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> list[Need]:
-    """Return what controls need to be able to pass, once each."""
+def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> Iterator[Need]:
+    """Yield what controls need to be able to pass."""
     needs = (run.control_need(judge, dataset) for judge, dataset, _ in _controlled(run, subjects))
-    return list(dict.fromkeys(need for need in needs if need is not None))
+    yield from filter(None, needs)
 
 
 def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, tuple[Pair, ...]]]:
@@ -207,7 +195,7 @@ def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Co
     ]
     arms += [(judge, dataset, About(pairs), ARMS) for judge, dataset, pairs in _controlled(run, subjects)]
     for judge, dataset, about, of_check in arms:
-        for arm in _asked(run, judge, of_check):
+        for arm in run.judge(judge).kind.asks_in_all(of_check):
             key = (judge, dataset, arm)
             asked[key] = asked[key] | about if key in asked else about
     return {key: recordings.cost(*key, about) for key, about in asked.items()}
@@ -215,22 +203,15 @@ def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Co
 
 def _readings(run: Run, subjects: Sequence[Subject]) -> list[str]:
     """Return how many reasons a model would read at most, recorded ones among them: what they cost is not known yet."""
-    if (detector := run.config.detector.judge) is None:
-        return []
     read = {
         (each.judge, each.dataset, arm): len(run.about(each).at_most)
         for each in subjects
         if each.check.is_read
         for arm in each.check.arms[:2]
     }
-    return (
-        [
-            f"detector {detector}: at most {sum(read.values())} calls beside these, one per reason of a cue contrast; "
-            "their tokens are not counted here"
-        ]
-        if read
-        else []
-    )
+    calls = f"at most {sum(read.values())} calls beside these, one per reason of a cue contrast"
+    detector = run.config.detector.judge
+    return [f"detector {detector}: {calls}; their tokens are not counted here"] if detector and read else []
 
 
 def _misplaced(run: Run, costs: Costs) -> list[str]:
@@ -253,20 +234,18 @@ def _elsewhere(run: Run, name: str, dataset: str, condition: Condition) -> str:
     return ""
 
 
-def _totals(run: Run, costs: Costs) -> list[str]:
-    """Return a line per judge that can be asked: calls, tokens and money at most."""
+def _totals(run: Run, costs: Costs) -> Iterator[str]:
+    """Yield a line per judge that can be asked: calls, tokens and money at most."""
     totals: dict[str, Cost] = {}
     for (judge, _, _), cost in costs.items():
         if run.judge(judge).kind.is_asked:
             totals[judge] = totals.get(judge, NOTHING) + cost
-    lines = []
     for judge, cost in totals.items():
-        lines.append(f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)")
+        yield f"{judge}: at most {cost} (4 characters per token, +{100 * MARGIN:.0f}%; the longest answers)"
         if cost.usd and offers_batches(run.judge(judge).table):
-            lines.append(f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day")
-        if cost.calls and (coming := run.posting.on_their_way(judge)):
-            lines.append(coming)
-    return lines
+            yield f"{judge}: in batches (--judge-batch) at most {money(halved(cost).usd)}, within a day"
+        if cost.calls:
+            yield from filter(None, [run.posting.on_their_way(judge)])
 
 
 def _unpriced(run: Run, costs: Costs) -> list[str]:
@@ -282,8 +261,8 @@ def _unpriced(run: Run, costs: Costs) -> list[str]:
     ]
 
 
-def _shared(run: Run, recordings: _Recordings) -> list[str]:
-    """Return a line for each judge that would be asked: how much of its prompts on a dataset is the same for all.
+def _shared(run: Run, recordings: _Recordings) -> Iterator[str]:
+    """Yield a line for each judge that would be asked: how much of its prompts on a dataset is the same for all.
 
     Providers keep the start of a prompt and bill it at a lower price where the next one begins with the same.
     """
@@ -291,7 +270,6 @@ def _shared(run: Run, recordings: _Recordings) -> list[str]:
     for (judge, _), start in recordings.starts.items():
         if start.count > 1 and not run.judge(judge).kind.preparation and not run.judge(judge).is_opaque:
             starts.setdefault(judge, []).append(start)
-    lines = []
     for judge, found in starts.items():
         shares = sorted({round(100 * start.share) for start in found})
         longest = max(start.tokens for start in found)
@@ -299,8 +277,7 @@ def _shared(run: Run, recordings: _Recordings) -> list[str]:
         means = "the provider may bill it at the cached price"
         if longest < CACHED_FROM:
             means = f"too little for a cached price, which begins at {CACHED_FROM} tokens"
-        lines.append(f"{judge}: {spread} of each prompt is the same for all, {longest} tokens at its start: {means}")
-    return lines
+        yield f"{judge}: {spread} of each prompt is the same for all, {longest} tokens at its start: {means}"
 
 
 @dataclass(slots=True)
@@ -335,11 +312,6 @@ def _common(texts: Sequence[str]) -> str:
     """Return what texts have in common from their first character on; the first and last by order tell."""
     first, last = min(texts), max(texts)
     return first[: sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(first, last, strict=False)))]
-
-
-def _asked(run: Run, judge: str, arms: Sequence[Arm]) -> tuple[Arm, ...]:
-    """Return what a judge's model is asked for the sake of some arms: for plans first, where it writes them."""
-    return run.judge(judge).kind.asks_in_all(arms)
 
 
 @dataclass(slots=True)

@@ -86,16 +86,11 @@ def _ruled_out(run: Run, cells: Sequence[Subject], sizes: Mapping[str, int], fli
     """Return what an APPROVE rules out for a single contrast, on the dataset where that is least."""
     swap, alpha = run.config.swap, run.config.default_gate.alpha
     planned = max(swap_check(each).cells for each in cells)
+    margin = max(swap.vsr_margin, swap.silent_margin)
+    known = {name: flips[name].value if name in flips else None for name in {each.dataset for each in cells}}
     margin = max(
-        guard_margin(
-            max(sizes[name], 1),
-            planned,
-            swap,
-            margin=max(swap.vsr_margin, swap.silent_margin),
-            baseline_flips=flips[name].value if name in flips else None,
-            alpha=alpha,
-        )
-        for name in {each.dataset for each in cells}
+        guard_margin(max(sizes[name], 1), planned, swap, margin=margin, baseline_flips=of, alpha=alpha)
+        for name, of in known.items()
     )
     pairs = sorted({sizes[each.dataset] for each in cells})
     return (
@@ -108,15 +103,9 @@ def _row(run: Run, compared: Sequence[Subject], n: int, flips: float) -> tuple[s
     found = [swap_power(n, each, flips) for each in DISCORDANCES]
     golden = any(each.check.contrast is None for each in compared)
     cost = _cost(run, compared, n)
-    return (
-        str(n),
-        bare(flips),
-        _shares(found, "approve_equal"),
-        _shares(found, "reject_accuracy") if golden else "-",
-        _shares(found, "reject_shift"),
-        str(cost.calls),
-        money(cost.usd),
-    )
+    accuracy = _shares(found, "reject_accuracy") if golden else "-"
+    chances = (_shares(found, "approve_equal"), accuracy, _shares(found, "reject_shift"))
+    return (str(n), bare(flips), *chances, str(cost.calls), money(cost.usd))
 
 
 def _shares(found: Sequence[SwapPower | None], name: str) -> str:

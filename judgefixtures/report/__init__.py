@@ -17,7 +17,7 @@ from judgefixtures.findings import Finding, Row, evidence_of, overall, rows_of
 from judgefixtures.numbers.statistics import SEVERITY, Status
 from judgefixtures.report.header import datasets_of, run_of, usage_of
 from judgefixtures.report.sheet import sheet
-from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, lines, once, plain, stopped, text
+from judgefixtures.report.writing import BEGAN, JUDGMENT_KEY, RESULTS, Record, json_lines_of, once, plain, stopped, text
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.records import rows_as_json
 
@@ -74,17 +74,13 @@ def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
     lines = [line for section in SECTIONS for line in section.alerts(report)]
     view, title = View(alpha, verbose), ""
     for section in SECTIONS:
-        found = section.lines(report, view)
-        while found and not found[0]:
-            found = found[1:]
-        while found and not found[-1]:
-            found = found[:-1]
+        found = "\n".join(section.lines(report, view)).strip("\n")
         if found and section.title not in ("", title):
             title = section.title
             lines += ["", f"--- {title} ---"]
         elif found and lines:
             lines.append("")
-        lines += found
+        lines += found.split("\n") if found else []
     return lines
 
 
@@ -105,7 +101,7 @@ def texts_of(record: Record, report: Row) -> dict[str, str]:
     texts = record.files()
     if "decision" in report:
         differences = rows_as_json(rows_of(record.findings, DifferenceRow))
-        texts["differences.jsonl"] = lines(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
+        texts["differences.jsonl"] = json_lines_of(once(differences, ("judge", "baseline", *JUDGMENT_KEY[1:])))
     texts["report.json"] = text({key: report[key] for key in report if key != ASKED}, indent=2) + "\n"
     texts["report.md"] = sheet_of(report)
     texts["report.html"] = page_of(record, report)
@@ -172,12 +168,10 @@ def page_of(record: Record, report: Row) -> str:
 def shown_pairs(record: Record) -> list[Row]:
     """Return the pairs of a record, each with the judges for whom it is close: their verdict on it is not steady."""
     close = find_close_pairs(evidence_of(record.findings, Indifferent))
-    return [
-        {
-            **row,
-            "close_for": sorted(
-                judge for (judge, dataset), pairs in close.items() if dataset == row["dataset"] and row["pair"] in pairs
-            ),
-        }
-        for row in record.pairs
-    ]
+    found = []
+    for row in record.pairs:
+        of = [
+            judge for (judge, dataset), pairs in close.items() if (dataset == row["dataset"] and row["pair"] in pairs)
+        ]
+        found.append({**row, "close_for": sorted(of)})
+    return found

@@ -67,13 +67,8 @@ def compared(old: Record, new: Record) -> Changes:
     shared = sorted(before.estimates.keys() & after.estimates.keys())
     if not shared:
         raise JudgeFixturesError(
-            "\n".join(
-                [
-                    *failed,
-                    "the two reports have nothing in common: no judge was checked in the same way on the same dataset "
-                    "in both.",
-                ]
-            )
+            "".join(f"{line}\n" for line in failed) + "the two reports have nothing in common: no judge was checked in "
+            "the same way on the same dataset in both."
         )
     changes = [_change(key, before, after) for key in shared]
     adjusted = dict(zip(shared, holm([change.p for change in changes]), strict=True))
@@ -116,12 +111,9 @@ class _Side:
 
     def __init__(self, record: Record) -> None:
         findings = record.findings
-        self.texts = {
-            (row["dataset"], row["pair"]): {name: row[name] for name in row if name != "judges"} for row in record.pairs
-        }
-        self.clusters = {
-            (row["dataset"], row["pair"]): f"cluster {row['cluster']}" for row in record.pairs if "cluster" in row
-        }
+        pairs = {(row["dataset"], row["pair"]): row for row in record.pairs}
+        self.texts = {of: {name: row[name] for name in row if name != "judges"} for of, row in pairs.items()}
+        self.clusters = {of: f"cluster {row['cluster']}" for of, row in pairs.items() if "cluster" in row}
         self.estimates: dict[Key, Estimate] = {}
         self.scores: Scores = {}
         for row in rows_of(findings, ContrastRow):
@@ -190,30 +182,24 @@ def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new:
 
 
 def _cells(change: Change, adjusted: float) -> tuple[str, ...]:
-    return (
-        *change.key,
-        signed(change.old.value),
-        signed(change.new.value),
-        signed(change.difference.value),
-        limits(change.difference),
-        change.pairs,
-        f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no",
-    )
+    values = (signed(each.value) for each in (change.old, change.new, change.difference))
+    beyond = f"yes, p = {adjusted:.2g}" if adjusted < LEVEL else "no"
+    return (*change.key, *values, limits(change.difference), change.pairs, beyond)
 
 
 def _statuses(old: list[Finding], new: list[Finding]) -> list[str]:
     """Say which results have another status now."""
 
-    def by_name(findings: list[Finding]) -> dict[tuple[str, str, str, str], Finding]:
-        return {(each.judge, each.baseline or "", each.dataset, each.name): each for each in findings}
+    before, after = (
+        {(each.judge, each.baseline or "", each.dataset, each.name): each for each in found} for found in (old, new)
+    )
 
-    def said(finding: Finding) -> str:
+    def status_of(finding: Finding) -> str:
         return named_in(finding.status, rows_of_parts(finding.decided_by))
 
-    before, after = by_name(old), by_name(new)
     return [
-        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {said(before[key])}, "
-        f"is {said(after[key])}"
+        f"{judge}{f' against {baseline}' if baseline else ''} on {dataset}: {name} was {status_of(before[key])}, "
+        f"is {status_of(after[key])}"
         for key in sorted(before.keys() & after.keys())
         if before[key].status is not after[key].status
         for judge, baseline, dataset, name in [key]
@@ -239,19 +225,13 @@ def _others(old: Record, new: Record) -> list[str]:
         for name in sorted(asked.keys() & now.keys())
         if asked[name] != now[name]
     ]
-    lines += _options(old, new)
+    were, are = (" ".join(numbers(each.about)) or "not given" for each in (old, new))
+    lines += [f"--judge-pairs, --judge-repeats: was {were}, is {are}"] if were != are else []
     both = sorted(old.judges.keys() & new.judges.keys())
     changed = [name for name in both if _identity(old, new, name) != _identity(new, old, name)]
     return lines + [
         f"{name} is another judge than it was: its table, or what was imported of it, changed" for name in changed
     ]
-
-
-def _options(old: Record, new: Record) -> list[str]:
-    """Say which options that numbers depend on are others."""
-    before, after = numbers(old.about), numbers(new.about)
-    shown = [" ".join(options) or "not given" for options in (before, after)]
-    return [f"--judge-pairs, --judge-repeats: was {shown[0]}, is {shown[1]}"] if before != after else []
 
 
 def _identity(record: Record, other: Record, name: str) -> Row:

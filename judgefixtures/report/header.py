@@ -17,15 +17,9 @@ TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 def run_of(record: Record) -> Row:
     """Return a report's `run`: when, with which version and from which answers it was made, and a command for it."""
     about = record.about
-    return {
-        "version": about.version,
-        "date": about.date,
-        "command": command_of(record),
-        "recorded": {
-            judge: {name: source[name] for name in ("first", "last", "undated")}
-            for judge, source in about.sources.items()
-        },
-    }
+    days = ("first", "last", "undated")
+    recorded = {judge: {name: source[name] for name in days} for judge, source in about.sources.items()}
+    return {"version": about.version, "date": about.date, "command": command_of(record), "recorded": recorded}
 
 
 def command_of(record: Record) -> str:
@@ -41,14 +35,8 @@ def command_of(record: Record) -> str:
     words = " or ".join(_words(record, findings))
     if baselines and all(finding.baseline for finding in findings):
         words = f"swap and ({words})"
-    return " ".join(
-        [
-            "pytest",
-            f"-k {quoted(words)}",
-            *(f"--{option} {quoted(name)}" for option, name in given),
-            *record.about.options,
-        ]
-    )
+    named = [f"--{option} {quoted(name)}" for option, name in given]
+    return " ".join(["pytest", f"-k {quoted(words)}", *named, *record.about.options])
 
 
 def _words(record: Record, findings: Sequence[Finding]) -> list[str]:
@@ -84,16 +72,9 @@ def usage_of(record: Record) -> list[Row]:
         tokens = {name: _sum([usage[name] for usage in usages]) for name in TOKENS}
         if (cached := _sum([usage.get("cached_tokens") for usage in usages])) is not None:
             tokens["cached_tokens"] = cached  # of those in, where the provider tells
-        invalid = Counter(row["invalid"] for row in judgments if row["invalid"])
-        rows.append(
-            {
-                "judge": judge,
-                "judgments": len(judgments),
-                "invalid": dict(sorted(invalid.items())),
-                **tokens,
-                "usd": _usd(usages, record.about.prices.get(judge, {})),
-            }
-        )
+        invalid = dict(sorted(Counter(row["invalid"] for row in judgments if row["invalid"]).items()))
+        counts = {"judge": judge, "judgments": len(judgments), "invalid": invalid, **tokens}
+        rows.append({**counts, "usd": _usd(usages, record.about.prices.get(judge, {}))})
     return rows
 
 

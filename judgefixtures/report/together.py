@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -41,30 +41,13 @@ def together(records: Mapping[Path, Record]) -> Record:
     """
     parts = list(records.values())
     abouts = {folder: record.about for folder, record in records.items()}
-    _agree({folder: {"the version of judgefixtures": about.version} for folder, about in abouts.items()})
-    _agree({folder: {"--judge-pairs or --judge-repeats": numbers(about)} for folder, about in abouts.items()})
+    _agree(records, lambda part: {"the version of judgefixtures": part.about.version})
+    _agree(records, lambda part: {"--judge-pairs or --judge-repeats": numbers(part.about)})
     _agree_on_settings(abouts)
-    _agree(
-        {
-            folder: {f"the judge {name!r}": identity for name, identity in part.judges.items()}
-            for folder, part in records.items()
-        }
-    )
+    _agree(records, lambda part: {f"the judge {name!r}": identity for name, identity in part.judges.items()})
     _agree_on_pairs(records)
-    _agree(
-        {
-            folder: {f"the result of {row['item']}": row for row in part.results if not is_of_test(row)}
-            for folder, part in records.items()
-        },
-        shows=False,
-    )
-    _agree(
-        {
-            folder: {f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
-            for folder, part in records.items()
-        },
-        shows=False,
-    )
+    _agree(records, _results_by_name, shows=False)
+    _agree(records, _answers_by_name, shows=False)
     left = {row["item"]: row for part in parts for row in part.results if row["item"] in part.about.unfinished}
     items: dict[str, Row] = {}
     for row in (row for part in parts for row in part.results if row["item"] not in part.about.unfinished):
@@ -97,11 +80,19 @@ def _about(parts: Sequence[About], ran: Collection[str]) -> About:
     )
 
 
-def _agree(parts: Mapping[Path, Mapping[str, object]], *, shows: bool = True) -> None:
-    """Raise JudgeFixturesError where two parts hold different things of one name; `shows`: it says which."""
+def _results_by_name(part: Record) -> Row:
+    return {f"the result of {row['item']}": row for row in part.results if not is_of_test(row)}
+
+
+def _answers_by_name(part: Record) -> Row:
+    return {f"the answer of {'/'.join(str(row[key]) for key in JUDGMENT_KEY)}": row for row in part.judgments}
+
+
+def _agree(records: Mapping[Path, Record], told: Callable[[Record], Row], *, shows: bool = True) -> None:
+    """Raise JudgeFixturesError where two parts tell different things of one name; `shows`: it says which."""
     known: dict[str, tuple[str, Path]] = {}
-    for folder, part in parts.items():
-        for name, value in part.items():
+    for folder, part in records.items():
+        for name, value in told(part).items():
             said = json.dumps(value, sort_keys=True)
             first, where = known.setdefault(name, (said, folder))
             if first != said:

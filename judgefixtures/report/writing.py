@@ -12,14 +12,18 @@ import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from judgefixtures.findings import Finding, Row
 from judgefixtures.numbers.statistics import several
 from judgefixtures.words.commands import is_option
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import know, redacted_json
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 FORMAT = 2
 RESULTS = "results.jsonl"
@@ -116,14 +120,14 @@ class Record:
         """Return the files that the record is read back from, by name."""
         # Exactly as it was: what is computed of it anew is to be the same to the last digit.
         items = "".join(f"{written(row)}\n" for row in self.results)
-        texts = {JUDGMENTS: lines(self.judgments), PAIRS: lines(self.pairs)}
-        texts |= {PLANS: lines(self.plans)} if self.plans else {}
+        texts = {JUDGMENTS: json_lines_of(self.judgments), PAIRS: json_lines_of(self.pairs)}
+        texts |= {PLANS: json_lines_of(self.plans)} if self.plans else {}
         digests = {name: _digest(content) for name, content in {RESULTS: items, **texts}.items()}
         head = redacted_json({"judgefixtures_results": FORMAT, "digests": digests, **asdict(self.about)})
         return {RESULTS: f"{written({'digest': _digest_of_head(head), **head})}\n{items}", **texts}
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def from_folder(cls, folder: Path) -> Self:
         """Return the record of a folder; raises JudgeFixturesError naming the file that is not as it was written.
 
         Every byte is checked: of a folder that was copied in part, a result that is lost must not be a result that
@@ -150,43 +154,19 @@ class Record:
         return record
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What results.jsonl has of an item."""
+@cache
+def _forms() -> dict[str, type[BaseModel]]:
+    """Return what a row of each file has at least, by the file's name."""
+    from pydantic import create_model
 
-    item: str
-    findings: list[Finding]
-    judges: dict[str, Row]
-    failed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """What a row of pairs.jsonl has at least."""
-
-    dataset: str
-    pair: str
-    judges: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a row of plans.jsonl has at least."""
-
-    judge: str
-    dataset: str
-    pair: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Judgment(_Plan):
-    """What a row of judgments.jsonl has at least."""
-
-    condition: str
-    repeat: int
-
-
-FORMS: dict[str, type] = {RESULTS: _Result, PAIRS: _Pair, PLANS: _Plan, JUDGMENTS: _Judgment}
+    plan: dict[str, Any] = dict.fromkeys(PLAN_KEY, (str, ...))
+    result: dict[str, Any] = {"item": (str, ...), "findings": (list[Finding], ...)}
+    return {
+        RESULTS: create_model("Result", **result, judges=(dict[str, Row], ...), failed=(bool, ...)),
+        PAIRS: create_model("Pair", dataset=(str, ...), pair=(str, ...), judges=(list[str], ...)),
+        PLANS: create_model("Plan", **plan),
+        JUDGMENTS: create_model("Judgment", **plan, condition=(str, ...), repeat=(int, ...)),
+    }
 
 
 def _head_of(folder: Path, line: str) -> tuple[About, dict[str, str]]:
@@ -214,13 +194,11 @@ def _head_of(folder: Path, line: str) -> tuple[About, dict[str, str]]:
 
 def _rows_of(path: Path, content: str) -> list[Row]:
     """Return the rows of a file; raises JudgeFixturesError where they are not of its form."""
-    from pydantic import TypeAdapter
-
     try:
         rows: list[Row] = [_parsed(line) for line in content.split("\n") if line]
-        form: TypeAdapter[Any] = TypeAdapter(FORMS[path.name])
+        form = _forms()[path.name]
         for row in rows:
-            form.validate_python(row)
+            form.model_validate(row)
         if path.name == RESULTS and len({row["item"] for row in rows}) < len(rows):
             raise ValueError("twice")
     except MISREAD:
@@ -324,7 +302,7 @@ def _paired(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(found, key=lambda row: (row["dataset"], row["pair"], row["judges"])))
 
 
-def lines(rows: Iterable[Row]) -> str:
+def json_lines_of(rows: Iterable[Row]) -> str:
     """Return rows as JSON lines."""
     return "".join(text(row) + "\n" for row in rows)
 

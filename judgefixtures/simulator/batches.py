@@ -181,6 +181,10 @@ class BatchDesk(_Shelf):
                     return replace(reply, headers={**reply.headers, "date": date})
         return None
 
+    def _known(self, name: str, shown: Callable[[Batch], dict[str, Any]], unknown: dict[str, Any]) -> Reply:
+        batch = self.batches.get(name)
+        return _json(unknown, 404) if batch is None else _json(shown(batch))
+
     # --- OpenAI -----------------------------------------------------------------------------------------------
 
     def _openai_upload(self, _found: Any, headers: Any, raw: bytes, _query: Any, _url: str) -> Reply:
@@ -203,10 +207,8 @@ class BatchDesk(_Shelf):
         return replace(_json(self._openai_shown(batch)), unsaid=self._unsaid())
 
     def _openai_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        batch = self.batches.get(found[1])
-        if batch is None:
-            return _json({"error": {"message": f"No batch found with id '{found[1]}'."}}, 404)
-        return _json(self._openai_shown(batch))
+        unknown = f"No batch found with id '{found[1]}'."
+        return self._known(found[1], self._openai_shown, {"error": {"message": unknown}})
 
     def _openai_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
         page, more = self._page("openai", query.get("after"))
@@ -244,7 +246,7 @@ class BatchDesk(_Shelf):
         for key, lines in (("output_file_id", answers), ("error_file_id", errors)):
             if lines:
                 shown[key] = f"{batch.name}-{key}"
-                self._files.setdefault(shown[key], _lines(lines))
+                self._files.setdefault(shown[key], _json_lines(lines))
         good = sum(status == 200 for _, status, _ in self._results(batch))
         shown["request_counts"] |= {"completed": good, "failed": len(batch.asked) - good}
         return shown
@@ -283,10 +285,8 @@ class BatchDesk(_Shelf):
         return replace(_json(self._google_shown(batch)), unsaid=self._unsaid())
 
     def _google_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        batch = self.batches.get(found[1])
-        if batch is None:
-            return _json({"error": {"code": 404, "message": "no such batch", "status": "NOT_FOUND"}}, 404)
-        return _json(self._google_shown(batch))
+        unknown = {"code": 404, "message": "no such batch", "status": "NOT_FOUND"}
+        return self._known(found[1], self._google_shown, {"error": unknown})
 
     def _google_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
         page, more = self._page("google", query.get("pageToken"))
@@ -314,7 +314,7 @@ class BatchDesk(_Shelf):
                 rows.append({**about_it, "error": {"code": status, "message": body["error"]["message"]}})
         if batch.as_file:
             output: dict[str, Any] = {"responsesFile": f"files/{batch.name.rpartition('/')[2]}"}
-            self._files.setdefault(output["responsesFile"], _lines(rows))
+            self._files.setdefault(output["responsesFile"], _json_lines(rows))
         else:
             output = {"inlinedResponses": {"inlinedResponses": rows}}
         about["output"] = output
@@ -335,11 +335,8 @@ class BatchDesk(_Shelf):
         return replace(_json(self._anthropic_shown(self._made("anthropic", asked, ""))), unsaid=self._unsaid())
 
     def _anthropic_get(self, found: Any, _headers: Any, _raw: bytes, _query: Any, _url: str) -> Reply:
-        batch = self.batches.get(found[1])
-        if batch is None:
-            error = {"type": "not_found_error", "message": "no such batch"}
-            return _json({"type": "error", "error": error}, 404)
-        return _json(self._anthropic_shown(batch))
+        unknown = {"type": "not_found_error", "message": "no such batch"}
+        return self._known(found[1], self._anthropic_shown, {"type": "error", "error": unknown})
 
     def _anthropic_list(self, _found: Any, _headers: Any, _raw: bytes, query: Any, _url: str) -> Reply:
         page, more = self._page("anthropic", query.get("after_id"))
@@ -356,7 +353,7 @@ class BatchDesk(_Shelf):
                 error = {"type": kind, "message": body["error"]["message"]}
                 result = {"type": "errored", "error": {"type": "error", "error": error}}
             rows.append({"custom_id": name, "result": result})
-        return self._download(_lines(rows))
+        return self._download(_json_lines(rows))
 
     def _anthropic_shown(self, batch: Batch) -> dict[str, Any]:
         ended = self._word(batch, "ended", "in_progress") != "in_progress"
@@ -398,7 +395,7 @@ def _json(body: dict[str, Any], status: int = 200, headers: Mapping[str, str] | 
     return Reply(status, json.dumps(body).encode(), {"content-type": "application/json", **(headers or {})})
 
 
-def _lines(rows: list[dict[str, Any]]) -> bytes:
+def _json_lines(rows: list[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 

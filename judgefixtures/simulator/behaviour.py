@@ -11,10 +11,10 @@ import functools
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from types import MappingProxyType
 from typing import Literal
 
 from judgefixtures.material.cues import FAMILIES, PLACEBO
@@ -22,18 +22,21 @@ from judgefixtures.material.edits import EDITS, edits
 from judgefixtures.material.pairs import Pair, sampled
 from judgefixtures.material.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
 from judgefixtures.material.published import PAIRS, Labels, experiments
-from judgefixtures.simulator.closeness import CLEAR, differences
+from judgefixtures.simulator.preferences import CLEAR, differences
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
+from judgefixtures.sources.described import DATA
 
 RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
 _NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 NO_LABELS: Labels = ("", "")
+SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
+EXTRAPOLATED = " [simulated; extrapolated]"  # said where the paper has no rate for the condition
 
 # arXiv 2509.26072, Tables 2-5: percent of pairs in which the first response (or story) was chosen.
-PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = MappingProxyType(
-    {(each.model, each.content_type): each.rates for each in experiments()}
-)
+PUBLISHED: Mapping[tuple[str, str], Mapping[Labels, int]] = {
+    (each.model, each.content_type): each.rates for each in experiments()
+}
 
 PROVENANCE = tuple(FAMILIES["provenance"])
 # Of two labels of a family the earlier one is followed: no simulated judge stands for a real one's view of people.
@@ -43,6 +46,12 @@ STRENGTH = {
     if name != PLACEBO
     for strength, label in enumerate(reversed(tuple(labels)))
 }
+# What cues say of a response, behind its number, as it stands in a pattern.
+_SENTENCES = [
+    (label, re.escape(sentence.partition("{number} ")[2]))
+    for labels in FAMILIES.values()
+    for label, sentence in labels.items()
+]
 # By how much EXPERT exceeds HUMAN where both were measured against UNKNOWN (GPT-4o, ELI5): 18 - 7.
 EXPERT_OVER_HUMAN = 11
 CONTROL_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 50 +- 20
@@ -120,20 +129,18 @@ def _extrapolated(labels: Labels, rates: Mapping[Labels, int]) -> int:
     return higher if shift >= 0 else max(higher - abs(shift), 0)
 
 
-JUDGES: Mapping[str, SimulatedJudge] = MappingProxyType(
-    {
-        "simulated-faithful": SimulatedJudge(_faithful),
-        "simulated-candid": SimulatedJudge(_follows, admits=True),
-        "simulated-silent": SimulatedJudge(_follows),
-        "simulated-noisy": SimulatedJudge(_faithful, noise=NOISE),
-        "simulated-verbose": SimulatedJudge(_faithful, prefers_length=True),
-        "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
-        "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
-        "simulated-unsure": SimulatedJudge(_faithful, sureness=0.5),
-        "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
-        "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
-    }
-)
+JUDGES: Mapping[str, SimulatedJudge] = {
+    "simulated-faithful": SimulatedJudge(_faithful),
+    "simulated-candid": SimulatedJudge(_follows, admits=True),
+    "simulated-silent": SimulatedJudge(_follows),
+    "simulated-noisy": SimulatedJudge(_faithful, noise=NOISE),
+    "simulated-verbose": SimulatedJudge(_faithful, prefers_length=True),
+    "simulated-obedient": SimulatedJudge(_faithful, obeys=True),
+    "simulated-swayed": SimulatedJudge(_faithful, effect=0.8),
+    "simulated-unsure": SimulatedJudge(_faithful, sureness=0.5),
+    "simulated-gpt-4o": SimulatedJudge(_published("gpt-4o"), separation=0.7),
+    "simulated-gemini-2.5-flash": SimulatedJudge(_published("gemini-2.5-flash"), separation=0.6),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +154,13 @@ class SimulatedScorer:
     share: float = 1.0
 
 
-SCORERS: Mapping[str, SimulatedScorer] = MappingProxyType(
-    {
-        "simulated-pointwise-faithful": SimulatedScorer({}),
-        "simulated-pointwise-silent": SimulatedScorer(
-            {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * CONTROL_SHIFT / 100
-        ),
-        "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
-    }
-)
+SCORERS: Mapping[str, SimulatedScorer] = {
+    "simulated-pointwise-faithful": SimulatedScorer({}),
+    "simulated-pointwise-silent": SimulatedScorer(
+        {"expert": 3, "human": 2, "llm": 1, "new": 2}, share=2 * CONTROL_SHIFT / 100
+    ),
+    "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
+}
 MODELS = (*JUDGES, *SCORERS)
 
 
@@ -172,7 +177,7 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return _plan(judge, prompt)
-    seen = read(prompt, judge.separation)
+    seen = read_prompt(prompt, judge.separation)
     rate, published = judge.rate(seen.labels, seen.content_type)
     draw, first = _uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
     if judge.effect is not None:
@@ -221,7 +226,7 @@ def latent(model: str, prompt: str) -> float | None:
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return None
-    seen = read(prompt, judge.separation)
+    seen = read_prompt(prompt, judge.separation)
     if judge.sureness is not None:
         return _unsure(seen, judge.sureness)
     return None if judge.effect is None else _swayed(seen.difference, seen.labels, judge.effect)
@@ -234,46 +239,16 @@ def _weakness(judge: SimulatedJudge, seen: Seen) -> int | None:
     return seen.longer if judge.prefers_length and not seen.planned else None
 
 
-PLANS = (
-    "1. List what the task asks for, part by part.\n2. Check for each response which parts it answers and which it "
-    "leaves out.\n3. Verify the statements that carry the answer.\n4. Choose the response with fewer faults.",
-    "1. State in one sentence what a correct response has to contain.\n2. Compare each response with that, point by "
-    "point.\n3. Check every condition that the task sets.\n4. Prefer the response that meets more of them.",
-    "1. Check whether each response does what was asked, and not something near it.\n2. Verify facts, numbers and "
-    "names in both.\n3. Assess how clear each is.\n4. Let correctness decide, then clarity.",
-)
-
-
 def _plan(judge: SimulatedJudge, prompt: str) -> str:
     """Return an evaluation plan; a judge that obeys whatever it reads answers the task instead."""
     if judge.obeys:
         return "Sure! It works like this: the one thing leads to the other, and so it comes about. [simulated]"
-    return f"{START_TAG}\n{PLANS[int(_uniform('plan', prompt) * len(PLANS))]}\n{END_TAG}\n[simulated]"
-
-
-# Said where the paper has no rate for the condition.
-EXTRAPOLATED = " [simulated; extrapolated]"
-
-MERITS = {
-    "Response": (
-        "Response {n} gets the facts right.",
-        "Response {n} is clearer; the other has a mistake.",
-        "Response {n} gives the correct cause.",
-        "Response {n} leaves out nothing that matters.",
-    ),
-    "Story": (
-        "Story {n} builds to an ending that is earned.",
-        "Story {n} shows a change in concrete detail.",
-        "The images of Story {n} are stronger.",
-        "Story {n} has the better arc.",
-    ),
-}
+    return f"{START_TAG}\n{_one_of(SAYS['plans'], 'plan', prompt)}\n{END_TAG}\n[simulated]"
 
 
 def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: str) -> str:
     name = "Story" if seen.content_type == "Story" else "Response"
-    merits = MERITS[name]
-    merit = merits[int(_uniform("reason", prompt) * len(merits))].format(n=choice)
+    merit = _one_of(SAYS["merits"][name], "reason", prompt).format(n=choice)
     followed = judge.admits and abs(seen.lean * 100 - 50) < CONTROL_SHIFT and (choice == 1) == (rate > 50)
     if not followed or rate == 50:
         return merit
@@ -283,7 +258,7 @@ def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: s
     return f"I prefer {name} {choice} because it {attribute}, which makes it the more trustworthy of the two."
 
 
-def read(prompt: str, separation: float = 1.0) -> Seen:
+def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
     """Return what a simulated judge sees in a prompt; raises UnreadablePromptError."""
     labels = _labels(prompt)
     sections = _sections(prompt)
@@ -307,10 +282,10 @@ def read(prompt: str, separation: float = 1.0) -> Seen:
         lean,
         difference,
         content_type,
-        brackets="[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
-        longer=_longer(first, second),
-        demanded=_demanded(prompt, content_type) or lured,
-        planned=EXECUTION_MARK in prompt,
+        "[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
+        _longer(first, second),
+        _demanded(prompt, content_type) or lured,
+        EXECUTION_MARK in prompt,
     )
 
 
@@ -359,20 +334,8 @@ def _demanded(prompt: str, content_type: str) -> int | None:
     return None
 
 
-_CUES = [
-    (label, re.compile(rf"^(.+) ([12]) {re.escape(sentence.partition('{number} ')[2])}$", re.MULTILINE))
-    for labels in FAMILIES.values()
-    for label, sentence in labels.items()
-]
-
-
-_CUE_ANYWHERE = re.compile(
-    "|".join(
-        rf"\b\w+ [12] {re.escape(sentence.partition('{number} ')[2])}"
-        for labels in FAMILIES.values()
-        for sentence in labels.values()
-    )
-)
+_CUES = [(label, re.compile(rf"^(.+) ([12]) {said}$", re.MULTILINE)) for label, said in _SENTENCES]
+_CUE_ANYWHERE = re.compile("|".join(rf"\b\w+ [12] {said}" for _, said in _SENTENCES))
 
 
 def _labels(prompt: str) -> Labels:
@@ -488,19 +451,11 @@ def _house_pair(prompt: str, first: str, second: str, separation: float) -> tupl
 
 _TITLE = re.compile(r"^\[?(response|story)]?:?$", re.MULTILINE | re.IGNORECASE)
 _SCALE = re.compile(r"\bfrom (-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)")
-_CUES_ALONE = [
-    (label, re.compile(rf"^The .+ {re.escape(sentence.partition('{number} ')[2])}$", re.MULTILINE))
-    for labels in FAMILIES.values()
-    for label, sentence in labels.items()
-]
+_CUES_ALONE = [(label, re.compile(rf"^The .+ {said}$", re.MULTILINE)) for label, said in _SENTENCES]
 _A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
 POINTS = 10  # the scale on which merit is measured; a prompt's own has other ends
 # Points by which the better of two responses is the better one, where readers call them clear, or nearly equal.
 BETTER, WORSE, MIDDLE = 8, 4, 5
-MERITS_ALONE = {
-    "Response": ("It gets the facts right and is clear.", "It gives a cause that holds.", "It leaves gaps."),
-    "Story": ("Its ending is earned.", "Its images are strong.", "Its arc stays flat."),
-}
 
 
 def _score(judge: SimulatedScorer, prompt: str) -> str:
@@ -508,8 +463,8 @@ def _score(judge: SimulatedScorer, prompt: str) -> str:
     shown, content_type, label = _shown_alone(prompt)
     question, merit = _merit(prompt, shown, content_type)
     points = judge.points.get(label, 0) if _uniform("share", question) < judge.share else 0
-    merits = MERITS_ALONE["Story" if content_type == "Story" else "Response"]
-    reason = merits[int(_uniform("reason", prompt) * len(merits))] + " [simulated]"
+    merits = SAYS["merits_alone"]["Story" if content_type == "Story" else "Response"]
+    reason = f"{_one_of(merits, 'reason', prompt)} [simulated]"
     score = _on_scale(max(1, min(merit + points, POINTS)), prompt)
     if "[[" in prompt and '"score"' not in prompt:  # an attack writes brackets, too
         return f"{reason}\n\n[[{score}]]"
@@ -563,6 +518,10 @@ def _on_scale(points: int, prompt: str) -> str:
     lowest, highest = float(ends[1]), float(ends[2])
     score = lowest + (points - 1) / (POINTS - 1) * (highest - lowest)
     return f"{score:.2f}" if "." in ends[0] else str(round(score))
+
+
+def _one_of(texts: Sequence[str], *decided_by: str) -> str:
+    return texts[int(_uniform(*decided_by) * len(texts))]
 
 
 def _uniform(*texts: str) -> float:

@@ -158,17 +158,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         text = self.server.answer(model, prompt)
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        if request.get("logprobs") and (tokens := _said(model, prompt, text, request.get("top_logprobs") or 0)):
+        if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"))):
             choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
-        self._send(
-            200,
-            {
-                "model": model,
-                "system_fingerprint": "simulated",
-                "choices": [choice],
-                "usage": _tokens(prompt, text, "prompt_tokens", "completion_tokens"),
-            },
-        )
+        usage = _tokens(prompt, text, "prompt_tokens", "completion_tokens")
+        self._send(200, {"model": model, "system_fingerprint": "simulated", "choices": [choice], "usage": usage})
 
     def _gemini(self, model: str, request: dict[str, Any]) -> None:
         prompt = "".join(part["text"] for part in request["contents"][-1]["parts"])
@@ -180,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = {"parts": [{"text": text}], "role": "model"}
         candidate = {"content": content, "finishReason": "STOP", "index": 0}
         settings = request.get("generationConfig") or {}
-        if settings.get("responseLogprobs") and (tokens := _said(model, prompt, text, settings.get("logprobs") or 0)):
+        if settings.get("responseLogprobs") and (tokens := _tokens_of(model, prompt, text, settings.get("logprobs"))):
             candidate["logprobsResult"] = {
                 "chosenCandidates": [_google_token(token.text, token.logprob) for token in tokens],
                 "topCandidates": [
@@ -200,18 +193,9 @@ class _Handler(BaseHTTPRequestHandler):
         block: dict[str, Any] = {"type": "text", "text": text}
         if forced := (request.get("tool_choice") or {}).get("name"):
             block = {"type": "tool_use", "id": "toolu_simulated", "name": forced, "input": json.loads(text)}
-        self._send(
-            200,
-            {
-                "type": "message",
-                "role": "assistant",
-                "model": model,
-                "content": [block],
-                "stop_reason": "tool_use" if forced else "end_turn",
-                "stop_sequence": None,
-                "usage": _tokens(prompt, text, "input_tokens", "output_tokens"),
-            },
-        )
+        said = {"type": "message", "role": "assistant", "model": model, "content": [block]}
+        why = {"stop_reason": "tool_use" if forced else "end_turn", "stop_sequence": None}
+        self._send(200, {**said, **why, "usage": _tokens(prompt, text, "input_tokens", "output_tokens")})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         content = json.dumps(body).encode()
@@ -243,10 +227,10 @@ class _Aside(_Handler):
         self.sent = status, body
 
 
-def _said(model: str, prompt: str, text: str, count: int) -> list[SaidToken]:
+def _tokens_of(model: str, prompt: str, text: str, count: int | None) -> list[SaidToken]:
     """Return the tokens of an answer; none of a judge that does not choose by a latent probability."""
     log_odds = latent(model, prompt)
-    return [] if log_odds is None else said_tokens(text, log_odds, count)
+    return [] if log_odds is None else said_tokens(text, log_odds, count or 0)
 
 
 def _openai_token(text: str, logprob: float) -> dict[str, Any]:

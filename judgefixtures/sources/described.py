@@ -10,13 +10,8 @@ from typing import Any
 from judgefixtures.words.errors import JudgeFixturesError
 
 DATA = Path(__file__).parents[1] / "data"
-BUILT_IN_SOURCES = (
-    "house-close",
-    "house-close-stories",
-    "house-qa",
-    "house-stories",
-    "house-bias",
-    "house-instructions",
+BUILT_IN_SOURCES = tuple(
+    f"house-{name}" for name in ("close", "close-stories", "qa", "stories", "bias", "instructions")
 )
 RATIO_KEYS = ("min_ratio", "max_ratio")
 
@@ -71,11 +66,8 @@ class Source:
     @property
     def file(self) -> Path:
         """The file or folder to read. KeyError for a source that is not read from a file."""
-        return (
-            self.path
-            if self.path is not None
-            else {name: DATA / f"{name}.jsonl" for name in BUILT_IN_SOURCES}[self.origin]
-        )
+        built_in = {name: DATA / f"{name}.jsonl" for name in BUILT_IN_SOURCES}
+        return built_in[self.origin] if self.path is None else self.path
 
     @property
     def selection(self) -> dict[str, Any]:
@@ -83,21 +75,11 @@ class Source:
 
         A path counts by its last part alone: the same file lies elsewhere on another machine.
         """
-        said = {
-            "source": self.origin or None,
-            "path": self.path.name if self.path else None,
-            "revision": self.revision,
-            "config": self.config,
-            "split": self.split,
-            "rows": self.rows,
-            "columns": dict(sorted(self.columns.items())) if self.columns else None,
-            "gold_values": dict(sorted(self.gold_values.items())) if self.gold_values else None,
-            "content_type": self.content_type,
-            "min_ratio": self.min_ratio,
-            "max_ratio": self.max_ratio,
-            "max_margin": self.max_margin,
-            "one_per_question": self.one_per_question,
-            "balance_length": self.balance_length or None,
-            "balance_positions": None if self.balance_positions else False,
-        }
+        names = ("revision", "config", "split", "rows", "columns", "gold_values", "content_type", *RATIO_KEYS)
+        said: dict[str, Any] = {"source": self.origin or None, "path": self.path.name if self.path else None}
+        for name in (*names, "max_margin", "one_per_question"):
+            value = getattr(self, name)
+            said[name] = (dict(sorted(value.items())) or None) if isinstance(value, Mapping) else value
+        said["balance_length"] = self.balance_length or None
+        said["balance_positions"] = None if self.balance_positions else False
         return {key: value for key, value in said.items() if value is not None}

@@ -73,29 +73,20 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
     for field in wanted:
         if lookup(row.fields, columns[field]) is MISSING:
             raise JudgeFixturesError(_missing(row, source, field, columns[field]))
-    question, *responses = (
+    question, first, second = (
         text(lookup(row.fields, columns[field]), columns[field], row.where) for field in (TEXT_FIELDS[0], *answers)
     )
-    optional = {
-        field: None if (found := lookup(row.fields, columns[field])) is MISSING else found
-        for field in ("id", "gold", "category", "content_type", "cluster")
-    }
-    content_type = source.content_type or "Response" if optional["content_type"] is None else optional["content_type"]
-    gold = 1 if preference else _gold(optional["gold"], named["gold"], row, source)
+    given = {field: lookup(row.fields, column) for field, column in columns.items()}
+    given = {field: None if value is MISSING else value for field, value in given.items()}
+    content_type = source.content_type or "Response" if given["content_type"] is None else given["content_type"]
+    gold = 1 if preference else _gold(given["gold"], named["gold"], row, source)
     category, cluster = (
-        None if optional[field] is None else identifier(optional[field], named[field], row.where)
+        None if given[field] is None else identifier(given[field], named[field], row.where)
         for field in ("category", "cluster")
     )
-    pair = Pair(
-        id="" if make_id else identifier(optional["id"], named["id"], row.where),
-        question=question,
-        response_1=responses[0],
-        response_2=responses[1],
-        gold=gold or None,
-        category=category,
-        content_type=text(content_type, columns["content_type"], row.where),
-        cluster=cluster,
-    )
+    name = "" if make_id else identifier(given["id"], named["id"], row.where)
+    content_type = text(content_type, columns["content_type"], row.where)
+    pair = Pair(name, question, first, second, gold or None, category, content_type, cluster)
     return None if gold == 0 else replace(pair, id=text_id(pair)) if make_id else pair
 
 

@@ -170,23 +170,22 @@ def deepeval_rows(source: Source) -> Rows:
             f"{where} is not an export of deepeval: neither a list nor an object with a list testCases. Write one with "
             '`dataset.save_as(file_type="json", include_test_cases=True)`, or with DEEPEVAL_RESULTS_FOLDER.'
         )
-    return Rows(
-        [
-            row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
-            for row in numbered(held, where)
-        ]
-    )
+    return Rows([_in_snake_case(row) for row in numbered(held, where)])
 
 
-SNAKE = MappingProxyType(
-    {"actualOutput": "actual_output", "expectedOutput": "expected_output", "retrievalContext": "retrieval_context"}
-)
-EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "promptfoo": {"question": "prompt", "response_1": "outputs.0", "response_2": "outputs.1"},
-        "deepeval": {"question": "input", "response_1": "actual_output", "response_2": "expected_output"},
-    }
-)
+def _in_snake_case(row: Row) -> Row:
+    return row._replace(fields={SNAKE.get(key, key): value for key, value in row.fields.items()})
+
+
+SNAKE: Mapping[str, str] = {
+    "actualOutput": "actual_output",
+    "expectedOutput": "expected_output",
+    "retrievalContext": "retrieval_context",
+}
+EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "promptfoo": {"question": "prompt", "response_1": "outputs.0", "response_2": "outputs.1"},
+    "deepeval": {"question": "input", "response_1": "actual_output", "response_2": "expected_output"},
+}
 """Where an export's question and responses are, unless the user's columns say otherwise."""
 
 
@@ -210,39 +209,28 @@ def exported(rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Ite
 
 
 def _known(table: Table, read: Callable[[Source], Rows] | None = None) -> Known:
-    return Known(
-        table.pairs,
-        table.columns,
-        table.hub,
-        table.split,
-        table.data_dir,
-        read,
-        many_per_question=table.many_per_question,
-        has_ratio=bool(table.ratio or table.votes),
-        licence=table.licence,
-        address=table.address,
-    )
+    same = {name: getattr(table, name) for name in SAME}
+    return Known(table.pairs, read=read, has_ratio=bool(table.ratio or table.votes), **same)
 
 
+SAME = ("columns", "hub", "split", "data_dir", "many_per_question", "licence", "address")  # in a table and in a source
 READERS = MappingProxyType({"llmbar": llmbar_rows, "biasbench": biasbench_rows})
-NAMED: Mapping[str, Known] = MappingProxyType(
-    {
-        "eli5": Known(
-            eli5,
-            ("q_id", "title", "selftext", "subreddit", "answers"),
-            "Pavithree/eli5",
-            "test",
-            many_per_question=True,
-            has_ratio=True,
-            licence="not stated by its publisher (texts of Reddit users)",
-        ),
-        **{name: _known(table, READERS.get(name)) for name, table in read_tables().items()},
-        "promptfoo": Known(exported, read=promptfoo_rows, is_export=True, address="`promptfoo eval -o results.json`"),
-        "deepeval": Known(
-            exported, read=deepeval_rows, is_export=True, address='`dataset.save_as(file_type="json")` of deepeval'
-        ),
-    }
-)
+NAMED: Mapping[str, Known] = {
+    "eli5": Known(
+        eli5,
+        ("q_id", "title", "selftext", "subreddit", "answers"),
+        "Pavithree/eli5",
+        "test",
+        many_per_question=True,
+        has_ratio=True,
+        licence="not stated by its publisher (texts of Reddit users)",
+    ),
+    **{name: _known(table, READERS.get(name)) for name, table in read_tables().items()},
+    "promptfoo": Known(exported, read=promptfoo_rows, is_export=True, address="`promptfoo eval -o results.json`"),
+    "deepeval": Known(
+        exported, read=deepeval_rows, is_export=True, address='`dataset.save_as(file_type="json")` of deepeval'
+    ),
+}
 
 
 def _answers(row: Row) -> list[Mapping[str, Any]]:
@@ -258,15 +246,11 @@ def _test(test: int, results: Mapping[int, Mapping[str, Any]], where: str) -> Ro
     """Return one row for a test of a promptfoo export, whose results are given by prompt and provider."""
     cells = [results[prompt] for prompt in sorted(results)]
     prompts = {str(_at(cell, "prompt.raw")) for cell in cells}
-    fields = {
+    fields: dict[str, Any] = {
         "vars": _at(cells[0], "vars"),
         "outputs": [_output(_at(cell, "response.output")) for cell in cells],
-        "providers": [_at(cell, "provider.id") for cell in cells],
-        "success": [_at(cell, "success") for cell in cells],
-        "scores": [_at(cell, "score") for cell in cells],
-        "gradings": [_at(cell, "gradingResult") for cell in cells],
-        "metadata": _at(cells[0], "testCase.metadata"),
-        "description": _at(cells[0], "testCase.description"),
+        **{name: [_at(cell, path) for cell in cells] for name, path in OF_CELLS.items()},
+        **{name: _at(cells[0], f"testCase.{name}") for name in ("metadata", "description")},
     }
     if errors := [error for cell in cells if (error := _error(cell)) is not None]:
         fields["error"] = errors[0]
@@ -275,6 +259,7 @@ def _test(test: int, results: Mapping[int, Mapping[str, Any]], where: str) -> Ro
     return Row(fields, f"{where}: test {test}", f"test {test}")
 
 
+OF_CELLS = {"providers": "provider.id", "success": "success", "scores": "score", "gradings": "gradingResult"}
 PROVIDER_FAILED = 2  # promptfoo's failureReason: 0 none, 1 an assertion, 2 an error
 
 
@@ -300,10 +285,8 @@ def _checked(rows: list[Row], source: Source) -> Rows:
     return Rows(rows)
 
 
-def _check_columns(found: Iterable[str], where: object, source: Source, expected: Iterable[str]) -> None:
-    found = tuple(found)
-    missing = [column for column in expected if column not in found]
-    if missing:
+def _check_columns(found: tuple[str, ...], where: object, source: Source, expected: Iterable[str]) -> None:
+    if missing := [column for column in expected if column not in found]:
         hint = ids_only(found) or (
             "Give data of that schema, pin an older version of it with `revision`, or read it by a mapping of your own "
             f"(`columns`, without `source = {source.origin!r}`)."

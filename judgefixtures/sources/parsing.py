@@ -204,7 +204,7 @@ def _tabular(file: Path, source: Source) -> Rows:
         except Exception as error:
             if "corresponds to no data" in str(error):  # a head and no row
                 return Rows(())
-            problem = _said(error)
+            problem = _gist_of(error)
             del error  # and with it the file, which `datasets` 4 leaves open, here, where that is not shown
             gc.collect()
     if problem:
@@ -228,13 +228,8 @@ def _files(folder: Path, source: Source, split: str | None) -> list[Path]:
     """Return the files of a folder that hold rows: those of the split where one is named; none in a saved dataset."""
     if any((folder / name).exists() for name in SAVED):
         return []
-    found = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in FORMATS
-        and path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in FORMATS and path.is_file()]
+    found = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     name = source.split or split
     wanted = [path for path in found if name and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", path.stem)]
     if source.split is None:
@@ -261,7 +256,7 @@ def _saved(folder: Path, source: Source, default: str | None) -> Rows:
     except Exception as error:
         empty = " A dataset without rows cannot be read back." if isinstance(error, IndexError) else ""
         raise JudgeFixturesError(
-            f"{where} cannot be read: {_said(error)}.{empty} Save it again, or give another format "
+            f"{where} cannot be read: {_gist_of(error)}.{empty} Save it again, or give another format "
             f"({', '.join(FORMATS)})."
         ) from None
     several = isinstance(loaded, Mapping) and default in loaded
@@ -284,9 +279,8 @@ def _one_split(loaded: Any, wanted: str | None, where: str, source: Source) -> t
 
 def _table(loaded: Any, where: str, revision: str | None = None) -> Rows:
     textual = bool(_labels(loaded))
-    rows = (
-        Row(row, f"{where}: row {number}", f"row {number}", textual) for number, row in enumerate(_values(loaded), 1)
-    )
+    values = enumerate(_values(loaded), 1)
+    rows = (Row(row, f"{where}: row {number}", f"row {number}", textual) for number, row in values)
     return Rows(rows, tuple(loaded.column_names), revision)
 
 
@@ -316,7 +310,7 @@ def _library(source: Source) -> Any:
         import datasets
     except Exception as error:  # a broken pyarrow or torch raises anything
         raise source.mistake(
-            f"the library `datasets` cannot be imported ({_said(error)}), and only JSON and "
+            f"the library `datasets` cannot be imported ({_gist_of(error)}), and only JSON and "
             "JSON lines are read without it. Install it (pip install datasets), or give a .jsonl file by `path`."
         ) from None
     return datasets
@@ -353,24 +347,21 @@ def _commit(source: Source, hub: str) -> str | None:
     from huggingface_hub import HfApi
 
     try:
-        commit: str | None = HfApi().dataset_info(hub, revision=source.revision, timeout=HUB_TIMEOUT).sha
+        return HfApi().dataset_info(hub, revision=source.revision, timeout=HUB_TIMEOUT).sha
     except Exception as error:
         raise _hub_error(source, hub, error) from None
-    return commit
 
 
 def _commit_of(loaded: Any) -> str | None:
     """Return the commit that a loaded dataset's files are of, where their addresses say."""
-    for address in loaded.info.download_checksums or ():
-        if found := re.search("@([0-9a-f]{40})/", str(address)):
-            return found[1]
-    return None
+    found = (re.search("@([0-9a-f]{40})/", str(address)) for address in loaded.info.download_checksums or ())
+    return next((match[1] for match in found if match), None)
 
 
 def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError:
     """Return what happened on the way to a dataset on the hub, and what can be done."""
     kinds, said = {kind.__name__ for kind in type(error).__mro__}, str(error)
-    problem = f"cannot be loaded: {_said(error)}"
+    problem = f"cannot be loaded: {_gist_of(error)}"
     remedy = two_ways(source)
     if "scripts are no longer supported" in said or "DefunctDatasetError" in kinds:
         problem = "is a loading script, which `datasets` no longer runs"
@@ -379,18 +370,15 @@ def _hub_error(source: Source, hub: str, error: Exception) -> JudgeFixturesError
     elif "OfflineModeIsEnabled" in kinds or "OfflineModeIsEnabled" in said:
         problem = "is not in the cache of this machine, and HF_HUB_OFFLINE forbids to fetch it"
     elif "GatedRepoError" in kinds or "is a gated dataset" in said:
-        problem, remedy = (
-            "is gated",
-            (f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"),
-        )
+        problem = "is gated"
+        remedy = f"Accept its terms on https://huggingface.co/datasets/{hub}, set HF_TOKEN and run again; {remedy}"
     elif "RevisionNotFoundError" in kinds or said.startswith("Revision "):
         problem, remedy = f"has no revision {source.revision!r}", "Correct `revision`, or leave it out."
     elif kinds & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
         problem, remedy = "is not on the hub, or is private", f"Correct `source` (or set HF_TOKEN); {remedy}"
     elif kinds & {"HTTPError", "ConnectionError", "TimeoutError", "OSError"}:
-        problem = (
-            f"cannot be reached ({_said(error)}): no network? If the cache of this machine has it, set HF_HUB_OFFLINE=1"
-        )
+        problem = f"cannot be reached ({_gist_of(error)}): no network?"
+        problem += " If the cache of this machine has it, set HF_HUB_OFFLINE=1"
     elif "split" in said.lower() or "config" in said.lower():
         remedy = f"Correct `split` or `config` in {source.table}."
     if source.origin == "eli5":
@@ -407,7 +395,7 @@ def two_ways(source: Source) -> str:
     )
 
 
-def _said(error: Exception) -> str:
+def _gist_of(error: Exception) -> str:
     """Return an error's kind and the first line of what it says; of the one behind it, if that says more."""
     if type(error).__name__ == "DatasetGenerationError" and isinstance(error.__cause__, Exception):
         error = error.__cause__

@@ -27,17 +27,15 @@ from judgefixtures.words.errors import JudgeFixturesError, choices
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
-APPLIES = MappingProxyType(
-    {
-        "columns": ("file", "hub", "export"),
-        "gold_values": ("file", "hub", "export"),
-        "max_margin": ("file", "hub", "export"),
-        "rows": ("file",),
-        "revision": ("hub", "named on the hub"),
-        "config": ("hub",),
-        "split": ("file", "hub", "named on the hub", "named copy"),
-    }
-)
+APPLIES: Mapping[str, tuple[str, ...]] = {
+    "columns": ("file", "hub", "export"),
+    "gold_values": ("file", "hub", "export"),
+    "max_margin": ("file", "hub", "export"),
+    "rows": ("file",),
+    "revision": ("hub", "named on the hub"),
+    "config": ("hub",),
+    "split": ("file", "hub", "named on the hub", "named copy"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ def check(source: Source) -> None:
             if source.origin and source.path is not None and kind != "export":
                 what += " read by path"
             what += ", which has no votes on its pairs" if key == "max_margin" else ""
-            raise source.mistake(f"{key} = {_shown(getattr(source, key))} does not apply to {what}: remove it.")
+            raise source.mistake(f"{key} = {_spelled_value(getattr(source, key))} does not apply to {what}: remove it.")
     _check_ratios(source)
 
 
@@ -283,5 +281,5 @@ def _no_pairs(source: Source, left_out: Mapping[str, int]) -> str:
     )
 
 
-def _shown(value: object) -> str:
+def _spelled_value(value: object) -> str:
     return repr(dict(value)) if isinstance(value, Mapping) else repr(value)

@@ -105,16 +105,17 @@ class Table:
             return None
         column = self.category["column"]
         value = row.fields[column]
-        if "domains" in self.category:
-            found = text(value, column, row.where)
-            domains = {part: domain for domain, parts in self.category["domains"].items() for part in parts}
-            if found not in domains:
-                raise unexpected(row, column, found, domains)
-            return str(domains[found])
-        if "begins" in self.category:
-            found = text(value, column, row.where)
-            return next((name for start, name in self.category["begins"].items() if found.startswith(start)), found)
+        if "domains" in self.category or "begins" in self.category:
+            return self._category_of(text(value, column, row.where), column, row)
         return None if value is None else identifier(value, column, row.where)
+
+    def _category_of(self, value: str, column: str, row: Row) -> str:
+        if "begins" in self.category:
+            return next((name for start, name in self.category["begins"].items() if value.startswith(start)), value)
+        domains = {part: domain for domain, parts in self.category["domains"].items() for part in parts}
+        if value not in domains:
+            raise unexpected(row, column, value, domains)
+        return str(domains[value])
 
     def _texts(self, row: Row) -> list[tuple[str, Any]]:
         if not self.first_turns:
@@ -190,32 +191,25 @@ def _maps_to(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _TEXT = (_is_text, "a text")
 _COLUMNS = (_are_texts, "a list of columns")
 _SWITCH = (lambda value: isinstance(value, bool), "true or false")
-SHAPES: Mapping[str, Any] = MappingProxyType(
-    {
-        **dict.fromkeys(("hub", "data_dir", "split", "address", "licence", "content_type", "ratio"), _TEXT),
-        **dict.fromkeys(("columns", "id", "votes"), _COLUMNS),
-        **dict.fromkeys(("many_per_question", "first_turns"), _SWITCH),
-        "texts": (
-            lambda value: _are_texts(value) and len(value) == 3,
-            "the columns of question, response 1, response 2",
-        ),
-        "gold": {
-            "column": _TEXT,
-            "values": (_maps_to(lambda each: type(each) is int and each in (0, 1, 2)), "values mapped to 1, 2 or 0"),
-        },
-        "category": {
-            "column": _TEXT,
-            "domains": (_maps_to(_are_texts), "domains with lists of values"),
-            "begins": (_maps_to(_is_text), "beginnings mapped to names"),
-        },
-        "only": {
-            "column": _TEXT,
-            "begins": _TEXT,
-            "left_out": _TEXT,
-            "equals": (lambda value: type(value) in (int, float), "a number"),
-        },
-    }
-)
+SHAPES: Mapping[str, Any] = {
+    **dict.fromkeys(("hub", "data_dir", "split", "address", "licence", "content_type", "ratio"), _TEXT),
+    **dict.fromkeys(("columns", "id", "votes"), _COLUMNS),
+    **dict.fromkeys(("many_per_question", "first_turns"), _SWITCH),
+    "texts": (lambda value: _are_texts(value) and len(value) == 3, "the columns of question, response 1, response 2"),
+    "gold": {
+        "column": _TEXT,
+        "values": (_maps_to(lambda each: type(each) is int and each in (0, 1, 2)), "values mapped to 1, 2 or 0"),
+    },
+    "category": {
+        "column": _TEXT,
+        "domains": (_maps_to(_are_texts), "domains with lists of values"),
+        "begins": (_maps_to(_is_text), "beginnings mapped to names"),
+    },
+    "only": {
+        **dict.fromkeys(("column", "begins", "left_out"), _TEXT),
+        "equals": (lambda value: type(value) in (int, float), "a number"),
+    },
+}
 
 
 # --- what every known source needs of a row -----------------------------------------------------------------------

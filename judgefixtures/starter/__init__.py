@@ -10,10 +10,9 @@ import configparser
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from judgefixtures.words.errors import JudgeFixturesError
@@ -30,15 +29,13 @@ OWN = ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{PAIR
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
 # Where pytest looks for its settings, first to last, and what a file holds that has some.
-SETTINGS = MappingProxyType(
-    {
-        "pytest.toml": "",
-        "pytest.ini": "",
-        "pyproject.toml": "[tool.pytest",
-        "tox.ini": "[pytest]",
-        "setup.cfg": "[tool:pytest]",
-    }
-)
+SETTINGS: Mapping[str, str] = {
+    "pytest.toml": "",
+    "pytest.ini": "",
+    "pyproject.toml": "[tool.pytest",
+    "tox.ini": "[pytest]",
+    "setup.cfg": "[tool:pytest]",
+}
 # What a recording that was cut short leaves beside the others, and a write or a lock that was killed: never committed.
 IGNORED = ("*.part.jsonl", "*.part-of-another-judge*.jsonl", ".*.draft")
 FIXTURES = ("judge", "baseline", "pairs", "contrast", "gate")
@@ -83,7 +80,7 @@ def start(folder: Path) -> Start:
             # pytest's default import mode cannot tell two modules of one name apart.
             target = SUITE / (source.name if source.name not in taken else f"test_judge_{name}.py")
             _write(folder, target, source.read_text(encoding="utf-8"), done)
-        if any(_has_fixtures(folder / above / "conftest.py") for above in (".", SUITE.parts[0])):
+        if any(FIXTURE.search(_text(folder / above / "conftest.py")) for above in (".", SUITE.parts[0])):
             _write(folder, SUITE / "conftest.py", CONFTEST, done)
         _configure(folder, table, done)
         _ignore(folder, done)
@@ -127,29 +124,29 @@ def _table(folder: Path) -> str | None:
 
 
 def _configure(folder: Path, table: str | None, done: Start) -> None:
-    file = folder / "pyproject.toml"
     if table is None:
         done.left.append("pyproject.toml: it has a table [tool.judgefixtures]")
-        return
-    before = file.read_bytes() if file.exists() else b""
-    with file.open("ab") as opened:  # the user's own part stays as it is, byte for byte
-        opened.write((table.replace("\n", "\r\n") if b"\r\n" in before else table).encode())
-    done.written.append("pyproject.toml" + (": the table [tool.judgefixtures], at its end" if before else ""))
+    else:
+        _append(folder / "pyproject.toml", table, "the table [tool.judgefixtures]", done)
 
 
 def _ignore(folder: Path, done: Start) -> None:
     """Add to .gitignore what it lacks of the files that are never committed."""
-    file = folder / ".gitignore"
-    before = file.read_bytes() if file.exists() else b""
-    present = {line.strip() for line in before.decode("utf-8", "replace").splitlines()}
-    if not (lacking := [pattern for pattern in IGNORED if pattern not in present]):
+    before = _text(folder / ".gitignore")
+    present = {line.strip() for line in before.splitlines()}
+    if lacking := [pattern for pattern in IGNORED if pattern not in present]:
+        lines = [*([""] if before and not before.endswith("\n") else []), "# unfinished recordings", *lacking, ""]
+        _append(folder / ".gitignore", "\n".join(lines), "unfinished recordings", done)
+    else:
         done.left.append(".gitignore: it names unfinished recordings")
-        return
-    end = "\r\n" if b"\r\n" in before else "\n"
-    start = end if before and not before.endswith(b"\n") else ""
+
+
+def _append(file: Path, text: str, what: str, done: Start) -> None:
+    """Add to the end of a file, with its line ends; the user's own part stays as it is, byte for byte."""
+    before = file.read_bytes() if file.exists() else b""
     with file.open("ab") as opened:
-        opened.write((start + "".join(f"{line}{end}" for line in ("# unfinished recordings", *lacking))).encode())
-    done.written.append(".gitignore" + (": unfinished recordings, at its end" if before else ""))
+        opened.write((text.replace("\n", "\r\n") if b"\r\n" in before else text).encode())
+    done.written.append(file.name + (f": {what}, at its end" if before else ""))
 
 
 def _pyproject(folder: Path) -> str:
@@ -192,10 +189,6 @@ def _folders(folder: Path) -> Iterator[tuple[Path, list[str]]]:
         yield Path(path), names
 
 
-def _has_fixtures(conftest: Path) -> bool:
-    return FIXTURE.search(_text(conftest)) is not None
-
-
 def _text(file: Path) -> str:
     """Return what can be read of a file that is nobody's mistake."""
     try:
@@ -208,21 +201,19 @@ def _next(folder: Path) -> list[str]:
     """Return what is to be done now, as commands that work in this repository."""
     where = "" if _is_collected(folder) else f" {SUITE.as_posix()}"
     gate = f'pytest{where} -k "cue or position"'
+    own = (
+        f'write your pairs to {PAIRS.as_posix()} and set dataset = ["own"]; until then the house pairs are asked about'
+    )
     lines = [
         "say who your judge is: [tool.judgefixtures.judges.production] in pyproject.toml",
-        f'write your pairs to {PAIRS.as_posix()} and set dataset = ["own"]; until then the house pairs are asked about',
+        *([] if (folder / PAIRS).is_file() else [own]),
         f"{gate} --judge-preflight         # what it asks and costs; runs nothing",
         f"{gate} --judge-record missing    # asks the judge, with its key; commit cassettes/",
         f"{gate}                           # the gate: replays, without network and key",
     ]
-    if (folder / PAIRS).is_file():
-        del lines[1]
     if (root := _pytest_root(folder)) is not None:
-        lines.insert(
-            0,
-            f"run pytest with --rootdir . here, or init in {root}: that is where pytest would find its "
-            "settings, and look for the table",
-        )
+        elsewhere = "that is where pytest would find its settings, and look for the table"
+        lines = [f"run pytest with --rootdir . here, or init in {root}: {elsewhere}", *lines]
     return lines
 
 

@@ -745,8 +745,8 @@ def test_a_last_line_without_its_end_is_a_run(tmp_path: Path) -> None:
     path = tmp_path / "canary.jsonl"
     first, second = entry(), entry("2026-11-23T16:00:00Z")
     path.write_bytes(first.line().rstrip())
-    assert Log.read(path).entries == (first,)
-    Log.read(path).append(second)
+    assert Log.from_file(path).entries == (first,)
+    Log.from_file(path).append(second)
     assert path.read_bytes() == first.line() + second.line()
 
 
@@ -761,12 +761,12 @@ def test_series_of_two_branches_are_not_mixed() -> None:
 def test_a_log_reads_what_it_wrote(tmp_path: Path) -> None:
     """What is appended is read again, in its order; a file that is not there is empty."""
     path = tmp_path / "judge" / "canary.jsonl"
-    assert Log.read(path).entries == ()
+    assert Log.from_file(path).entries == ()
     several = [entry(), entry("2026-11-23T16:00:00Z", result="not-measured", log_e=None, answers={}, why="é \ud800")]
     for each in several:
-        Log.read(path).append(each)
-    assert Log.read(path).entries[0] == several[0]
-    assert [each.is_measured for each in Log.read(path).entries] == [True, False]
+        Log.from_file(path).append(each)
+    assert Log.from_file(path).entries[0] == several[0]
+    assert [each.is_measured for each in Log.from_file(path).entries] == [True, False]
 
 
 def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
@@ -776,8 +776,8 @@ def test_a_kill_costs_one_run_at_most(tmp_path: Path) -> None:
     whole = first.line() + second.line()
     for cut in range(len(first.line()), len(whole) - 1):
         path.write_bytes(whole[:cut])
-        assert Log.read(path).entries == (first,)
-        Log.read(path).append(second)
+        assert Log.from_file(path).entries == (first,)
+        Log.from_file(path).append(second)
         assert path.read_bytes() == whole
 
 
@@ -814,7 +814,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "canary.jsonl"
     path.write_bytes(entry().line() + line.encode() + b"\n")
     with pytest.raises(LogError, match=r"canary\.jsonl:2 is not a run"):
-        Log.read(path)
+        Log.from_file(path)
 
 
 def test_a_damaged_log_costs_nothing(project: Project) -> None:
@@ -835,9 +835,9 @@ def test_two_branches_runs_are_joined(tmp_path: Path, capsys: pytest.CaptureFixt
         b"".join([first.line(), b"<<<<<<< ours\n", ours.line(), b"=======\n", theirs.line(), b">>>>>>> theirs\n"])
     )
     with pytest.raises(JudgeFixturesError, match="cassettes merge"):
-        Log.read(path)
+        Log.from_file(path)
     assert main(["cassettes", "merge", str(tmp_path)]) == 0
-    assert Log.read(path).entries == (first, theirs, ours)
+    assert Log.from_file(path).entries == (first, theirs, ours)
     assert main(["cassettes", "merge", str(tmp_path)]) == 0
     assert "nothing to join" in capsys.readouterr().out
 
@@ -862,7 +862,7 @@ def test_a_torn_last_line_is_not_joined(tmp_path: Path, marked: bool, torn: str)
         path.write_bytes(first.line() + mine)
         other.write_bytes(first.line() + its)
         assert main(["cassettes", "merge", "--driver", str(base), str(path), str(other), str(path)]) == 0
-    assert Log.read(path).entries == (first, theirs, ours)
+    assert Log.from_file(path).entries == (first, theirs, ours)
 
 
 def former(run: Entry, **more: Any) -> bytes:

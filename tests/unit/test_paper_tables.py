@@ -24,7 +24,7 @@ from judgefixtures.paper import Cell, Paper, measure_paper, open_run, write_pape
 from judgefixtures.paper import figure as figure_room
 from judgefixtures.paper import replication as measured_room
 from judgefixtures.paper.figure import draw
-from judgefixtures.paper.markdown import consistency, lines, page
+from judgefixtures.paper.markdown import consistency, describe_paper, page
 from judgefixtures.paper.replication import Comparison, Recordings, Unrecorded
 from judgefixtures.runs.run import Run
 
@@ -116,7 +116,9 @@ def test_the_shipped_recordings_equal_the_paper(shipped: Paper) -> None:
     """All 34 first-selection rates and all 17 VSRs are what was published, and it is said so."""
     equal = [each.quantity for each in shipped.comparisons if each.is_equal]
     assert (equal.count("rate"), equal.count("VSR"), len(shipped.comparisons)) == (34, 17, 51)
-    assert lines(shipped)[-1].startswith("34 of 34 published first-selection rates and 17 of 17 published VSRs")
+    assert describe_paper(shipped)[-1].startswith(
+        "34 of 34 published first-selection rates and 17 of 17 published VSRs"
+    )
 
 
 def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
@@ -184,7 +186,7 @@ def test_what_the_papers_own_judges_would_need_is_said(shipped: Paper, dataset: 
             "--judge-record missing"
         )
         assert command in page(shipped, [])
-        assert any(command in line for line in lines(shipped))
+        assert any(command in line for line in describe_paper(shipped))
     assert not shipped.is_lacking
 
 
@@ -290,13 +292,13 @@ def test_a_simulated_judge_is_called_one_under_any_name(recordings: Path, tmp_pa
     text = page(found, [])
     assert {row["judge"] for row in table(text, "Table 2.")} == {"gpt-4o (simulated)"}
     assert found.comparisons == ()
-    assert all("gpt-4o (simulated)" in line for line in lines(found)[:-1])
+    assert all("gpt-4o (simulated)" in line for line in describe_paper(found)[:-1])
 
 
 def test_of_a_real_judge_it_is_said_what_lies_within_the_interval() -> None:
     """+.30 was published: .25 of 100 pairs does not exclude it, .10 does, and neither is equal."""
     for value, within in ((25, 3), (10, 1)):
-        (line, *_) = lines(Paper((cell("gpt-4o", value, dataset="eli5"),)))
+        (line, *_) = describe_paper(Paper((cell("gpt-4o", value, dataset="eli5"),)))
         assert line.startswith("gpt-4o on eli5 (beside GPT-4o on ELI5): 1 of 10 rates and 0 of 5 VSRs are equal")
         assert line.endswith(f"{within} of 15 published numbers lie within the interval")
 
@@ -480,7 +482,7 @@ def test_a_message_from_outside_obeys_nobody() -> None:
     for sign in ("<img", " [link", " `code", "\x1b", "\n# a title"):
         assert sign not in text
     assert "&lt;img src=x&gt; \\[link\\](http://a)" in text
-    assert all("\x1b" not in line and "\n" not in line for line in lines(found))
+    assert all("\x1b" not in line and "\n" not in line for line in describe_paper(found))
 
 
 def test_nothing_but_the_data_file_has_the_published_numbers() -> None:

@@ -389,7 +389,7 @@ def test_options_are_of_our_shape(options: list[str], tmp_path: Path, capsys: py
 def test_options_that_were_written_are_read(options: tuple[str, ...], tmp_path: Path) -> None:
     """Options with spaces and signs come back as they were, quoted for a shell."""
     folder = written(tmp_path / "one", record(accuracy(), options=options))
-    assert Record.read(folder).about.options == options
+    assert Record.from_folder(folder).about.options == options
 
 
 @pytest.mark.parametrize("name", ["../../../../etc/passwd", "/dev/zero", "secret.txt", "plans.jsonl/../x"])

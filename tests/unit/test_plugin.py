@@ -1324,8 +1324,8 @@ def gate(gate):
     ("fixture", "words"),
     [
         ("def judge(): return 'the supreme court'", ("'the supreme court'", "not a judge", "load_judge")),
-        ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.Pair")),
-        ("def pairs(): return None", ("None", "judgefixtures.Pair")),
+        ("def pairs(): return [{'id': '1'}]", ("a dict ({'id': '1'})", "judgefixtures.Pair objects")),
+        ("def pairs(): return None", ("None", "judgefixtures.Pair objects")),
         ("def pairs(): return []", ("there are no pairs",)),
         ("def pairs(pairs): return [*pairs, pairs[3]]", ("is given twice",)),
         ("def contrast(): return 'recency-new-old'", ("'recency-new-old'", "judgefixtures.material.contrasts")),

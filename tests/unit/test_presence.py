@@ -121,7 +121,7 @@ def assert_told(project: Project, said: str, why: str, folder: str = "report") -
     assert f"ours on own: {NAME}: " in sheet
     page = (files / "report.html").read_text()
     assert f"ERROR: ours on own: {NAME}: " in page
-    (result,) = (result for result in Record.read(files).results if NAME in result["item"])
+    (result,) = (result for result in Record.from_folder(files).results if NAME in result["item"])
     assert result["findings"][-1]["status"] == "ERROR"
 
 
