@@ -158,7 +158,7 @@ def test_a_forced_tool_states_the_verdict() -> None:
 )
 def test_scores_are_asked_for_without_bounds(scale: list[float], score: Any) -> None:
     """Structured outputs know no minimum and maximum: whole scores are listed, others described."""
-    table = judge_table({**CLAUDE, "mode": "pointwise", "scale": scale})
+    table = load_judge({**CLAUDE, "mode": "pointwise", "scale": scale}).table
     asked = anthropic.request(table, frozenset(), "Q")["output_config"]["format"]["schema"]["properties"]
     assert asked["score"] == score
 
