@@ -20,8 +20,8 @@ from judgefixtures.asking.costs import BudgetError, Cost, most_of, price_usd
 from judgefixtures.asking.judges import FatalJudgeError, Judge
 from judgefixtures.asking.pinned import OtherModelError
 from judgefixtures.asking.questions import Arm, Judgment
+from judgefixtures.canary.diary import FORMER, Entry, Log
 from judgefixtures.canary.drift import Stream, Weighed, change, evidence, total, weighed
-from judgefixtures.canary.log import FORMER, Entry, Log
 from judgefixtures.canary.reference import Prompt, Reference, answer_of, reference
 from judgefixtures.cassettes.merges import CANARY_FILE
 from judgefixtures.config import CanaryTable

@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     results.begin()
     check_options(option)
     if option.judge_batch:
-        from judgefixtures.plugin.sending import BatchRun
+        from judgefixtures.plugin.outbox import BatchRun
 
         config.pluginmanager.register(BatchRun(), "judgefixtures-batches")
     given = (option.judge_names, option.judge_datasets, option.judge_config, option.judge_baseline)

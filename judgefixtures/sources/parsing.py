@@ -193,8 +193,8 @@ def _tabular(file: Path, source: Source) -> Rows:
         # As text, all of it: an id of 007, an answer of NA or a question of 1 would be changed by a guess of types.
         heads = _heads(file, source)
         features = library.Features({head: library.Value("string") for head in heads})
-        given = {"features": features, "keep_default_na": False, "sep": "\t" if suffix == ".tsv" else ",",
-                 "index_col": False}  # fmt: skip  # else rows longer than the head begin with an index, all is shifted
+        given = {"features": features, "keep_default_na": False, "sep": "\t" if suffix == ".tsv" else ","}
+        given["index_col"] = False  # else rows longer than the head begin with an index, and all is shifted
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache, _quiet(library):
         try:
             loaded = library.load_dataset(

@@ -21,8 +21,8 @@ from support.server import NOWHERE, Answer, Asked, Server, chat, problem, servin
 
 from judgefixtures.__main__ import main
 from judgefixtures.asking import retirements
+from judgefixtures.canary.diary import Entry, Log, LogError
 from judgefixtures.canary.drift import Stream, Weighed, _weights, change, evidence, ratio, total, weighed
-from judgefixtures.canary.log import Entry, Log, LogError
 from judgefixtures.canary.reference import reference
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.runs.run import Run

@@ -68,6 +68,10 @@ def name_of(path):
     return ".".join(("judgefixtures", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
+def short_name(path):
+    return re.sub("(e?s|e?d|er|ing|ment|ness)$", "", path.stem)
+
+
 def imports_of(path):
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -111,13 +115,15 @@ def test_nothing_is_too_long_to_be_read():
 
 
 def test_no_two_rooms_have_one_name():
-    """No two files or folders have one name, or names that differ by an ending; public paths of old aside."""
+    """No two files or folders have one name, or names that differ by an ending; public paths of old aside.
+
+    The main file of a folder may have the folder's name.
+    """
     names = {}
     for path in sorted({*FILES, *(path.parent for path in FILES)} - {*FACES, PACKAGE}):
-        if path.stem not in ("__init__", "__main__") and path != SIMULATED_BATCHES:
-            names.setdefault(re.sub("(e?s|e?d|er|ing|ment|ness)$", "", path.stem), []).append(
-                str(path.relative_to(PACKAGE))
-            )
+        stem = short_name(path)
+        if stem not in ("__init__", "__main__", short_name(path.parent)) and path != SIMULATED_BATCHES:
+            names.setdefault(stem, []).append(str(path.relative_to(PACKAGE)))
     assert [paths for paths in names.values() if len(paths) > 1] == []
 
 
