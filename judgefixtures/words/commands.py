@@ -1,6 +1,6 @@
 """Commands in messages: how their words are spelled, so that a shell reads them as they were meant.
 
-Which options a command has is the business of whoever knows what it is to ask (checks/check.py, run.py).
+Which options a command has is the business of whoever knows what it is to ask (checks/protocol.py, runs/).
 """
 
 from __future__ import annotations
