@@ -23,6 +23,7 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, a
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
+from judgefixtures.measures.side_by_side import Rights
 from judgefixtures.numbers.clusters import score_test
 from judgefixtures.numbers.elementary import z_quantile
 from judgefixtures.numbers.estimate import Status, worst
@@ -218,7 +219,6 @@ class SwapCheck(Check):
         )
         expenses = compare_expenses(ours, theirs, [judge.table for judge in case.judges])
         calls = dict(zip(("judge", "baseline"), expenses.calls, strict=True))
-        rights = zip(case.judges, (ours, theirs), strict=True) if self.contrast is None else ()
         parts = (
             *(Part("unmeasured", Status.INCONCLUSIVE, why) for why in lacking),
             *(Part("swap", each.status, each.message, estimate=each.estimate) for each in components),
@@ -238,10 +238,7 @@ class SwapCheck(Check):
                 # No more can be asked of a log: what more pairs would cost is not to be had.
                 "prices": (self._price(case, planned),) if all(who.kind.is_asked for who in case.judges) else (),
                 "swap_parts": (_found_part(planned, case, part, lacking, clusters, flips),),
-                "rights": tuple(
-                    rights_of(judge.name, case.dataset, arms[0], baseline=judge is case.baseline)
-                    for judge, arms in rights
-                ),
+                **({} if self.contrast else {"rights": _rights_of_both(case, ours, theirs)}),
             },
             estimate=components[0].estimate if components else None,
             alpha=gate.alpha,
@@ -328,6 +325,12 @@ def swap_check(subject: Subject) -> SwapCheck:
 def plan_part(subject: Subject) -> PlannedPart:
     """Return the part of a swap that a subject is."""
     return swap_check(subject).plan(subject.judge, str(subject.baseline), subject.dataset)
+
+
+def _rights_of_both(case: Case, ours: Arms, theirs: Arms) -> tuple[Rights, ...]:
+    """Return about which pairs each of two judges is right, in the pairs' own order."""
+    both = zip(case.judges, (ours[0], theirs[0]), strict=True)
+    return tuple(rights_of(judge.name, case.dataset, own, baseline=judge is case.baseline) for judge, own in both)
 
 
 def _found_part(

@@ -60,13 +60,13 @@ def measured_offline(
     model = None if read is None or read.lack(gate.max_invalid) else read
     lost = {id(each) for each in (*x, *y) if id(each) in strange and (model is None or model.of(each) is None)}
 
-    def said(judgment: Judgment) -> Acknowledgment:
+    def read_reason(judgment: Judgment) -> Acknowledgment:
         if id(judgment) not in strange:
             return acknowledged(judgment)
         return "absent" if model is None else model(judgment)
 
     # The detector's errors were measured on reasons in English: with others there is nothing to correct CAR by.
-    measured = measure(x, y, gate.confidence, outcome, said, {})
+    measured = measure(x, y, gate.confidence, outcome, read_reason, {})
     moved = [id(each) in lost for move in measured.moved for each in (move.x, move.y)]
     if not any(moved):
         return measured, None
@@ -77,7 +77,7 @@ def measured_offline(
 
         def guess(judgment: Judgment) -> Acknowledgment:
             if id(judgment) not in lost:
-                return said(judgment)
+                return read_reason(judgment)
             return "cited" if ways.get(id(judgment), 0) * way > 0 else "absent"
 
         return measure(x, y, gate.confidence, outcome, guess, {})
