@@ -1,6 +1,6 @@
 """Imported answers: what a log says that a judge answered, in a file beside the cassettes, read in place of them.
 
-Nobody is asked here, and no log is read here: `imports.py` makes the file. It is data from outside: every line is
+Nobody is asked here, and no log is read here: `logs.py` makes the file. It is data from outside: every line is
 checked, and nothing in it names a path. docs/imported.md describes the format.
 """
 

@@ -1,6 +1,6 @@
 """Files of logs to rows: exports of promptfoo, deepeval and Inspect are brought into the form of a plain log.
 
-Where each format holds what is told by data/logs.toml; what a row says is read in logs.py.
+Where each format holds what is told by data/logs.toml; what a row says is read in entries.py.
 """
 
 from __future__ import annotations
