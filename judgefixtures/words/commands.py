@@ -1,10 +1,12 @@
 """Commands in messages: how their words are spelled, so that a shell reads them as they were meant.
 
-Which options a command has is the business of whoever knows what it is to ask (checks/protocol.py, runs/).
+Which options a command has is the business of whoever knows what it is to ask.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
 import re
 import shlex
 from collections.abc import Collection, Mapping
@@ -45,3 +47,18 @@ def options(given: Mapping[str, object]) -> list[str]:
     ['--judge-config="my judges.toml"', '--judge-pairs=10']
     """
     return [f"--judge-{name}={quoted(str(value))}" for name, value in given.items() if value is not None]
+
+
+def parse_dollars(text: str) -> float:
+    """Return an amount of US dollars above 0, as an option says it.
+
+    >>> parse_dollars("2.5")
+    2.5
+    """
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = math.nan
+    if not 0 < amount < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of US dollars above 0")
+    return amount
