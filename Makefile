@@ -10,7 +10,8 @@ CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
-TEST = pytest -n 2 --dist worksteal
+TEST = pytest -n 4 --dist worksteal  # on two cores: half of the tests wait for a server or another process
+QUICK = pytest -n 2 --dist worksteal
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -20,7 +21,7 @@ gate: $(READY)  ## replay the default judge: does it read, and do label, date or
 	$(RUN) pytest -k "cue or position"
 
 quick: $(READY)  ## between two edits: lint, and the unit tests that start nothing (a minute and a half at most)
-	$(RUN) ruff check . && ruff format --check . && $(TEST) -m "not whole and not slow" tests/unit
+	$(RUN) ruff check . && ruff format --check . && $(QUICK) -m "not whole and not slow" tests/unit
 
 test: $(READY)  ## before a commit: lint, types, unit tests but for the slow ones, and the suite itself (six minutes)
 	$(RUN) ruff check . && ruff format --check . && mypy && $(TEST) -m "not slow" tests/unit tests/judge

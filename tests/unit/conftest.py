@@ -24,6 +24,8 @@ from judgefixtures.words import secrets  # noqa: E402
 
 read_no_certificates()
 
+SAMPLED = 3  # of the cases of a test that is `whole`, unless it says otherwise: each third is in `make test`
+
 
 @pytest.fixture(autouse=True)
 def _own_secrets() -> Iterator[None]:
@@ -39,11 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"pytester", "quick_and_alone"} & {*getattr(item, "fixturenames", ())}:
             item.add_marker("whole")
-        if sampled := item.get_closest_marker("sampled"):
-            test = item.nodeid.partition("[")[0]
-            if seen[test] % sampled.args[0]:
-                item.add_marker("slow")
-            seen[test] += 1
+        sampled = item.get_closest_marker("sampled")
+        step = sampled.args[0] if sampled else SAMPLED if item.get_closest_marker("whole") else 1
+        test = item.nodeid.partition("[")[0]
+        if seen[test] % step:
+            item.add_marker("slow")
+        seen[test] += 1
 
 
 def pytest_collection_finish() -> None:

@@ -596,6 +596,7 @@ def test_a_batch_of_which_nothing_can_be_read_is_not_sent_again(office: PostOffi
         assert len(office.desk.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
     office: PostOffice, pytester: pytest.Pytester
 ) -> None:
@@ -621,6 +622,7 @@ def test_a_later_batch_answers_what_an_earlier_one_did_not_answer_well(
     assert not set(second) & set(third)  # the third one asks the other item's, which the first did not answer, either
 
 
+@pytest.mark.slow
 def test_what_another_batch_failed_to_answer_is_not_taken_for_settled(
     office: PostOffice, pytester: pytest.Pytester
 ) -> None:
@@ -1050,6 +1052,7 @@ def test_what_always_fails_is_asked_in_max_attempts_batches(
     assert len(office.desk.batches) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @each_sdk
 def test_rounds_end_however_differently_they_fail(
@@ -1172,6 +1175,7 @@ class Assassin:
             self.struck.set()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.whole
 @each_sdk
@@ -1445,6 +1449,7 @@ def test_parity_is_asked_once_for_a_judge(office: PostOffice, pytester: pytest.P
 NEVER_MADE = {"refused": Faults(refused=1), "expired": Faults(expired=1.0), "found to be invalid": Faults(invalid=1)}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", NEVER_MADE)
 def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
@@ -1582,6 +1587,7 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
     assert "judge 'ours': there are no batches here of provider = \"python\"" in ran.said
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("loaded", ["as installed", "by its module"])
 def test_a_run_that_sends_batches_starts_no_workers(

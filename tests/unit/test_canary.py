@@ -362,6 +362,7 @@ def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
     assert project.runs[-1]["result"] == "drift"
 
 
+@pytest.mark.slow
 def test_the_alarm_stays_until_a_new_series(project: Project) -> None:
     """An alarm is repeated until what is compared with is new: recorded again, or begun anew by hand."""
     project.record(repeats=3)

@@ -339,6 +339,7 @@ def test_a_shift_is_seen_where_no_verdict_moves(project: Project, simulator: Sim
     assert project.run(*asked).ret == 0  # shown, and not gated
 
 
+@pytest.mark.slow
 def test_brackets_that_explain_first_are_not_gated(project: Project, simulator: SimulatorServer) -> None:
     """A simulated judge whose odds turn 2.7-fold explains before its [[A]]: the letter's probability decides nothing.
 

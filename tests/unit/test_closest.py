@@ -542,6 +542,7 @@ def project(pytester: pytest.Pytester) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_reports_are_the_same_whoever_runs(project: Project, server: Judges) -> None:
     """Recorded by two workers, replayed by one process and by two: the same bytes, and nothing is asked twice."""
     project.configure(server.url)
@@ -613,6 +614,7 @@ def test_a_recording_that_fails_keeps_the_screening(project: Project, server: Ju
     assert frozen(project.path) == expected(project.path, "a", 5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is a signal here")
 def test_ctrl_c_keeps_the_screening(project: Project, server: Judges) -> None:
     """Ctrl-C in the middle of a screening ends with exit code 2; every answer that arrived is kept."""

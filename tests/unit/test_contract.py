@@ -154,6 +154,7 @@ def fields(row: dict[str, Any], known: set[str], place: str = "") -> Iterator[st
                 yield from fields(each, known, f"{path}{'[]' if inner is value else ''}.")
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_every_field_of_a_report_stands_there(report: Path) -> None:
     """Whatever a report of the shipped recordings holds stands there, and what stands there is in it or in the code."""

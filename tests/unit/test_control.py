@@ -277,6 +277,7 @@ def test_a_control_that_is_switched_off_is_said(project: Controlled) -> None:
     assert statuses == {"good": "PASS", "first": "INCONCLUSIVE"}  # no room to move is no PASS in any case
 
 
+@pytest.mark.slow
 def test_any_dataset_with_gold_can_control(project: Controlled) -> None:
     """[control] dataset, pairs and threshold are used, with the numbers in the row."""
     project.write_pairs(own_pairs(gold=True))

@@ -484,6 +484,7 @@ def test_noise_is_no_silence() -> None:
 # --- 7: single contrasts ------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 def test_equal_judges_are_approved() -> None:
     """5% flips, 5% of the pairs on which one judge alone is right, 100 pairs: .95 and more."""
     found = decisions(40, 100)
@@ -491,6 +492,7 @@ def test_equal_judges_are_approved() -> None:
     assert share(found, REJECT) == 0
 
 
+@pytest.mark.whole
 def test_one_contrast_that_is_much_worse_is_not_approved() -> None:
     """VSR .30 against .05 in one cell of 14: the guard holds. That nothing FAILs would not do."""
 
@@ -565,6 +567,7 @@ def refused(moved: Moved, places: Iterable[int]) -> list[int | None]:
     return [None if place in gone else move for place, move in enumerate(moved)]
 
 
+@pytest.mark.whole
 def test_a_few_invalid_verdicts_are_no_error() -> None:
     """3% at random in both judges: equal ones are mostly approved."""
 
@@ -684,6 +687,7 @@ def test_guards_are_planned_before_any_answer() -> None:
 # --- 11: REJECT ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("k", "runs"), [(1, 400), (10, 250), pytest.param(35, 250, marks=pytest.mark.slow)])
 def test_a_reject_is_wrong_in_one_of_twenty(k: int, runs: int) -> None:
     """k datasets, on each of which accuracy is lower by exactly the margin: REJECT in .05 at most.

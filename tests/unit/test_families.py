@@ -72,6 +72,7 @@ def test_both_cues_may_be_equal(name: str) -> None:
             assert found[0] == found[1] is not None
 
 
+@pytest.mark.whole
 @each_family
 def test_simulated_judges_answer_them(name: str) -> None:
     """Faithful moves no verdict; candid and silent move 40% of them, and candid alone gives the label as the reason."""

@@ -153,6 +153,7 @@ def test_a_missing_key_is_one_clear_error(project: Path, judge: str, variable: s
     assert not [*project.glob("cassettes/**/recency*.jsonl"), *project.glob("cassettes/**/provenance*.jsonl")]
 
 
+@pytest.mark.slow
 def test_without_the_hub_it_says_what_is_missing(tmp_path: Path) -> None:
     """With no copy, no frozen sample and no network, the error names the dataset and what to do; nothing is asked."""
     start(tmp_path)

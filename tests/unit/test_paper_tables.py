@@ -121,6 +121,7 @@ def test_the_shipped_recordings_equal_the_paper(shipped: Paper) -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
     """Rates, VSR, flips and citing reasons are those of the report's row, interval and all."""
     with Run.from_config(REPOSITORY / "pyproject.toml") as run:
@@ -207,6 +208,7 @@ def test_one_verdict_that_differs_is_found(recordings: Path, capsys: pytest.Capt
     ]
 
 
+@pytest.mark.slow
 def test_an_invalid_verdict_leaves_out_its_pair(recordings: Path) -> None:
     """A pair without a valid verdict in both arms counts in neither rate, and n says so."""
     path = recordings / GPT / "house-close" / "recency-new-old.jsonl"
@@ -281,6 +283,7 @@ def test_a_name_alone_makes_nobody_a_judge_of_the_paper(judge: str, model: str, 
     assert Recordings(judge, "eli5", model=model).title == shown
 
 
+@pytest.mark.slow
 def test_a_simulated_judge_is_called_one_under_any_name(recordings: Path, tmp_path: Path) -> None:
     """Replayed as gpt-4o, its numbers are called simulated in page and terminal, and no published ones are beside."""
     shutil.move(recordings / GPT, recordings / "gpt-4o")
@@ -314,6 +317,7 @@ def test_equal_is_equal_as_printed() -> None:
     assert [is_equal(count, 199, 30) for count in (58, 59, 60, 61)] == [False, True, True, False]
 
 
+@pytest.mark.slow
 def test_a_judge_of_which_nothing_was_published(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -436,6 +440,7 @@ def test_long_names_leave_room_for_the_picture(tmp_path: Path) -> None:
     assert figure_room.LONGEST < 200
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_page_is_written_all_the_same(
     recordings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_server_that_tells_its_limit_need_not_refuse(sdk: str, named: str, tmp
     assert server.asked[-1].at - server.asked[0].at <= 5 * (120 - 40) / 20  # on a machine that is busy
 
 
+@pytest.mark.slow
 def test_workers_come_back_after_a_storm_and_not_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three workers that share a pace, a server that refuses everything for 40 s: within a minute all is as before.
 

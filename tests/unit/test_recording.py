@@ -438,6 +438,7 @@ def test_kills_lose_no_answer_and_pay_none_twice(
         assert tally.asked == project.everything + tally.in_flight
 
 
+@pytest.mark.slow
 def test_a_renewal_that_is_killed_keeps_the_old_recording_and_goes_on(new_project: Callable[..., Recorded]) -> None:
     """Killed again and again, `all` leaves the old answers replaying until it is done; it asks none twice."""
     project = new_project(pairs=40)
@@ -625,6 +626,7 @@ def test_ctrl_c_keeps_the_answers_and_says_how_many(new_project: Callable[..., R
     complete(project)
 
 
+@pytest.mark.slow
 def test_ctrl_c_counts_what_was_kept_before(new_project: Callable[..., Recorded]) -> None:
     """The answers of earlier runs are kept as well, and counted, also those that this run did not come to."""
     project = new_project(pairs=20)
@@ -640,6 +642,7 @@ def test_ctrl_c_counts_what_was_kept_before(new_project: Callable[..., Recorded]
     assert told == ("38", "40", "0", "2")
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_workers(new_project: Callable[..., Recorded]) -> None:
     """Under xdist, too, answers are kept on Ctrl-C, the exit code is 2, and `missing` asks the rest."""
     project = new_project(pairs=20)
@@ -651,6 +654,7 @@ def test_ctrl_c_reaches_workers(new_project: Callable[..., Recorded]) -> None:
     complete(project)
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_many_under_xdist(new_project: Callable[..., Recorded]) -> None:
     """From workers, too, the run says how many answers are kept and how many remain."""
     end = interrupted(new_project(pairs=20), 9, "-n", "2")

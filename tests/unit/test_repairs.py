@@ -226,6 +226,7 @@ def test_one_lost_answer_costs_one_call(lost: Lost, project: Project, server: Re
     assert not repairs(project.run(*lost.arguments).said)
 
 
+@pytest.mark.slow
 def test_no_command_selects_a_second_contrast(project: Project) -> None:
     """Of all families together, each with names within others', a command selects its own item and nothing else."""
     use(project, NOWHERE, control=UNCONTROLLED, more=FAMILY.replace("ours-too", "ours-other"))

@@ -240,6 +240,7 @@ def test_a_run_that_x_ended_is_no_whole(tmp_path: Path, options: tuple[str, ...]
     assert json.loads((tmp_path / "n" / "report.json").read_text())["status"] == "FAIL"
 
 
+@pytest.mark.whole
 def test_a_reader_that_has_enough_ends_no_command_in_a_traceback(tmp_path: Path) -> None:
     """`report compare ... | head` says what was read and nothing else."""
     for name in ("a", "b"):

@@ -349,6 +349,7 @@ def noisy(repeats: int) -> list[list[tuple[int | None, int | None]]]:
     ]
 
 
+@pytest.mark.slow
 def test_noise_rate() -> None:
     """A verdict is replaced with probability .02, in every repeat anew, and both ways."""
     repeats = noisy(4)

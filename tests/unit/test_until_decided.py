@@ -88,6 +88,7 @@ def test_what_the_looks_do_not_decide_is_not_called_decided(project: Project, se
     assert "look at 40 pairs per dataset: not decided, and it is the last one; this swap leaves out 80 " in ran.said
 
 
+@pytest.mark.slow
 def test_a_part_of_a_swap_is_not_decided_for_the_whole(project: Project, server: SimulatorServer) -> None:
     """What was deselected is not compared: no look can approve without it, and recording goes on to the last."""
     project.configure(f"{server.url}/v1", candidate="simulated-faithful", looks="[80, 100]")

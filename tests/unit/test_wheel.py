@@ -108,6 +108,7 @@ def test_the_version_is_that_of_the_wheel(installed: Path, tmp_path: Path) -> No
     assert run("judgefixtures", "--version", cwd=tmp_path, path=installed) == f"judgefixtures {written}\n"
 
 
+@pytest.mark.slow
 def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     """A wheel from the source distribution holds the same files: nothing is lost on the way."""
     with tarfile.open(built("sdist", REPOSITORY, tmp_path / "sdist")) as archive:
