@@ -10,7 +10,7 @@ CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
-TEST = pytest -n 4 --dist worksteal  # on two cores: half of the tests wait for a server or another process
+TEST = pytest -n 3 --dist worksteal  # on two cores: many tests wait for a server or another process
 QUICK = pytest -n 2 --dist worksteal
 # Where it is set, every process that a test starts would compile the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,11 +23,11 @@ gate: $(READY)  ## replay the default judge: does it read, and do label, date or
 quick: $(READY)  ## between two edits: lint, and the unit tests that start nothing (a minute and a half at most)
 	$(RUN) ruff check . && ruff format --check . && $(QUICK) -m "not whole and not slow" tests/unit
 
-test: $(READY)  ## before a commit: lint, types, unit tests but for the slow ones, and the suite itself (six minutes)
-	$(RUN) ruff check . && ruff format --check . && mypy && $(TEST) -m "not slow" tests/unit tests/judge
+test: $(READY)  ## before a commit: lint, types, and the unit tests but for the slow ones (six minutes)
+	$(RUN) ruff check . && ruff format --check . && mypy && $(TEST) -m "not slow" tests/unit
 
-test-slow: $(READY)  ## the unit tests that `make test` leaves out: kills, sweeps, long simulations, the documentation's commands
-	$(RUN) $(TEST) -m slow tests/unit
+test-slow: $(READY)  ## what `make test` leaves out: kills, sweeps, long simulations, the documentation's commands, the suite itself
+	$(RUN) $(TEST) -m slow tests/unit && pytest -n 2 tests/judge
 
 browser: $(READY)  ## report.html in Chromium (Debian: chromium and chromium-driver): nothing of its data runs, and it opens quickly
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'

@@ -599,6 +599,7 @@ def test_a_day_that_differs_is_told_and_is_no_alarm(project: Project) -> None:
     assert "the answers differ by more than chance, but days of two kinds explain that as well" in said
 
 
+@pytest.mark.slow
 def test_an_alarm_says_what_would_make_it_false(project: Project) -> None:
     """An alarm after one recorded day names alternating backends and stuck answers, and the command against both."""
     project.record(repeats=3)

@@ -74,6 +74,7 @@ def test_every_command_of_the_readme(project: Path) -> None:
     assert undated(tree(project)) == undated(before)
 
 
+@pytest.mark.slow
 def test_the_gate_needs_recordings(project: Path) -> None:
     """The gate replays and does not ask: without the recordings it fails, and says which command records."""
     (project / "cassettes").rename(project / "away")

@@ -703,6 +703,7 @@ def test_a_server_with_a_limit_in_flight_is_adapted_to(sdk: str, headers: dict[s
     assert 0 < judge.retries < 60
 
 
+@pytest.mark.slow
 def test_a_429_holds_the_other_calls_too(tmp_path: Path) -> None:
     """While one call waits for the time that its 429 asked for, no other call starts."""
     told: list[float] = []

@@ -127,6 +127,7 @@ def test_it_says_first_what_it_would_ask_and_cost(project: Path) -> None:
     assert not (project / "cassettes").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("typed", ["n\n", "\n", ""])
 def test_without_a_yes_it_asks_nothing(project: Path, typed: str) -> None:

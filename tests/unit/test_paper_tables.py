@@ -194,6 +194,7 @@ def test_what_the_papers_own_judges_would_need_is_said(shipped: Paper, dataset: 
 # --- where something differs ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_verdict_that_differs_is_found(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With one recorded verdict turned round, its rate and its VSR differ, by name, and the exit code is 1."""
     path = recordings / GPT / "house-close" / "recency-new-old.jsonl"

@@ -917,6 +917,7 @@ def test_planjudge_is_a_treatment(project: Project) -> None:
     result.stdout.fnmatch_lines(["cost of a verdict: planned against plain*", "*calls in sequence*1*2*+1*"])
 
 
+@pytest.mark.slow
 def test_an_unknown_price_is_said(project: Project) -> None:
     """Where nobody knows a price it is shown as unknown, never as 0."""
     with planning() as server:

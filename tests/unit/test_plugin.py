@@ -698,6 +698,7 @@ def test_all_records_anew(project: Project, server: SimulatorServer) -> None:
     project.run("-k", "recency").assert_outcomes(passed=1, deselected=6)
 
 
+@pytest.mark.slow
 def test_recording_the_same_again_changes_no_byte(project: Project, server: SimulatorServer) -> None:
     """`all` on an unchanged judge asks everything and writes the same files, from two processes too."""
     project.configure(server.url)
@@ -1386,6 +1387,7 @@ def test_overriding_one_fixture_keeps_the_others(project: Project) -> None:
     assert (row["contrast"], row["vsr"]["value"]) == ("recency-old-new", -1.0)
 
 
+@pytest.mark.slow
 def test_no_connection_is_left_open(bare: Project) -> None:
     """Recording with a judge made by a fixture leaves nothing open that a strict suite would be told of."""
     settings = '[tool.pytest.ini_options]\nfilterwarnings = ["error"]\n'

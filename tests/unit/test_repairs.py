@@ -390,6 +390,7 @@ def test_what_a_run_began_with_a_slip_renews_nothing(project: Project, server: R
     assert headers(project)["recency-new-old"] == 0
 
 
+@pytest.mark.slow
 def test_a_renewal_that_breaks_off_keeps_the_old_answers(project: Project, server: Reader) -> None:
     """The old recording stays until the new one is complete, and the next `missing` goes on where this one ended."""
     record_all(project, server)
@@ -476,6 +477,7 @@ def test_a_new_plan_makes_its_verdicts_stale(project: Project, server: Reader) -
 # --- renamed, moved, expired, damaged ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("place", "options"),

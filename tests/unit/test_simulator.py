@@ -382,6 +382,7 @@ def test_noise_has_no_direction(dataset: str) -> None:
     assert abs(sum(towards) - sum(against)) < 20
 
 
+@pytest.mark.slow
 def test_a_restart_changes_nothing() -> None:
     """The server counts how often it was asked; started again it gives the same answers in the same order."""
     questions = prompts("house-qa", CONDITIONS["new-old"])

@@ -1357,6 +1357,7 @@ def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) ->
     assert "split was None and is 'claude'" in run(project)
 
 
+@pytest.mark.slow
 def test_a_candidate_is_asked_about_the_baselines_pairs(project: Project) -> None:
     """Another judge's frozen sample serves a judge without one, so that both are asked the same: no hub is needed."""
     from judgefixtures.simulator.server import serving

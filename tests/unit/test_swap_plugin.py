@@ -287,6 +287,7 @@ def test_few_pairs_decide_nothing(runs: Callable[[str], Ran]) -> None:
     assert run.report["status"] == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 def test_the_calls_that_would_settle_it_are_counted_from_the_pairs_there_are(runs: Callable[[str], Ran]) -> None:
     """From 20 pairs to N there are N - 20 more, each asked twice in all 16 parts of the swap."""
     needed, calls = map(

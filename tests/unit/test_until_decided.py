@@ -71,6 +71,7 @@ def test_a_bad_candidate_is_found_out_early(project: Project, server: SimulatorS
         assert (again.report["decision"], server.requests) == (ran.report["decision"], 2 * 2 * look)
 
 
+@pytest.mark.slow
 def test_equal_judges_take_every_look(project: Project, server: SimulatorServer) -> None:
     """Nothing is approved before there are pairs enough: all are recorded, each once."""
     project.configure(f"{server.url}/v1", candidate="simulated-faithful")
