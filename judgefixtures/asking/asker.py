@@ -8,25 +8,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic
 
-from judgefixtures.asking.attempts import Attempts
 from judgefixtures.asking.cut_offs import CutOffs
 from judgefixtures.asking.pacing import RATE_LIMITED, Pace
-from judgefixtures.asking.patience import BackOff, Patience, can_wait
-from judgefixtures.asking.pinned import Pin
+from judgefixtures.asking.patience import BackOff, GaveUpError, Patience, can_wait
+from judgefixtures.asking.pinned import OtherModelError, Pin
 from judgefixtures.asking.probing import Manner, Probe
-from judgefixtures.asking.received import R
+from judgefixtures.asking.received import Arm, Planned, R
 from judgefixtures.cassettes.calls import CALL, Call
 from judgefixtures.cassettes.thinning import spells_secret
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.providers import LOGPROBS, UNSET, Answer, FatalJudgeError, Provider, RetryableError, api_key
+from judgefixtures.providers import (
+    LOGPROBS,
+    UNSET,
+    Answer,
+    FatalJudgeError,
+    Provider,
+    RefusedError,
+    RetryableError,
+    UnsupportedError,
+    api_key,
+)
 from judgefixtures.providers.tables import THINKING_KEYS
 from judgefixtures.words.secrets import masked, redacted
 from judgefixtures.words.texts import encodable
@@ -202,3 +211,128 @@ def _without_secrets(answer: Answer) -> Answer:
         reasoning=redacted(answer.reasoning),
         tokens=() if spells_secret([token.text for token in answer.tokens]) else answer.tokens,
     )
+
+
+@dataclass(slots=True)
+class Attempts(Generic[R]):
+    """The attempts to have one question answered, of which `wasted` failed ones may have been billed."""
+
+    asker: Asker[R]
+    prompt: str
+    call: Call
+    manner: Manner
+    patience: Patience
+    wasted: int = 0
+
+    async def reply(self) -> R:
+        """Return what is made of the answer; raises FatalJudgeError."""
+        asker = self.asker
+        if self.manner.after is not None:
+            await asker.back_off.wait(self.manner.after, 0)
+        while True:
+            try:
+                answer = await asker.ask_once(self.prompt, self.call)
+            except RetryableError as error:
+                failure, was_last = self._note_failure(error)
+            except FatalJudgeError as error:
+                raise self._end(error) from None
+            else:
+                return self._accept(answer)
+            if was_last:  # said here, where the server's own words, keys and all, are no longer the error's context
+                return self._give_up(failure)
+            await asker.back_off.wait(failure, self.patience.failures)
+
+    @property
+    def _is_tentative(self) -> bool:
+        return self.manner.tentative and not self.call.is_posted  # a probe of what was sent long ago finds out nothing
+
+    def _settle(self) -> None:
+        """Keep what was received, or forget it where nothing of this question is to be recorded."""
+        (self.call.keep_answer if self.manner.keep else self.call.drop_answer)()
+
+    def _accept(self, answer: Answer) -> R:
+        reply = self.asker.made_of(answer, self.patience.failures, self.wasted)
+        if self.manner.probes:
+            self.asker.cut_offs.check_probe(reply, self.call)
+        self._settle()
+        return reply
+
+    def _note_failure(self, error: RetryableError) -> tuple[RetryableError, bool]:
+        """Return a failure as it may be shown, and whether it was the last; raises what ends the question at once."""
+        asker, call = self.asker, self.call
+        failure = _failure_without_secrets(error)
+        was_last = self.patience.is_gone(error, asker.pace.answers)
+        is_answer = error.invalid is not None and not error.outage
+        if not is_answer:
+            call.leave_unread(self._in_words(error))
+        call.postpone(unless_asked=asker.table.max_attempts)
+        was_last = was_last or call.is_posted  # the batches are the attempts
+        if call.was_played or (was_last and is_answer and not self._is_tentative):
+            self._settle()
+            return failure, True
+        call.drop_answer()
+        self.wasted += error.may_be_billed
+        if isinstance(error, RefusedError) and not asker.has_answered:
+            raise FatalJudgeError(f"judge {asker.name!r}: {failure}") from None
+        if self._is_tentative or failure.outage:
+            failure.invalid = None
+        return failure, was_last
+
+    def _end(self, error: FatalJudgeError) -> FatalJudgeError:
+        """Return what ends the question, as it may be shown: nothing of the answer counts."""
+        words = self._in_words(error)
+        if not isinstance(error, OtherModelError):
+            self.call.leave_unread(words)
+        self.call.drop_answer()
+        if isinstance(error, UnsupportedError):
+            return UnsupportedError(words, error.parameter)
+        return OtherModelError(words, error.model) if isinstance(error, OtherModelError) else FatalJudgeError(words)
+
+    def _give_up(self, failure: RetryableError) -> R:
+        if failure.invalid is None:
+            raise GaveUpError(
+                f"judge {self.asker.name!r}: gave up after {self.patience.in_words}; the last one: {failure}. "
+                "What was recorded is kept: run again with --judge-record missing.",
+                failure,
+            )
+        return self.asker.made_of(Answer("", failure.invalid, str(failure)), self.patience.failures - 1, self.wasted)
+
+    def _in_words(self, error: Exception) -> str:
+        return masked(f"judge {self.asker.name!r}: {error}")
+
+
+def _failure_without_secrets(error: RetryableError) -> RetryableError:
+    return type(error)(
+        masked(str(error)),
+        retry_after=error.retry_after,
+        invalid=error.invalid,
+        status=error.status,
+        outage=error.outage,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[R]):
+    """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.
+
+    `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
+    names the judge among whose recordings they are, where that is not the asker. `what` says what it is, in messages.
+    """
+
+    asker: Asker[R]
+    pairs: Sequence[Pair]
+    arms: Sequence[Arm]
+    plans: Mapping[str, Planned] = field(default_factory=dict)
+    frozen: Sequence[Pair] | None = None
+    among: str | None = None
+    what: str = ""
+
+    @property
+    def conditions(self) -> list[str]:
+        """The names of the conditions, which are those of their cassettes."""
+        return list(dict.fromkeys(condition.name for condition, _ in self.arms))
+
+    @property
+    def total(self) -> int:
+        """How many answers there are to be."""
+        return len(self.arms) * len(self.pairs)

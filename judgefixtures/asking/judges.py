@@ -13,7 +13,7 @@ from typing import Any
 
 from judgefixtures.asking.asker import Asker
 from judgefixtures.asking.cut_offs import CutOffError
-from judgefixtures.asking.kinds import kind_of
+from judgefixtures.asking.kinds import Judged, kind_of
 from judgefixtures.asking.received import Arm, Reply
 from judgefixtures.config import JudgeTable, judge_table
 from judgefixtures.material.contrasts import Condition
@@ -28,7 +28,7 @@ from judgefixtures.words.errors import heading
 __all__ = ["CutOffError", "FatalJudgeError", "Judge", "Reply", "load_judge"]
 
 
-class Judge(Asker[Reply]):
+class Judge(Judged):
     """One judge, ready to be asked. Its identity is all that can change an answer."""
 
     is_comparable = True

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Literal, Protocol
 
-from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.cut_offs import CutOffError
 from judgefixtures.asking.pinned import OtherModelError
-from judgefixtures.asking.received import Arm, Planned, R, Reply, Task
+from judgefixtures.asking.received import Arm, Planned, R, Reply
 from judgefixtures.cassettes.calls import (
     AnswerTooLargeError,
     Call,

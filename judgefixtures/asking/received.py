@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
@@ -16,9 +16,6 @@ from judgefixtures.providers import Answer, Usage
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
-
-if TYPE_CHECKING:
-    from judgefixtures.asking.asker import Asker
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 V = TypeVar("V", Verdict, Score)
@@ -94,33 +91,6 @@ Pairs = Sequence[Pair]
 Arms = Sequence[Arm]
 Plans = Mapping[str, Planned]  # by pair id
 Replies = list[tuple[Reply, ...]]  # of every arm, in the order of the pairs
-
-
-@dataclass(frozen=True, slots=True)
-class Task(Generic[R]):
-    """Questions to one asker: some pairs in some arms, with the plans to carry out, by pair id.
-
-    `frozen` are the pairs that the recordings are kept with, where they are others than those asked about; `among`
-    names the judge among whose recordings they are, where that is not the asker. `what` says what it is, in messages.
-    """
-
-    asker: Asker[R]
-    pairs: Sequence[Pair]
-    arms: Sequence[Arm]
-    plans: Mapping[str, Planned] = field(default_factory=dict)
-    frozen: Sequence[Pair] | None = None
-    among: str | None = None
-    what: str = ""
-
-    @property
-    def conditions(self) -> list[str]:
-        """The names of the conditions, which are those of their cassettes."""
-        return list(dict.fromkeys(condition.name for condition, _ in self.arms))
-
-    @property
-    def total(self) -> int:
-        """How many answers there are to be."""
-        return len(self.arms) * len(self.pairs)
 
 
 def read_answer(answer: Answer, parse: Callable[[str], V], fail: Callable[[InvalidKind, str], V]) -> tuple[V, str]:

@@ -30,4 +30,5 @@ def load_batches(name: str, table: JudgeTable) -> BatchProvider[Any]:
             f'judge {name!r}: there are no batches here of provider = "{table.provider}" as it is reached, only of '
             f"{', '.join(having)} themselves: record this judge without --judge-batch."
         )
-    return table.record.batches(table)
+    made: BatchProvider[Any] = table.record.batches(table)
+    return made

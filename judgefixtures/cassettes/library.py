@@ -24,9 +24,8 @@ from judgefixtures.cassettes.frozen import (
     has_frozen,
     read_sample,
 )
-from judgefixtures.cassettes.in_use import Again, Cassette, Recorded, RecordMode
+from judgefixtures.cassettes.in_use import Again, Cassette, Recorded, RecordMode, as_told, identity_in
 from judgefixtures.cassettes.locks import held, scratch
-from judgefixtures.cassettes.misses import as_told, identity_in
 from judgefixtures.material.cues import LONGEST_NAME
 from judgefixtures.material.pairs import Pair
 from judgefixtures.reading.verdicts import InvalidKind

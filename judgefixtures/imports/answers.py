@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from judgefixtures.asking.judges import Judge, Reply
+from judgefixtures.asking.judges import Reply
+from judgefixtures.asking.kinds import Judged
 from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump
 from judgefixtures.material.contrasts import NO_CUE, Condition, Order
@@ -258,14 +259,14 @@ class Imports:
             self._read[key] = found
         return self._read[key]
 
-    def recorded(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
+    def recorded(self, judge: Judged, dataset: str, pairs: Sequence[Pair], arm: Arm) -> dict[str, Reply]:
         """Return what the log answers in an arm, by pair id."""
         ties = judge.table.counts_ties
         found = self.of(judge.name, dataset).found(pairs, arm)
         return {pair: answered.reply(counts_ties=ties) for pair, answered in found.items()}
 
     def replies(
-        self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
+        self, judge: Judged, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]
     ) -> list[tuple[Reply, ...]]:
         """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
         replies = []

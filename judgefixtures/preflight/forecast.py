@@ -21,7 +21,7 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Planned
 from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
-from judgefixtures.cassettes.misses import find_elsewhere
+from judgefixtures.cassettes.in_use import find_elsewhere
 from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.checks.protocol import Case, Need, Subject

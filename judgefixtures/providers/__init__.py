@@ -11,7 +11,7 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from judgefixtures.cassettes.calls import Call
 from judgefixtures.reading.probabilities import Probability, Token
@@ -20,10 +20,6 @@ from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import PLACEHOLDER_KEY as PLACEHOLDER_KEY
 from judgefixtures.words.secrets import know, know_address
 from judgefixtures.words.texts import encodable
-
-if TYPE_CHECKING:
-    from judgefixtures.providers.bulk import BatchProvider
-    from judgefixtures.providers.tables import JudgeTable
 
 
 class FatalJudgeError(JudgeFixturesError):
@@ -156,6 +152,25 @@ LIMITS = ("max_tokens", "max_completion_tokens")  # OpenAI's older and newer nam
 LOGPROBS = frozenset({"logprobs", "top_logprobs", "response_logprobs"})  # a verdict counts without them, too
 
 
+class Reached(Protocol):
+    """What has to be known of a judge's table (tables.py) to reach who answers."""
+
+    @property
+    def record(self) -> Record: ...  # pragma: no cover
+
+    @property
+    def key_variable(self) -> str | None: ...  # pragma: no cover
+
+    @property
+    def address(self) -> str | None: ...  # pragma: no cover
+
+    @property
+    def counts_ties(self) -> bool: ...  # pragma: no cover
+
+    @property
+    def answer_schema(self) -> dict[str, Any] | None: ...  # pragma: no cover
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
     """All that is known of a provider before it is asked: whoever has to know it reads it here, and nowhere else.
@@ -165,11 +180,11 @@ class Record:
     a record of its own, with its own key, address and account.
     """
 
-    answers: Callable[[JudgeTable], Provider]  # its class
+    answers: Callable[[Any], Provider]  # its class
     key: str | None
     url: str | None = None  # where it is asked, unless the table says otherwise
     api: str = "its API"  # what messages call it
-    batches: Callable[[JudgeTable], BatchProvider[Any]] | None = None
+    batches: Callable[[Any], Any] | None = None
     is_asked: bool = True  # not: the answers are those of a log
     is_code: bool = False  # a function of the user's: it makes its own calls, and no parameters are sent
     thinking: tuple[str, ...] = ()  # the keys about thinking that it takes
@@ -183,10 +198,10 @@ class Record:
     ends: str = ""  # where its list of models names the day on which it ends one
     switches: tuple[str, ...] = ()  # how the variables begin by which its SDK would be told what no table says
     account: Mapping[str, str] = field(default_factory=dict)  # what goes with the key to its own address: variables
-    is_trusted: Callable[[JudgeTable], bool] = lambda table: table.connection is None  # its key may go to the address
+    is_trusted: Callable[[Any], bool] = lambda table: table.connection is None  # its key may go to the address
     defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _: {}  # what follows from a table's keys
-    check: Callable[[JudgeTable], None] = lambda _: None  # raises ValueError for what only this provider does not take
-    identity: Callable[[JudgeTable], Mapping[str, Any]] = lambda _: {}  # what else decides who answers
+    check: Callable[[Any], None] = lambda _: None  # raises ValueError for what only this provider does not take
+    identity: Callable[[Any], Mapping[str, Any]] = lambda _: {}  # what else decides who answers
 
     def __post_init__(self) -> None:
         if self.is_asked and not self.is_code and not self.key:
@@ -197,14 +212,14 @@ class Record:
             )
 
 
-def api_key(table: JudgeTable) -> str:
+def api_key(table: Reached) -> str:
     """Return the API key that the environment holds for a judge, without the line end of a file; else empty."""
     key = os.environ.get(table.key_variable or "", "").strip()
     know(key)
     return key
 
 
-def know_credentials(table: JudgeTable) -> None:
+def know_credentials(table: Reached) -> None:
     """Take for secret what a judge will be asked with: its key, and what stands before the host in an address."""
     api_key(table)
     know_address(table.address)
@@ -219,7 +234,7 @@ def stated(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def schema_of(table: JudgeTable) -> dict[str, Any]:
+def schema_of(table: Reached) -> dict[str, Any]:
     """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie."""
     choices = [0, 1, 2] if table.counts_ties else [1, 2]
     return table.answer_schema or stated("selected_response", {"type": "integer", "enum": choices})
@@ -243,6 +258,6 @@ def record_of(provider: str) -> Record:
     return record
 
 
-def load_provider(table: JudgeTable) -> Provider:
+def load_provider(table: Reached) -> Provider:
     """Return the provider of a judge's table; nothing is sent, and no SDK imported, before the first question."""
     return table.record.answers(table)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from judgefixtures.asking.asker import Asker
+from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.costs import Budget, Meter
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Inquiry, ask_all, recorded
-from judgefixtures.asking.received import R, Task
+from judgefixtures.asking.received import R
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.in_use import Cassette
 from judgefixtures.cassettes.replay import recording

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judgefixtures.asking.asker import Task
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import Logs
 from judgefixtures.asking.questions import Arm, Judgment, Planned, judgments
-from judgefixtures.asking.received import R, Task
+from judgefixtures.asking.received import R
 from judgefixtures.checks import Answers
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.detectors import Detections, Reader, detected, has_reason

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgefixtures.asking.asker import Task
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.received import Received, Reply, Task
+from judgefixtures.asking.received import Received, Reply
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.in_use import Cassette

@@ -11,21 +11,24 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-from judgefixtures.asking.asker import Asker
-from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, Reply, Task
+from judgefixtures.asking.asker import Asker, Task
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, Reply
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast
 from judgefixtures.material.cues import Families
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.material.prompts import LAYOUTS
+from judgefixtures.material.prompts import LAYOUTS, Template
 from judgefixtures.providers import Answer, Provider
 from judgefixtures.reading.scores import Scale, Score
 
-if TYPE_CHECKING:
-    from judgefixtures.asking.judges import Judge
+
+class Judged(Asker[Reply]):
+    """A judge as its kind knows it: who is asked, with a template."""
+
+    template: Template
 
 
 class Logs(Protocol):
@@ -37,10 +40,10 @@ class Logs(Protocol):
     def identity(self, judge: str) -> dict[str, Any]:
         """Return which logs a judge's answers are of."""
 
-    def recorded(self, judge: Judge, dataset: str, pairs: Pairs, arm: Arm) -> Mapping[str, Reply]:
+    def recorded(self, judge: Judged, dataset: str, pairs: Pairs, arm: Arm) -> Mapping[str, Reply]:
         """Return what a log answers in an arm, by pair id."""
 
-    def replies(self, judge: Judge, dataset: str, pairs: Pairs, arms: Arms) -> Replies:
+    def replies(self, judge: Judged, dataset: str, pairs: Pairs, arms: Arms) -> Replies:
         """Return every arm's replies in the order of the pairs; raises JudgeFixturesError where some are lacking."""
 
     def unanswered(self, judge: str, dataset: str, pairs: Pairs, arms: Iterable[Arm]) -> str:
@@ -80,7 +83,7 @@ class Kind(ABC):
     planner: Asker[Any] | None = None  # who is asked for plans
     rater: Asker[Any] | None = None  # who is asked in place of the judge
 
-    def __init__(self, judge: Judge, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
+    def __init__(self, judge: Judged, provider: Provider) -> None:  # noqa: ARG002 (for kinds that ask beside the judge)
         self.judge = judge
         self.table: JudgeTable = judge.table
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from judgefixtures.asking.asker import Asker, or_unset
+from judgefixtures.asking.asker import Asker, Task, or_unset
 from judgefixtures.asking.costs import CHARACTERS_A_TOKEN
-from judgefixtures.asking.kinds import Clerk
+from judgefixtures.asking.kinds import Clerk, Judged
 from judgefixtures.asking.kinds.pairwise import Pairwise
 from judgefixtures.asking.pacing import Pace
-from judgefixtures.asking.received import Arm, Pairs, Planned, Plans, Received, Task, received_with
+from judgefixtures.asking.received import Arm, Pairs, Planned, Plans, Received, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
@@ -33,9 +33,6 @@ from judgefixtures.material.plans import (
 from judgefixtures.material.plans import Kind as TaskKind
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, load_provider
-
-if TYPE_CHECKING:
-    from judgefixtures.asking.judges import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class PlanFirst(Pairwise):
     makes_plans: ClassVar[bool] = True
     planner: Planner | None = None
 
-    def __init__(self, judge: Judge, provider: Provider) -> None:
+    def __init__(self, judge: Judged, provider: Provider) -> None:
         super().__init__(judge, provider)
         if self.table.asks_for_plans:
             self.planner = Planner(judge.name, self.table, judge.pace)

@@ -8,22 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from judgefixtures.asking.asker import Asker
-from judgefixtures.asking.kinds import Clerk, Kind
-from judgefixtures.asking.received import (
-    Arm,
-    Arms,
-    Pairs,
-    Plans,
-    Received,
-    Replies,
-    Reply,
-    Task,
-    read_answer,
-    received_with,
-)
+from judgefixtures.asking.asker import Asker, Task
+from judgefixtures.asking.kinds import Clerk, Judged, Kind
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Received, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
 from judgefixtures.material.cues import Cue, Families
@@ -35,9 +24,6 @@ from judgefixtures.providers import Answer, Provider, Usage, stated
 from judgefixtures.reading.scores import Scale, Score, is_whole, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
-
-if TYPE_CHECKING:
-    from judgefixtures.asking.judges import Judge
 
 NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 
@@ -138,7 +124,7 @@ class Rater(Asker[Rating]):
 
     is_comparable = True
 
-    def __init__(self, judge: Judge, provider: Provider) -> None:
+    def __init__(self, judge: Judged, provider: Provider) -> None:
         super().__init__(judge.name, judge.table, provider, judge.pace)
         self._judge = judge
 
@@ -243,7 +229,7 @@ class Pointwise(Kind):
     gives_scores: ClassVar[bool] = True
     rater: Rater
 
-    def __init__(self, judge: Judge, provider: Provider) -> None:
+    def __init__(self, judge: Judged, provider: Provider) -> None:
         super().__init__(judge, provider)
         self.rater = Rater(judge, provider)
 

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import pytest
 
 from judgefixtures.asking import patience
+from judgefixtures.asking.asker import Task
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import Judge, Reply, load_judge
 from judgefixtures.asking.questions import Arm, Inquiry, Judgment, ask_all, judgments
-from judgefixtures.asking.received import Task
 from judgefixtures.cassettes.in_use import Cassette, RecordMode
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
