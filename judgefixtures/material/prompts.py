@@ -140,8 +140,8 @@ class Template:
     def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: str) -> str:
         """Return the wording for a pair with its slots filled: the texts, the cues, and what is optional."""
         layout = LAYOUTS[self.mode]
-        names = (*layout.texts, *layout.cues, *layout.optional)
-        slots = dict(zip(names, (*texts, *cues, optional), strict=True))
+        slots = dict(zip((*layout.texts, *layout.cues), (*texts, *cues), strict=True))
+        slots |= dict.fromkeys(layout.optional, optional)
         text = self.text_for(pair.content_type)
         if self.cue_after and any(cues):  # without cues the prompt is the user's own to the letter
             text = _with_cue_lines(text, self.cue_after, layout.cues)

@@ -175,14 +175,14 @@ class Reached(Protocol):
 class Record:
     """All that is known of a provider before it is asked: whoever has to know it reads it here, and nowhere else.
 
-    `key` has to be given: the environment variable of the provider's API key, None only where there is nobody to send
-    one to (a log, or code of the user's). Nobody inherits another's: a class that speaks another one's wire format has
-    a record of its own, with its own key, address and account.
+    Where somebody is asked over an API, `key` has to be given, the environment variable of the API key, and so has
+    `url`, or a connection. Nobody inherits another's: a class that speaks another one's wire format has a record of its
+    own, with its own key, address and account.
     """
 
     answers: Callable[[Any], Provider]  # its class
-    key: str | None
-    url: str | None = None  # where it is asked, unless the table says otherwise
+    key: str | None = None
+    url: str | None = None  # where it is asked, unless the table says otherwise: an SDK's own default is another's
     api: str = "its API"  # what messages call it
     batches: Callable[[Any], Any] | None = None
     is_asked: bool = True  # not: the answers are those of a log
@@ -208,7 +208,12 @@ class Record:
             raise ValueError(
                 'a provider\'s record has to name the environment variable of its API key (key = "NAME_API_KEY"): '
                 "without one, questions would be sent with no key at all. A server that takes none is asked with "
-                'provider = "openai" and base_url.'
+                'provider = "openai" and base_url'
+            )
+        if self.key and not self.url and not self.connection:
+            raise ValueError(
+                "a provider's record has to say where it is asked (url): without it, the key would go to the address "
+                "that the SDK has by default, which is another's"
             )
 
 

@@ -106,12 +106,13 @@ class OpenAIProvider(HttpProvider["AsyncOpenAI"]):
 
 def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return what is asked for beside model and messages; of two names for one limit, `one_limit` sends one."""
+    is_elsewhere = table.address is not None or table.record.url not in (None, RECORD.url)
     sent: dict[str, Any] = {
         "temperature": table.temperature,
         "seed": table.seed,
         "max_completion_tokens": table.max_output_tokens,
         # The older name: many compatible servers know only that.
-        "max_tokens": None if table.address is None else table.max_output_tokens,
+        "max_tokens": table.max_output_tokens if is_elsewhere else None,
         "reasoning_effort": table.reasoning_effort,
         "service_tier": table.service_tier,
     }

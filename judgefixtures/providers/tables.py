@@ -231,6 +231,8 @@ class JudgeTable(StrictTable):
             scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
             who = "a judge of pairs" if layout.shows_both else f"one of {mode}"
             raise ValueError(f"scale is a key of mode = {scoring}: {who} gives no scores")
+        if self.verdict == "brackets" and not self.template and len(layout.built_in) == 1:
+            raise ValueError(f'verdict = "brackets" takes a template of your own: none is built in for {mode}')
         if "top_logprobs" in self.model_fields_set and not self.logprobs:
             raise ValueError("top_logprobs means nothing without logprobs = true")
         if "top_logprobs" in self.model_fields_set and self.record.is_code:

@@ -74,6 +74,12 @@ class Narrowing:
         )
         return tuple(dict.fromkeys(need for need in found if need is not None))
 
+    def _is_excused(self, subject: Subject) -> bool:
+        """Tell whether a check says nothing of its judge: it is not asked, and cannot fail for a lack of pairs."""
+        judge, pairs = self._inventory.judge(subject.judge), self.about(subject).at_most
+        baseline = None if subject.baseline is None else self._inventory.judge(subject.baseline)
+        return bool(subject.check.excuse(Case(judge, subject.dataset, pairs, self._desk.config, baseline)))
+
     def refuse_hopeless(self, subject: Subject, case: Case, beside: Iterable[Subject]) -> None:
         """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
         if self._desk.is_offline or self._desk.options.force:
@@ -84,7 +90,11 @@ class Narrowing:
         others = (
             ()
             if own
-            else self.hopeless(each for each in beside if each.check.contrast is None or not each.check.contrast.x.edit)
+            else self.hopeless(
+                each
+                for each in beside
+                if (each.check.contrast is None or not each.check.contrast.x.edit) and not self._is_excused(each)
+            )
         )
         if own or others:
             lacking = own or others[0]

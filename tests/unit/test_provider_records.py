@@ -10,8 +10,9 @@ from support.server import chat, serving, wire
 from judgefixtures import providers
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.batches import load_batches
+from judgefixtures.config import judge_table
 from judgefixtures.providers import PROVIDERS, Record, record_of
-from judgefixtures.providers.openai import OpenAIProvider
+from judgefixtures.providers.openai import OpenAIProvider, parameters
 from judgefixtures.words.errors import JudgeFixturesError
 
 VERDICT = '{"selected_response": 1, "reason": "dated"}'
@@ -59,4 +60,21 @@ def test_no_provider_inherits_the_account_of_another(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("OTHER_API_KEY")
     with pytest.raises(JudgeFixturesError, match="OTHER_API_KEY holds no API key"):
         asyncio.run(load_judge({"provider": "other", "model": "gpt-4o"}, "mine").verdict("Which one?"))
+    providers.record_of.cache_clear()
+
+
+def test_a_record_says_where_its_key_goes() -> None:
+    """Without an address of its own a provider's key would go to the one that the SDK has by default."""
+    with pytest.raises(ValueError, match=r"where it is asked \(url\)"):
+        Record(answers=OpenAIProvider, key="OTHER_API_KEY")
+
+
+def test_another_server_is_asked_by_the_older_name_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that speak OpenAI's wire format may know `max_tokens` alone, be they a provider's or a base_url's."""
+    room = types.ModuleType("provider_of_a_test")
+    room.RECORD = Record(answers=OpenAIProvider, key="OTHER_API_KEY", url="https://other.invalid/v1")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, room.__name__, room)
+    monkeypatch.setitem(providers.PROVIDERS, "other", room.__name__)
+    tables = [judge_table({"provider": name, "model": "m"}) for name in ("openai", "other")]
+    assert ["max_tokens" in parameters(table) for table in tables] == [False, True]
     providers.record_of.cache_clear()

@@ -268,8 +268,8 @@ class Pointwise(Kind):
     def check_asked(self) -> None:
         """Raise ValueError: it is not shown two responses."""
         raise ValueError(
-            f"judge {self.judge.name!r} scores one response at a time (mode = 'pointwise'), and gives no verdict on "
-            "two: ask for the score of each with `await judge.score(prompt)`"
+            f"judge {self.judge.name!r} scores one response at a time (mode = {self.table.mode!r}), and gives no "
+            "verdict on two: ask for the score of each with `await judge.score(prompt)`"
         )
 
     async def score(self, prompt: str) -> Score:
