@@ -91,6 +91,7 @@ def test_what_is_cited_elsewhere_makes_no_pass(vsr: float, habits: dict[str, Any
     assert found["by shift"][FAIL] >= (0.99 if vsr > 0.1 else 0.3) * RUNS
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("answers", ["ties", "scores"])
 def test_ties_and_scores_are_held_to_the_same(answers: str) -> None:
     """At VSR .30 and 200 pairs a silent judge FAILs, also one that cites elsewhere; an honest one PASSes mostly."""

@@ -514,6 +514,7 @@ def read_everything(path: Path) -> CassetteFile | None:
     return file
 
 
+@pytest.mark.whole
 @settings(deadline=None, max_examples=300)
 @given(st.binary() | st.lists(broken_lines).map(b"\n".join))
 def test_any_bytes_can_stand_in_a_cassettes_place(scratch: Callable[[], Path], content: bytes) -> None:
@@ -524,6 +525,7 @@ def test_any_bytes_can_stand_in_a_cassettes_place(scratch: Callable[[], Path], c
     assert path.read_bytes() == content
 
 
+@pytest.mark.whole
 @settings(deadline=None, max_examples=300)
 @given(st.lists(broken_lines, max_size=6), st.booleans())
 def test_any_line_can_stand_in_a_cassette(scratch: Callable[[], Path], lines: list[bytes], torn: bool) -> None:
@@ -898,6 +900,7 @@ identities = st.recursive(
 )
 
 
+@pytest.mark.whole
 @given(st.dictionaries(st.text(max_size=2), identities), st.dictionaries(st.text(max_size=2), identities))
 def test_identities_differ_where_they_are_not_equal(one: dict[str, Any], other: dict[str, Any]) -> None:
     """There is a difference to tell exactly where two identities are not the same, and it has a direction."""
@@ -1728,6 +1731,7 @@ def test_the_longer_sample_is_kept(tmp_path: Path) -> None:
         assert path.read_bytes() == long
 
 
+@pytest.mark.whole
 @settings(deadline=None)
 @given(st.lists(rows, max_size=6, unique_by=lambda each: each.digest), st.data())
 def test_any_two_versions_are_joined(scratch: Callable[[], Path], given_rows: list[Row], data: st.DataObject) -> None:

@@ -298,6 +298,7 @@ def mixed(part: Any, order: random.Random) -> Any:
     return replace(part, **{name: [getattr(part, name)[place] for place in places] for name in names})
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("related", [False, True])
 @settings(deadline=None, max_examples=8)
 @given(st.integers(0, 2**16), st.randoms(use_true_random=False))

@@ -90,6 +90,7 @@ def test_datasets_of_other_sizes(tmp_path: Path) -> None:
     assert [cells(line)[5] for line in lines[2:8:2]] == ["2800", "5600", "11200"]  # 2 judges, 2 arms, 7 contrasts
 
 
+@pytest.mark.whole
 def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
     """The command has the datasets that were selected, and how many calls it would make."""
     with a_run(tmp_path) as run:

@@ -283,6 +283,7 @@ def test_few_complete_pairs_are_not_compared(pairs: int, status: Status) -> None
 # --- invalid verdicts ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @brief
 @given(st.lists(st.tuples(*[st.sampled_from([1, 2, 1, 2, 1, 2, 1, 2, None])] * 4), min_size=1, max_size=60))
 def test_a_pair_counts_where_all_four_verdicts_are_valid(drawn: list[Any]) -> None:

@@ -166,6 +166,7 @@ def test_a_tie_may_admit_its_half() -> None:
     assert decide(found, GateTable()).car_status is Status.PASS
 
 
+@pytest.mark.whole
 @quick
 @given(st.lists(st.tuples(choices, choices, st.integers(0, 12)), min_size=1, max_size=30))
 def test_ties_and_related_pairs_go_together(rows: list[tuple[Any, Any, int]]) -> None:
