@@ -273,6 +273,7 @@ FAULTS = {
 @pytest.mark.whole
 @pytest.mark.parametrize("where", [*SDKS, "google in a file"])
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.slow
 def test_whatever_goes_wrong_every_answer_is_recorded_and_paid_for_once(
     fault: str, where: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,6 +188,7 @@ def test_the_steps_of_the_readme_are_those_of_the_example() -> None:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("block", PYTHON, ids=str)
+@pytest.mark.slow
 def test_python_runs_as_it_stands(block: Block) -> None:
     """In a clone, offline, without a warning; where it prints, something is printed."""
     ran = subprocess.run(

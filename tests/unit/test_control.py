@@ -387,6 +387,7 @@ def test_the_control_is_recorded_once_and_replayed(recorded: Controlled, server:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("mode", ["missing", "all"])
+@pytest.mark.slow
 def test_processes_that_record_share_the_control(project: Controlled, server: Server, mode: str) -> None:
     """Under -n 2 the control is paid for once, and recorded as serially."""
     project.configuration = served

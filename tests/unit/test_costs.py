@@ -461,6 +461,7 @@ def test_max_cost_takes_an_amount_above_0(amount: str, pytester: pytest.Pytester
     result.stderr.fnmatch_lines([f"*--judge-max-cost*{amount}*above 0*"])
 
 
+@pytest.mark.slow
 def test_processes_share_max_cost(pytester: pytest.Pytester, server: Server) -> None:
     """Under xdist all processes together keep the limit, and more is spent than the share of one of the two."""
     project = a_project(pytester, server.url, "provenance")

@@ -690,6 +690,7 @@ def limiting(sdk: str, most: int, seconds: float, **headers: str) -> Callable[[A
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("headers", [{"retry_after_ms": "30"}, {}], ids=["named", "unnamed"])
+@pytest.mark.slow
 def test_a_server_with_a_limit_in_flight_is_adapted_to(sdk: str, headers: dict[str, str], tmp_path: Path) -> None:
     """60 pairs at 16 in flight against a server that takes 4: all are answered, once, with few 429s on the way."""
     servers: list[Any] = []
@@ -742,6 +743,7 @@ def test_other_faults_hold_nobody(tmp_path: Path) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("refuses", ["above 40 a second", "every second call"])
+@pytest.mark.slow
 def test_answers_that_keep_arriving_keep_the_run_alive(
     sdk: str, refuses: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -812,6 +814,7 @@ def test_the_probe_waits_as_asked(status: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("kind", ["", "_requests", "_tokens"])
+@pytest.mark.slow
 def test_a_quota_that_is_used_up_is_waited_for(sdk: str, kind: str, tmp_path: Path) -> None:
     """An answer that says that nothing is left until a reset is followed by no question before it, and by no 429."""
 

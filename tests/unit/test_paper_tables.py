@@ -137,6 +137,7 @@ def test_every_number_is_that_of_the_item_of_its_name(shipped: Paper) -> None:
                 )
 
 
+@pytest.mark.slow
 def test_every_table_has_the_rows_of_the_papers_table(shipped: Paper) -> None:
     """Tables 2 to 5 have 14, 4, 12 and 4 published rates, Table 1 its 12 VSRs and the one of EXPERT, Figure 1 four."""
     text = page(shipped, [])

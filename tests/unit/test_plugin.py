@@ -451,6 +451,7 @@ def test_fewer_pairs_can_be_asked(project: Project) -> None:
 # --- the report ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_report_is_the_same_from_several_processes(project: Project) -> None:
     """Outcomes and the bytes of both files are the same serially, under -n 2 and in another order."""
     arguments = ("--judge", "faithful", "--judge", "silent", "--judge-report")

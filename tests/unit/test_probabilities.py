@@ -491,6 +491,7 @@ def test_lists_of_unequal_length_are_garbage(listing: Any) -> None:
 
 @pytest.mark.parametrize(("notation", "marked"), ALL)
 @given(cuts=cuts, count=st.sampled_from([1, 2, 5, 20]), sdk=st.sampled_from(SDKS), p=chances)
+@pytest.mark.slow
 def test_thinning_loses_nothing(notation: Any, marked: str, cuts: list[int], count: int, sdk: str, p: float) -> None:
     """What is read of a thinned answer is what is read of the whole one, in either notation, however it is cut."""
     text, at, _ = place_of(marked)

@@ -1527,6 +1527,7 @@ def test_a_message_of_claude_has_one_right_outcome(case: Case) -> None:
 
 
 @pytest.mark.parametrize("cases", [OWN_CASES, FROM_SHARED, CLAUDE_CASES], ids=["own", "shared", "claude"])
+@pytest.mark.slow
 def test_class_by_class(cases: list[Case], request: pytest.FixtureRequest) -> None:
     """No case ends in another class than its own; the table is printed."""
     if not cases:

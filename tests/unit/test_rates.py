@@ -110,6 +110,7 @@ def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[Quo
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("named", ["x-ratelimit-{}-requests", "anthropic-ratelimit-requests-{}"])
+@pytest.mark.slow
 def test_a_server_that_tells_its_limit_need_not_refuse(sdk: str, named: str, tmp_path: Path) -> None:
     """A bucket of 40 calls that fills by 20 a second: 120 calls, 16 in flight, and not one of them is refused."""
     left, at, lock = 40.0, 0.0, threading.Lock()

@@ -413,6 +413,7 @@ def killed_run(project: Recorded, tally: Tally, chance: random.Random, arguments
 
 
 @pytest.mark.parametrize(("arguments", "kills"), KILLED)
+@pytest.mark.slow
 def test_kills_lose_no_answer_and_pay_none_twice(
     arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
 ) -> None:
@@ -491,6 +492,7 @@ RENEWALS = (WHOLE, (), ("--judge-pairs", "5", *WHOLE))  # what a renewal asks: a
 
 
 @pytest.mark.parametrize(("arguments", "kills"), KILLED)
+@pytest.mark.slow
 def test_a_renewal_that_is_killed_loses_no_older_answer(
     arguments: tuple[str, ...], kills: int, new_project: Callable[..., Recorded]
 ) -> None:
@@ -608,6 +610,7 @@ def interrupted(project: Recorded, answers: int, *arguments: str) -> Ran:
             gate.open()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_answers_and_says_how_many(new_project: Callable[..., Recorded]) -> None:
     """Ctrl-C ends the run with code 2, says how many answers are kept and remain; `missing` asks the rest."""
     project = new_project(pairs=20)
@@ -710,6 +713,7 @@ def test_answers_in_flight_are_kept(
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize("signals", [[("all", signal.SIGINT)] * 2, [("one", signal.SIGTERM)] * 2], ids=["int", "term"])
+@pytest.mark.slow
 def test_a_second_signal_ends_the_run_at_once(
     signals: Sequence[tuple[str, int]], arguments: Sequence[str], new_project: Callable[..., Recorded]
 ) -> None:

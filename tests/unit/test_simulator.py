@@ -178,6 +178,7 @@ def test_what_the_paper_lacks_is_marked(dataset: str, model: str) -> None:
 @each_set
 @pytest.mark.parametrize("model", [GPT, GEMINI])
 @each_contrast
+@pytest.mark.slow
 def test_extrapolation_keeps_the_hierarchy(dataset: str, model: str, contrast: Contrast) -> None:
     """No contrast, extrapolated or not, goes against EXPERT > HUMAN > LLM > UNKNOWN and NEW > OLD.
 
@@ -360,6 +361,7 @@ def test_noise_rate() -> None:
     assert {verdict for repeat in repeats for verdict, calm in repeat if verdict != calm} == {1, 2}
 
 
+@pytest.mark.slow
 def test_repeats_differ() -> None:
     """Two runs of a condition differ in about 2 e (1 - e) = .04 of the verdicts: each draws anew."""
     first, second, *_ = noisy(4)

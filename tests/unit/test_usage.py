@@ -89,6 +89,7 @@ def changed(sdk: str, path: tuple[str, ...], value: Any) -> dict[str, Any]:
     [(sdk, path) for sdk in ALL_SDKS for path in counts(COUNTS[sdk])],
     ids=lambda value: value if isinstance(value, str) else value[-1],
 )
+@pytest.mark.slow
 def test_a_count_that_is_none_is_not_known(sdk: str, path: tuple[str, ...]) -> None:
     """The verdict stands, nothing crashes, and what such a count belongs to is not known: not 0, and no fortune."""
     table = judge_table({"provider": sdk, "model": "m", "price": {"input": 2.5, "output": 10.0}})

@@ -543,6 +543,7 @@ def test_a_megabyte_takes_less_than_a_second(unit: str, prefix: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["/*", ",/*", "//", ",//\n", ",/**/", " /**/", ","])
+@pytest.mark.slow
 def test_a_megabyte_of_comments_takes_less_than_a_second(unit: str) -> None:
     """Comments are left out in linear time, those that nothing closes included."""
     text = f'{{"a": 1{unit * (MEGABYTE // len(unit))}}}'

@@ -222,6 +222,7 @@ WORSE = {
 @pytest.mark.sampled(3)
 @pytest.mark.whole
 @pytest.mark.parametrize("what", WORSE)
+@pytest.mark.slow
 def test_worse_judges_are_not_approved(what: str) -> None:
     """A candidate that is worse in anything that counts is practically never approved, at 100 pairs."""
     world, layout = WORLDS["W1"], Layout(100)
