@@ -24,7 +24,7 @@ from judgefixtures.words import secrets  # noqa: E402
 
 read_no_certificates()
 
-SAMPLED = 5  # of the cases of a test that is `whole`, unless it says otherwise: each fifth is in `make test`
+SAMPLED = 10  # of the cases of a test that is `whole`, unless it says otherwise: each tenth is in `make test`
 
 
 @pytest.fixture(autouse=True)

@@ -1037,6 +1037,7 @@ def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", ["failing", "expired"])
 @each_sdk
+@pytest.mark.slow
 def test_what_always_fails_is_asked_in_max_attempts_batches(
     fault: str, sdk: str, office: PostOffice, pytester: pytest.Pytester
 ) -> None:
@@ -1391,6 +1392,7 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytes
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("parity", [0, 2])
 @each_sdk
+@pytest.mark.slow
 def test_answers_of_another_model_than_at_once_can_be_recorded(
     sdk: str, parity: int, office: PostOffice, pytester: pytest.Pytester
 ) -> None:

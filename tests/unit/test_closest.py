@@ -363,6 +363,7 @@ NO_CHOICES = [
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("content", NO_CHOICES, ids=lambda content: content[:70])
+@pytest.mark.slow
 def test_a_file_that_is_not_a_choice(folder: Path, gate: Gating, content: str) -> None:
     """It is an error that names the file; where all is recorded anew it is replaced."""
     gate(record="missing")

@@ -99,6 +99,7 @@ chances = st.floats(1e-6, 1 - 1e-6)
 
 @pytest.mark.parametrize(("notation", "marked"), ALL)
 @given(cuts=cuts, p=chances, rest=st.floats(0, 0.5))
+@pytest.mark.slow
 def test_a_planted_probability_is_found(notation: Any, marked: str, cuts: list[int], p: float, rest: float) -> None:
     """However a text is cut into tokens, inside of characters too, the log odds are those planted at the verdict."""
     text, at, stated = place_of(marked)

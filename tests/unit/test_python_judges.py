@@ -522,6 +522,7 @@ def test_recency(judge, pairs, contrast, gate):
 """
 
 
+@pytest.mark.slow
 def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytester) -> None:
     """Nothing can be recorded of a judge that asks nobody: it is run, each time, and the summary says so."""
     pytester.makepyprojecttoml(uncontrolled(CONFIGURATION))

@@ -257,6 +257,7 @@ def copy(tmp_path: Path) -> Callable[..., Source]:
 
 @on_the_hub
 @layouts
+@pytest.mark.slow
 def test_a_copy_in_any_layout_gives_the_same_pairs(
     name: str, layout: Layout, copy: Callable[..., Source], tmp_path: Path
 ) -> None:

@@ -330,6 +330,7 @@ def test_mcnemar_exact() -> None:
 @example([0.04, 0.01])
 @example([0.5, 0.5, 0.01])
 @example([])
+@pytest.mark.slow
 def test_holm(p_values: list[float]) -> None:
     """Adjusted p-values are statsmodels' to the last bit, in the order given."""
     adjusted = holm(p_values)

@@ -37,6 +37,8 @@ from judgefixtures.config import SwapTable
 from judgefixtures.numbers.power import SWAPS, SwapPower, swap_power
 from judgefixtures.swap import SwapStatus, decide_looks
 
+pytestmark = pytest.mark.slow  # no gate of anybody's hangs on it: `make test-slow`
+
 LARGE = Layout(20_000)
 CELLS = len(LARGE.cells)
 # Within a fraction of a point: the pairs' latent preferences are common to all cells, so that 40,000 pairs count.
