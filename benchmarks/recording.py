@@ -22,10 +22,10 @@ from pathlib import Path
 
 from replay import CANNED, MODELS, pairs_of
 
+from judgefixtures.asking.asker import Task
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Inquiry, ask_all
-from judgefixtures.asking.received import Task
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
 from judgefixtures.material.contrasts import contrasts

@@ -25,10 +25,10 @@ from typing import Any
 
 import httpx2
 
+from judgefixtures.asking.asker import Task
 from judgefixtures.asking.costs import Meter
 from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.asking.questions import Inquiry, ask_all
-from judgefixtures.asking.received import Task
 from judgefixtures.cassettes.files import CassetteFile
 from judgefixtures.cassettes.library import Library
 from judgefixtures.cassettes.replay import recording
