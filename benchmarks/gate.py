@@ -28,7 +28,7 @@ PAIRS, CONDITIONS, RUNS = 400, 14, 5
 SUITE = Path(__file__).parents[1] / "tests" / "judge"
 CONFIGURATION = """
 [tool.pytest.ini_options]
-addopts = ["--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+addopts = ["--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:cassetter"]
 
 [tool.judgefixtures]
 judge = "bench"

@@ -94,7 +94,7 @@ class Row:
         found = {"on": recorded, **json.loads(line)}
         if not isinstance(found["pair"], str):
             raise ValueError("wrong types")
-        other = {name: read(found.get(key, usual)) for name, (key, usual, read) in FIELDS.items()}
+        other = {name: read(found[key]) if key in found else usual for name, (key, usual, read) in FIELDS.items()}
         seen, exact = str(found.get("seen", "")), "json" not in found  # a text stays one when the file is sorted
         return cls(str(found["digest"]), found["pair"], body=_body(found), seen=seen, exact=exact, **other)
 
