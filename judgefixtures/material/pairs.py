@@ -1,4 +1,4 @@
-"""Pairs: a question with two responses, and the reproducible choice and order of them.
+"""Pairs: a question with two responses; examples: one with a single response; and their reproducible choice and order.
 
 No judge, no cue and no file is known here: `judgefixtures.sources` reads. Whatever is chosen or ordered is so
 by digests of the seed and the pairs themselves, never by a library's random numbers or by the order of rows.
@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -33,10 +33,12 @@ class Pair:
     category: str | None = None
     content_type: str = "Response"
     cluster: str | None = None
+    # What else its row says, as a template shows it: a text by the column's name. Nothing else compares or digests it.
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False, repr=False)
 
     @property
     def digest(self) -> str:
-        """A digest of everything a judge can see of the pair."""
+        """A digest of everything a judge can see of the pair, but for the columns that its template may use."""
         seen = json.dumps([self.question, self.response_1, self.response_2, self.content_type])
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
@@ -47,6 +49,59 @@ class Pair:
         if self.gold is None or lengths[0] == lengths[1]:
             return None
         return (lengths[0] > lengths[1]) == (self.gold == 1)
+
+
+Label = Literal["pass", "fail"]
+LABELS: tuple[Label, ...] = ("pass", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class Example(Pair):
+    """A question with one response, and what people say of it where that is known: whether it passes.
+
+    To everything that goes about with pairs it is one whose second response is empty and whose gold is not known.
+    `labels` are those of several people, by who they are; `label` is then their majority, None where it is a tie.
+    """
+
+    response_2: str = ""
+    label: Label | None = None
+    labels: Mapping[str, Label] = field(default_factory=dict, hash=False, compare=False)
+
+    @property
+    def response(self) -> str:
+        """The response."""
+        return self.response_1
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything a judge can see of the example, but for the columns that its template may use."""
+        seen = json.dumps([self.question, self.response, self.content_type])
+        return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+
+def as_examples(pair: Pair) -> tuple[Example, ...]:
+    """Return what a judge of one response is asked about for a pair: each response; an example is one already.
+
+    Gold labels both, and they belong together.
+
+    >>> [(each.id, each.response, each.label) for each in as_examples(Pair("1", "Why?", "So.", "No.", gold=1))]
+    [('1/1', 'So.', 'pass'), ('1/2', 'No.', 'fail')]
+    """
+    if isinstance(pair, Example):
+        return (pair,)
+    return tuple(
+        Example(
+            f"{pair.id}/{number}",
+            pair.question,
+            text,
+            label=None if pair.gold is None else "pass" if pair.gold == number else "fail",
+            category=pair.category,
+            content_type=pair.content_type,
+            cluster=pair.cluster or pair.id,
+            columns=pair.columns,
+        )
+        for number, text in ((1, pair.response_1), (2, pair.response_2))
+    )
 
 
 def sampled(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
@@ -167,8 +222,12 @@ def swapped(pair: Pair) -> Pair:
 
 
 def as_row(pair: Pair) -> dict[str, Any]:
-    """Return the pair as a JSON object with the field names of a pair file."""
-    return {key: value for key, value in asdict(pair).items() if value is not None}
+    """Return the pair as a JSON object with the field names of a file of pairs, or of examples."""
+    row = {key: value for key, value in asdict(pair).items() if value is not None and value != {}}
+    columns = row.pop("columns", {})
+    if isinstance(pair, Example):
+        row = {"response" if key == "response_1" else key: value for key, value in row.items() if key != "response_2"}
+    return row | columns
 
 
 def _draw(seed: int, purpose: str, of: str) -> bytes:

@@ -22,6 +22,8 @@ from judgefixtures.words.errors import JudgeFixturesError, choices
 TEMPLATES = Path(__file__).parents[1] / "templates"
 BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
+OFTEN = ("question", "scale", "pass_label", "fail_label")  # slots that may stand in a template more than once
+PASS_SLOT, FAIL_SLOT = "pass_label", "fail_label"  # by which words a grader is to say that a response passes, or fails
 
 Placement = Literal["after", "before"]
 
@@ -31,8 +33,8 @@ class Layout:
     """What judges of one mode are shown, and the kind of judge that makes of them.
 
     The slots of its templates are texts that each has to have, cues, and what it may have. `built_in` has the names of
-    the templates there are, that for answers in JSON first, then that for brackets. Whether `ties` count is what holds
-    where a judge's table does not say.
+    the templates there are, first those for the `forms` of an answer, in their order. Whether `ties` count is what
+    holds where a judge's table does not say.
     """
 
     shows: str
@@ -41,6 +43,7 @@ class Layout:
     cues: tuple[str, ...]
     optional: tuple[str, ...]
     built_in: tuple[str, ...]
+    forms: tuple[str, ...] = ("json", "brackets")
     ties: bool = False
 
     @property
@@ -52,6 +55,11 @@ class Layout:
     def has_scale(self) -> bool:
         """Whether what is shown gets a score on a scale."""
         return "scale" in self.optional
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether what is shown passes or fails."""
+        return PASS_SLOT in self.optional
 
     @property
     def slot(self) -> re.Pattern[str]:
@@ -79,6 +87,15 @@ LAYOUTS: Mapping[str, Layout] = MappingProxyType(
             ("pointwise", "pointwise-brackets"),
             ties=True,
         ),
+        "binary": Layout(
+            "one response",
+            "judgefixtures.asking.kinds.binary:Binary",
+            ("question", "response"),
+            ("cue",),
+            (PASS_SLOT, FAIL_SLOT),
+            ("binary", "binary-brackets", "binary-grade", "binary-word"),
+            forms=("json", "brackets", "grade", "word"),
+        ),
     }
 )
 if TYPE_CHECKING:
@@ -91,8 +108,8 @@ else:
 class Template:
     """A prompt with slots: {question} {response_1} {response_2}, and {cue_1} {cue_2} for placement "after".
 
-    {plan} may say where a plan is to stand; it stays empty for a judge whose strategy is "direct". Of a judge that
-    scores they are {question} {response}, {cue} and, if it likes, {scale}.
+    {plan} may say where a plan is to stand; it stays empty for a judge whose strategy is "direct". Of a judge of one
+    response they are {question} {response}, {cue} and, if it likes, {scale}, or {pass_label} and {fail_label}.
     `variants` holds wordings for other content types than the default one (the built-in "Story").
     `cue_after` is the text that the cues follow, in a template without slots for them.
     """
@@ -127,21 +144,29 @@ class Template:
         if placement == "before":
             responses = [f"{cue}\n{text}" if cue else text for cue, text in zip(cues, responses, strict=True)]
             cues = ["", ""]
-        return self._filled(pair, [pair.question, *responses], cues, plan)
+        return self._filled(pair, [pair.question, *responses], cues, {PLAN_SLOT: plan})
 
     def render_one(
-        self, pair: Pair, response: str, cue: str = "", placement: Placement = "after", scale: str = ""
+        self,
+        pair: Pair,
+        response: str,
+        cue: str = "",
+        placement: Placement = "after",
+        optional: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
-        """Return the prompt for one response to a pair's question, with the sentence of its cue, if it has one."""
+        """Return the prompt for one response to a pair's question, with the sentence of its cue, if it has one.
+
+        `optional` are the texts of slots that a template of this mode may have.
+        """
         if placement == "before" and cue:
             response, cue = f"{cue}\n{response}", ""
-        return self._filled(pair, [pair.question, response], [cue], scale)
+        return self._filled(pair, [pair.question, response], [cue], optional)
 
-    def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: str) -> str:
+    def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: Mapping[str, str]) -> str:
         """Return the wording for a pair with its slots filled: the texts, the cues, and what is optional."""
         layout = LAYOUTS[self.mode]
         slots = dict(zip((*layout.texts, *layout.cues), (*texts, *cues), strict=True))
-        slots |= dict.fromkeys(layout.optional, optional)
+        slots |= optional
         text = self.text_for(pair.content_type)
         if self.cue_after and any(cues):  # without cues the prompt is the user's own to the letter
             text = _with_cue_lines(text, self.cue_after, layout.cues)
@@ -268,7 +293,7 @@ def _check_slots(text: str, path: Path, placement: Placement, cue_after: str | N
         if set(missing) <= set(layout.cues):
             hint = ' Or say with cue_after = "..." which text of it the cues follow, or set cue_placement = "before".'
         raise JudgeFixturesError(f"the template {path} lacks {listed}: put it where the text belongs.{hint}")
-    if twice := sorted({slot for slot in found if found.count(slot) > 1 and slot not in ("question", "scale")}):
+    if twice := sorted({slot for slot in found if found.count(slot) > 1 and slot not in OFTEN}):
         raise JudgeFixturesError(f"the template {path} has {{{twice[0]}}} more than once: keep one.")
 
 

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgefixtures.material.prompts import LAYOUTS, Mode
+from judgefixtures.material.prompts import LAYOUTS, Layout, Mode
 from judgefixtures.providers import FLEX, PROVIDERS, UNSET, Record, record_of
 from judgefixtures.words.errors import choices
 from judgefixtures.words.texts import join_names
@@ -70,6 +70,24 @@ def _address(value: str) -> str:
 
 
 Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
+# How a grade is said: by which words a response passes, and by which it fails; true and false are JSON's.
+Labels = tuple[tuple[str | bool, ...], tuple[str | bool, ...]]
+
+
+def _labels(value: object) -> object:
+    """Return two lists of labels, each of which may be written as one; no word may be on both sides."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise ValueError('give two, positive first: ["pass", "fail"]; each may be a list')
+    sides = tuple(tuple(side) if isinstance(side, list | tuple) else (side,) for side in value)
+    for side in sides:
+        if not side or not all(isinstance(word, bool) or (isinstance(word, str) and word.strip()) for word in side):
+            raise ValueError("a label is a text that is not empty, or true or false")
+    said = [[str(word).strip().casefold() for word in side] for side in sides]
+    if both := sorted({*said[0]} & {*said[1]}):
+        raise ValueError(f"{both[0]!r} is on both sides: a response cannot pass and fail by one word")
+    return sides
+
+
 Address = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$"), AfterValidator(_address)]
 
 
@@ -137,7 +155,10 @@ class JudgeTable(StrictTable):
     system_prompt: str | None = Field(None, min_length=1)
     cue_placement: Literal["after", "before"] = "after"
     cue_after: str | None = Field(None, min_length=1)
-    verdict: Literal["json", "brackets"] = "json"
+    verdict: Literal["json", "brackets", "grade", "word"] = "json"
+    labels: Annotated[Labels, BeforeValidator(_labels)] | None = None  # None: the usual words are all read
+    grade_field: str | None = Field(None, min_length=1)
+    pass_mark: float | None = Field(None, allow_inf_nan=False)
     strategy: Literal["direct", "plan-heuristic", "plan-self", "plan-combined"] = "direct"
     plan_temperature: Temperature = 0.7
     plan_max_output_tokens: int = Field(1024, ge=1)
@@ -223,22 +244,45 @@ class JudgeTable(StrictTable):
     @model_validator(mode="after")
     def _what_is_said(self) -> Self:
         layout, mode = LAYOUTS[self.mode], f'mode = "{self.mode}"'
-        if self.logprobs and not layout.shows_both:
-            raise ValueError(f"logprobs are those of a choice between two responses: leave them out of {mode}")
+        if self.logprobs and layout.has_scale:
+            raise ValueError(f"logprobs are those of a verdict: leave them out of {mode}, whose judges give scores")
         if self.strategy != "direct" and not layout.shows_both:
             raise ValueError(f'a plan compares two responses: {mode} goes with strategy = "direct"')
         if "scale" in self.model_fields_set and not layout.has_scale:
             scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
             who = "a judge of pairs" if layout.shows_both else f"one of {mode}"
             raise ValueError(f"scale is a key of mode = {scoring}: {who} gives no scores")
-        if self.verdict == "brackets" and not self.template and len(layout.built_in) == 1:
-            raise ValueError(f'verdict = "brackets" takes a template of your own: none is built in for {mode}')
+        if self.verdict not in layout.forms:
+            raise ValueError(f'verdict = "{self.verdict}": {choices(self.verdict, layout.forms)} in {mode}')
+        if not self.template and layout.forms.index(self.verdict) >= len(layout.built_in):
+            raise ValueError(f'verdict = "{self.verdict}" takes a template of your own: none is built in for {mode}')
+        self._check_grades(layout, mode)
         if "top_logprobs" in self.model_fields_set and not self.logprobs:
             raise ValueError("top_logprobs means nothing without logprobs = true")
         if "top_logprobs" in self.model_fields_set and self.record.is_code:
             telling = _listed(name for name, each in _records() if each.key and each.logprobs)
             raise ValueError(f"top_logprobs is a key of {telling}: your function returns its own")
         return self
+
+    def _check_grades(self, layout: Layout, mode: str) -> None:
+        """Check the keys of judges of which a response passes or fails."""
+        grading = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_labels)
+        for key in ("labels", "grade_field"):
+            if getattr(self, key) is not None and not layout.has_labels:
+                raise ValueError(f"{key} is a key of mode = {grading}: a judge of {mode} gives no grades")
+        if self.grade_field is not None and self.verdict != "json":
+            raise ValueError(f'grade_field names a field of JSON: leave it out of verdict = "{self.verdict}"')
+        if self.pass_mark is None:
+            return
+        if not layout.has_scale:
+            scoring = " or ".join(f'"{name}"' for name, each in LAYOUTS.items() if each.has_scale)
+            raise ValueError(f"pass_mark is a key of mode = {scoring}: a judge of {mode} gives no scores")
+        lowest, highest = self.scale
+        if not lowest < self.pass_mark <= highest:
+            raise ValueError(
+                f"pass_mark = {self.pass_mark:g} lies outside of the scale from {lowest:g} to {highest:g}: a score of "
+                "it and above passes, and one below fails"
+            )
 
     @model_validator(mode="after")
     def _what_plans(self) -> Self:
@@ -265,9 +309,13 @@ class JudgeTable(StrictTable):
     @property
     def draws(self) -> bool:
         """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
-        return (
-            LAYOUTS[self.mode].shows_both and not self.logprobs and (self.temperature is None or self.temperature > 0)
-        )
+        layout = LAYOUTS[self.mode]
+        return not layout.has_scale and not self.logprobs and (self.temperature is None or self.temperature > 0)
+
+    @property
+    def notation(self) -> Literal["json", "brackets"]:
+        """How a choice or a score is written; a grade has other ways, too."""
+        return "brackets" if self.verdict == "brackets" else "json"
 
     @property
     def asks_for_plans(self) -> bool:
@@ -311,7 +359,7 @@ class JudgeTable(StrictTable):
     def template_name(self) -> str:
         """The template's name or path: the answer form's own unless the table names one; it offers what counts."""
         layout = LAYOUTS[self.mode]
-        own = layout.built_in[("json", "brackets").index(self.verdict)]
+        own = layout.built_in[layout.forms.index(self.verdict)]
         return self.template or (f"{own}-ties" if self.counts_ties and not layout.ties else own)
 
     @property

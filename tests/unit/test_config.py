@@ -692,7 +692,7 @@ def test_all_accepted_keys_are_listed(file: Path, model: Any, prefix: str, text:
         ('response_format = "json"', "'json'", "'json_object', 'tool' or 'none'"),
         ("template = 1", "1", "valid string"),
         ('cue_placement = "between"', "'between'", "'after' or 'before'"),
-        ('verdict = "xml"', "'xml'", "'json' or 'brackets'"),
+        ('verdict = "xml"', "'xml'", "'json', 'brackets', 'grade' or 'word'"),
         ('strategy = "plan"', "'plan'", "'direct'"),
     ],
 )

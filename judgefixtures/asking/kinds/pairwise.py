@@ -37,7 +37,7 @@ class Pairwise(Kind):
         ties: Literal["half", "invalid"] = "half" if self.table.counts_ties else "invalid"
         verdict, detail = read_answer(
             answer,
-            lambda text: parse_verdict(text, self.table.verdict, ties=ties),
+            lambda text: parse_verdict(text, self.table.notation, ties=ties),
             lambda kind, reasoning: Verdict(None, "", kind, reasoning=reasoning),
         )
         received = received_with(answer, retries, wasted) | {"detail": detail}
@@ -49,7 +49,7 @@ class Pairwise(Kind):
             return None
         found = answer.probability
         if found is None and answer.tokens:
-            found = probability(answer.tokens, answer.text, verdict, self.table.verdict, self.table.counts_ties)
+            found = probability(answer.tokens, answer.text, verdict, self.table.notation, self.table.counts_ties)
         return None if found is None else replace(found, explained=self._reasoned(verdict, answer))
 
     def _reasoned(self, verdict: Verdict, answer: Answer) -> bool:
@@ -58,4 +58,4 @@ class Pairwise(Kind):
         Decided from each answer: the same prompt brings a word in front of one verdict, and none of another.
         """
         hidden = answer.usage.reasoning_tokens or verdict.reasoning.strip()
-        return bool(self.planner or hidden) or reasons_first(answer.text, verdict, self.table.verdict)
+        return bool(self.planner or hidden) or reasons_first(answer.text, verdict, self.table.notation)

@@ -141,14 +141,14 @@ class Rater(Asker[Rating]):
                 "ask about judgefixtures.asking.kinds.pointwise.alone(condition, 1) and (condition, 2)"
             )
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
-        shown, scale = condition.pick_response(pair), shown_scale(self.table.scale)
+        shown, scale = condition.pick_response(pair), {"scale": shown_scale(self.table.scale)}
         return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Rating:
         """Return the score that an answer states, or the invalid one that it is."""
         score, detail = read_answer(
             answer,
-            lambda text: parse_score(text, self.table.verdict, self.table.scale),
+            lambda text: parse_score(text, self.table.notation, self.table.scale),
             lambda kind, reasoning: Score(None, "", kind, reasoning=reasoning),
         )
         return Rating(score, **received_with(answer, retries, wasted) | {"detail": detail})
