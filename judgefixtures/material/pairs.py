@@ -224,7 +224,7 @@ def swapped(pair: Pair) -> Pair:
 def as_row(pair: Pair) -> dict[str, Any]:
     """Return the pair as a JSON object with the field names of a file of pairs, or of examples."""
     row = {key: value for key, value in asdict(pair).items() if value is not None and value != {}}
-    columns = row.pop("columns", {})
+    columns: dict[str, Any] = row.pop("columns", {})
     if isinstance(pair, Example):
         row = {"response" if key == "response_1" else key: value for key, value in row.items() if key != "response_2"}
     return row | columns
