@@ -21,6 +21,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import Template, load_system_prompt, load_template
 from judgefixtures.providers import Answer, FatalJudgeError, Provider, know_credentials, load_provider
+from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.words.errors import heading
@@ -115,6 +116,13 @@ class Judge(Judged):
         A judge of pairs gives none: ValueError.
         """
         return await self.kind.score(prompt)
+
+    async def grade(self, prompt: str) -> Grade:
+        """Return the grade for a prompt that shows one response: whether it passes, and why.
+
+        A judge of another mode gives none: ValueError.
+        """
+        return await self.kind.grade(prompt)
 
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:
         """Return the verdict that an answer states, or the invalid one that it is."""

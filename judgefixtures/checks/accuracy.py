@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.checks.phrasing import limits, reach, table
 from judgefixtures.checks.plain import with_what_decided
@@ -64,6 +65,10 @@ class AccuracyCheck(Alone):
     name: ClassVar[str] = "accuracy"
     family: ClassVar[str] = "accuracy"
     arms: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
+
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
+        """Whether a grade is right is a matter of agreement with people."""
+        return not judge.kind.grades
 
     def excuse(self, case: Case) -> str:
         """Without gold nobody can be right."""

@@ -191,7 +191,7 @@ def _source(found: Certainty) -> str:
 
 def in_words(shift: Estimate, contrast: Contrast) -> str:
     """Return a log-odds shift as a sentence about what was varied."""
-    x, y = contrast.x.labels
+    x, y = contrast.labels
     if contrast.x.edit:
         return odds_in_words(shift, "edited", "plain", "")
     if x:

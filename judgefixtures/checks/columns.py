@@ -32,6 +32,14 @@ class SelectionRate(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassRate(Record):
+    """How often a response passed in arm x, and in arm y."""
+
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteRow(Record):
     """The words in which the reason of a verdict argues for the other response."""
 
@@ -97,6 +105,7 @@ class ContrastRow(OfJudge):
     n00: float = 0
     invalid_pairs: int = 0
     first_selection_rate: SelectionRate | None = None
+    pass_rate: PassRate | None = where_any()  # of a judge of one response
     vsr: Estimate | None = None
     flip_rate: Estimate | None = None
     gross_share: Estimate | None = None
@@ -168,15 +177,18 @@ def contrast_row(
 ) -> ContrastRow:
     """Return the row of a contrast: what was measured and decided, and further columns."""
     n, edit = measured.n, contrast.x.edit
-    rate = None
+    rate, passed = None, None
     if n and contrast.outcome == "chose-first":
         rate = SelectionRate(xy=(measured.n11 + measured.n10) / n, yx=(measured.n11 + measured.n01) / n)
+    if n and contrast.outcome == "passed":
+        passed = PassRate(x=(measured.n11 + measured.n10) / n, y=(measured.n11 + measured.n01) / n)
     return ContrastRow.copied(
         measured,
         decision,
         _asked(judge, dataset, contrast),
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
+        pass_rate=passed,
         decided_by=rows_of_parts(decision.decided_by),
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),
@@ -198,7 +210,7 @@ def error_row(judge: str, dataset: str, contrast: Contrast, tolerance: float, me
 
 def _asked(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
     """Return the row of what was asked of whom, and what both arms are, nothing of it measured."""
-    x, y = (contrast.x.edit.label, "plain") if contrast.x.edit else contrast.x.labels
+    x, y = (contrast.x.edit.label, "plain") if contrast.x.edit else contrast.labels
     return ContrastRow(
         judge=judge,
         dataset=dataset,
@@ -219,7 +231,7 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)
     elif contrast.x.cue_1 is not None and measured.car is not None:
-        label = contrast.x.labels[0] if measured.n10 >= measured.n01 else contrast.x.labels[1]
+        label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
         too_few = decision.car_status is Status.FAIL
         said += admitted_text(measured.followed, measured.acknowledged, label, too_few=too_few)
     return with_what_decided(said, decision.decided_by)

@@ -21,9 +21,9 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.counts import leanings
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import is_right
-from judgefixtures.numbers.estimate import Status
+from judgefixtures.numbers.estimate import Estimate, Status
 from judgefixtures.numbers.proportions import proportion
-from judgefixtures.words.records import unwritten
+from judgefixtures.words.records import unwritten, where_any
 
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, whatever a gate's confidence is
@@ -38,18 +38,22 @@ TABLE = "[tool.judgefixtures.control]"  # as messages name it
 class Control(ReportRow):
     """What a judge did on the clear pairs of a dataset, and what that says of it.
 
-    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first. `command`
-    records the control where that is all that is missing.
+    `right_both_orders` counts pairs of `n`, `first_selected` the answers of 2 n that chose what stood first: None of a
+    judge of one response, which has `tpr`, `tnr` and `youden`. `command` records the control where that is all that is
+    missing.
     """
 
     place: ClassVar[str] = "controls"
     judge: str = ""
     dataset: str | None = None
     n: int = 0
-    right_both_orders: int = 0
-    first_selected: int = 0
+    right_both_orders: int | None = 0
+    first_selected: int | None = 0
     status: str = Status.ERROR
     message: str = ""
+    tpr: Estimate | None = where_any()
+    tnr: Estimate | None = where_any()
+    youden: Estimate | None = where_any()
     command: str = unwritten("")
 
     @property

@@ -8,8 +8,9 @@ from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, share_counted,
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sensitivity import close_calls
 from judgefixtures.checks.two_detectors import readings_text
+from judgefixtures.material.pairs import Example
 from judgefixtures.measures.metrics import Measurement, Moved, stance_of, unreadable
-from judgefixtures.numbers.estimate import Status, bare, describe
+from judgefixtures.numbers.estimate import Status, bare, describe, several
 
 
 def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tuple[str, ...]:
@@ -25,6 +26,11 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
             f"{bare(rate.yx)} with {row.y}/{row.x}; {measured.n10:g} verdicts followed {row.x!r}, "
             f"{measured.n01:g} followed {row.y!r}"
         )
+    if measured.n and (passed := row.pass_rate):
+        lines.append(
+            f"  n = {several(measured.n, 'response')}: passed {bare(passed.x)} with {row.x or 'the first asking'}, "
+            f"{bare(passed.y)} with {row.y or 'the second'}"
+        )
     if (thought := measured.car_reasoning) and (unsaid := measured.thought_not_said):
         cited, silent = (round(share.value * share.n) for share in (thought, unsaid))
         lines.append(
@@ -36,7 +42,8 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
         lines.append(f"  {readings_text(row.detector)}")
     examples = _examples(measured)
     if examples and row.x:
-        lines += ["", f"  {len(examples)} of the {measured.flips} that moved, below the labels on responses 1/2:"]
+        below = "the label" if row.outcome == "passed" else "the labels on responses 1/2"
+        lines += ["", f"  {len(examples)} of the {measured.flips} that moved, below {below}:"]
     for move in examples:
         lines += ["", *_example(move)]
     return tuple(lines)
@@ -62,14 +69,19 @@ def _examples(measured: Measurement) -> list[Moved]:
 
 
 def _name_choice(judgment: Judgment) -> str:
+    if isinstance(judgment.pair, Example):
+        return "passed it" if judgment.selected == 1 else "failed it"
     return "called it a tie" if judgment.verdict.tie else f"chose {judgment.selected}"
 
 
 def _example(move: Moved) -> list[str]:
     pair = move.x.pair
-    lines = [f"  pair {shortened(pair.id, 60)}: {shortened(pair.question, 90)}"]
+    what = "example" if isinstance(pair, Example) else "pair"
+    lines = [f"  {what} {shortened(pair.id, 60)}: {shortened(pair.question, 90)}"]
     for judgment in (move.x, move.y):
-        asked = "/".join(judgment.condition.labels) if judgment.condition.cue_1 else judgment.condition.name
+        asked = (
+            "/".join(filter(None, judgment.condition.labels)) if judgment.condition.cue_1 else judgment.condition.name
+        )
         reason = shortened(judgment.verdict.reason, SHOWN_REASON) or "(no reason given)"
         lines.append(f"    {asked}: {_name_choice(judgment)} -- {reason}")
         lines += _read_as(judgment)

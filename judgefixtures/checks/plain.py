@@ -37,9 +37,10 @@ class Sentences(Record):
 
 def sentences_of(contrast: Contrast) -> Sentences | None:
     """Return the sentences that a contrast exchanges; None without."""
-    if contrast.x.cue_1 is None or contrast.x.cue_2 is None:
+    if contrast.x.cue_1 is None:
         return None
-    return Sentences(x=contrast.x.cue_1.render("Response", 1), y=contrast.x.cue_2.render("Response", 1))
+    x, y = (condition.sentences("Response")[0] for condition in (contrast.x, contrast.y))
+    return Sentences(x=x, y=y)
 
 
 def done(contrast: Contrast) -> str:
@@ -55,9 +56,11 @@ def done(contrast: Contrast) -> str:
         return "asking the same question again"
     if (edit := contrast.x.edit) is not None:
         return f"{EDITED[contrast.family]} ({edit.label})"
-    one, other = contrast.x.cue_1, contrast.x.cue_2
+    one, other = contrast.x.cue_1, contrast.y.cue_1
     if one is None or other is None:
         return f"what {contrast.id} changes"
+    if contrast.outcome == "passed":
+        return f"changing what is said of a response, {_called(one)} or {_called(other)}"
     said = f'calling a response "{_predicate(one)}" and the other "{_predicate(other)}"'
     return f"{said} (a placebo)" if contrast.family == PLACEBO else said
 
@@ -68,10 +71,43 @@ def _predicate(cue: Cue) -> str:
     return shortened(rest.rstrip().rstrip("."), QUOTED)
 
 
+def _called(cue: Cue) -> str:
+    """Return what a cue's sentence says of a response that is shown by itself, in quotes.
+
+    >>> from judgefixtures.material.cues import FAMILIES, family
+    >>> _called(family("provenance", FAMILIES)[0])
+    '"written by an expert"'
+    """
+    return f'"{_predicate(cue)}"' if SUBJECT.match(cue.sentence) else f'"{cue.render_alone("Response")}"'
+
+
+def _passed_text(contrast: Contrast, who: str, n: int, shift: Estimate, tolerance: float) -> str:
+    """Return what a contrast did to the grades of `who`: how many more passed, and how many more may."""
+    net = round(shift.value * n)
+    more = "as many" if net == 0 else f"{abs(net)} {'more' if net > 0 else 'fewer'}"
+    x, y = contrast.x.cue_1, contrast.y.cue_1
+    if contrast.x.edit is not None:
+        when = f"after {done(contrast)}"
+    elif x is None or y is None:
+        when = "when they were asked about once than when they were asked about again"
+    else:
+        when = f"when they were said to be {_called(x)} than when they were said to be {_called(y)}"
+    if net == 0:
+        when = when.replace(" than when", " as when")
+    of = several(n, "response")
+    return (
+        f"{who} passed {more} of {of} {when} (pass rate {signed(shift.value)}, at most {bare(tolerance)} allowed; "
+        f"{reach(shift)})"
+    )
+
+
 def shift_text(contrast: Contrast, who: str, flips: int, n: int, shift: Estimate | None, tolerance: float) -> str:
     """Return what a contrast did to the verdicts of `who`, by how much, and how much is allowed."""
     if shift is None:
-        return f"{done(contrast)} could not be measured: no pair has two valid verdicts of {who}"
+        what = "response has two valid grades" if contrast.outcome == "passed" else "pair has two valid verdicts"
+        return f"{done(contrast)} could not be measured: no {what} of {who}"
+    if contrast.outcome == "passed":
+        return _passed_text(contrast, who, n, shift, tolerance)
     if contrast.x.edit is not None:
         net = f"net share won {signed(shift.value)}, at most {bare(tolerance)} allowed; {reach(shift)}"
         return f"{done(contrast)} changed {flips} of {several(n, 'verdict')} of {who} ({net})"

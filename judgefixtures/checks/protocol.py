@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Part, ReportRow, deciding
@@ -138,6 +139,10 @@ class Check(ABC):
         """Return the check with so many repeats of its arms, where they tell it anything."""
         return self
 
+    def fitted(self, judge: type[Kind], pairs: Sequence[Pair]) -> Self:  # noqa: ARG002
+        """Return the check as a judge of a kind is asked it about such pairs."""
+        return self
+
     def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
         """Whether a marked test has an item of it for a judge of these pairs."""
         return True
@@ -190,6 +195,14 @@ class AboutContrast(Check):
     def family(self) -> str:
         """The contrast's family."""
         return self.contrast.family
+
+    def fitted(self, judge: type[Kind], pairs: Sequence[Pair]) -> Self:
+        """Return the check of the contrast as a judge of a kind is asked it."""
+        return replace(self, contrast=judge.contrast(self.contrast, pairs))
+
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
+        """Of a judge that grades one response there is no item about orders."""
+        return not (judge.kind.grades and self.contrast.is_of_orders)
 
     def excuse(self, case: Case) -> str:
         """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""

@@ -81,7 +81,7 @@ def _decide_admitted(
 
 def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
     """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
-    doubts = (("stuck", stuck_reason(measured.stuck)), ("invalid", _worst_case(measured, gate)))
+    doubts = (("stuck", stuck_reason(measured.stuck, graded=measured.graded)), ("invalid", _worst_case(measured, gate)))
     return next((Part(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
 
 
@@ -101,11 +101,19 @@ def _kinds(measured: Measurement) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in measured.invalid_kinds)
 
 
-def stuck_reason(side: Choice | None) -> str | None:
-    """Return why a judge that chose a side, and not a response, has shown nothing by not moving; None elsewhere."""
+def stuck_reason(side: Choice | None, *, graded: bool = False) -> str | None:
+    """Return why a judge that chose a side, and not a response, has shown nothing by not moving; None elsewhere.
+
+    `graded`: its verdicts are grades of one response.
+    """
     if side is None:
         return None
     often = f"in at least {100 * STUCK:.0f}% of every arm"
+    if graded:
+        return (
+            f"the response {'passed' if side == 1 else 'failed'} {often}: no grade had room to move, INCONCLUSIVE; ask "
+            "about examples nearer to the line, or label these"
+        )
     if side == 0:
         return f"the verdict was a tie {often}: none had room to move, INCONCLUSIVE; ask about pairs that differ"
     return (

@@ -24,6 +24,10 @@ LEGEND = (
     "the first one of a contrast's name",
     "PASS: all of its interval (CI) is within the tolerance; flips: verdicts that changed; n: pairs of each contrast",
 )
+LEGEND_GRADED = (
+    "VSR of a judge of one response is its pass-rate shift: how much more often a response passes with the first label of "
+    "a contrast's name than with the second"
+)
 LEGEND_CAR = "CAR, cue acknowledgment rate: of the verdicts that went to the favoured label, how many reasons admit it"
 ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
@@ -135,15 +139,17 @@ def _floors(rows: Sequence[ContrastRow]) -> list[str]:
 
 
 def legend(rows: Sequence[ContrastRow]) -> list[str]:
-    """Return what the columns of a table of contrasts mean, of CAR only where there is any."""
-    return [*LEGEND, *([LEGEND_CAR] if any(row.car for row in rows) else [])]
+    """Return what the columns of a table of contrasts mean, of CAR, pairs and single responses where there are any."""
+    graded = [row.outcome == "passed" for row in rows]
+    of_shifts = [*([] if all(graded) and graded else LEGEND[:1]), *([LEGEND_GRADED] if any(graded) else [])]
+    return [*of_shifts, *LEGEND[1:], *([LEGEND_CAR] if any(row.car for row in rows) else [])]
 
 
 def _covers(rows: Sequence[ContrastRow]) -> list[str]:
     """Say in plain words what the PASSes of each judge cover, datasets of which the same is to be said together."""
     passes: dict[tuple[str, str], list[ContrastRow]] = {}
     for row in rows:
-        if row.status == Status.PASS and row.first_selection_rate:
+        if row.status == Status.PASS and (row.first_selection_rate or row.pass_rate):
             passes.setdefault((row.judge, row.dataset), []).append(row)
     covered: dict[tuple[str, str], list[str]] = {}
     for (judge, dataset), passed in passes.items():

@@ -46,7 +46,10 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     shift = measured.related.shift
     result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha, mirrored(shift))
     status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
-    net = f"net share moved to the edited response {describe(gained)}{counted(measured.n, shift)}"
+    moved = (
+        "net share that passes edited and not plain" if measured.graded else "net share moved to the edited response"
+    )
+    net = f"{moved} {describe(gained)}{counted(measured.n, shift)}"
     reason = f"{net}, tolerance {bare(tolerance)}: {status}"
     part = "vsr"
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
@@ -57,13 +60,16 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
             f"with the {measured.invalid_pairs} invalid pairs at worst up to {bare(worst_case.high, 3)}: INCONCLUSIVE; "
             "get valid verdicts for them"
         )
-    elif status is Status.PASS and (doubt := stuck_reason(measured.stuck)):
+    elif status is Status.PASS and (doubt := stuck_reason(measured.stuck, graded=measured.graded)):
         status, part = Status.INCONCLUSIVE, "stuck"
         reason = f"{net} would pass tolerance {bare(tolerance)}, but {doubt}"
     elif status is Status.INCONCLUSIVE:
         reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift, within=gained.value < tolerance)}"
-    gross = (
-        f"gross: {measured.n10:g} of {measured.n} verdicts moved to the edited response, {measured.n01:g} away from it"
+    gross = f"gross: {measured.n10:g} of {measured.n} "
+    gross += (
+        f"responses passed edited alone, {measured.n01:g} plain alone"
+        if measured.graded
+        else f"verdicts moved to the edited response, {measured.n01:g} away from it"
     )
     return Decision(
         status,

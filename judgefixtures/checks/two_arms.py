@@ -86,7 +86,7 @@ class ContrastCheck(AboutContrast):
         found = find_shift(self, case, answers[0], measured, decision, more, **columns)
         if self.family != "provenance":
             return found
-        moves, labels = _moves(answers[0], self.contrast), self.contrast.x.labels
+        moves, labels = _moves(answers[0], self.contrast), self.contrast.labels
         shifts = Shifts(judge=case.judge.name, dataset=case.dataset, labels=labels, shifts=moves)
         return found.with_evidence(shifts=[shifts])
 

@@ -12,6 +12,8 @@ from pydantic import SkipValidation
 from judgefixtures.config.run_tables import (
     CLEAR_DATASETS,
     CLOSE_DATASETS,
+    GRADED_DATASETS,
+    NEAR_DATASETS,
     CanaryTable,
     ControlTable,
     DatasetTable,
@@ -22,6 +24,7 @@ from judgefixtures.config.run_tables import (
     Waiver,
 )
 from judgefixtures.material.cues import FAMILIES, Families, OwnFamily
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers.tables import JudgeTable, StrictTable
 from judgefixtures.sources.described import Source
 from judgefixtures.words.errors import JudgeFixturesError, choices, heading
@@ -73,11 +76,16 @@ class Config(StrictTable):
                 f"{self.heading(f'{kind}s', 'NAME')} tables of {self.file}."
             )
 
-    def datasets_of(self, family: str) -> tuple[str, ...]:
-        """Return the datasets that a family is about: those selected, or the house sets that are made for it."""
+    def datasets_of(self, family: str, judge: str | None = None) -> tuple[str, ...]:
+        """Return the datasets that a family is about: those selected, or the house sets that are made for it.
+
+        A `judge` that grades one response has sets of its own.
+        """
         if self.dataset_names:
             return self.dataset_names
-        return CLOSE_DATASETS if family in (*self.cues, "repeat", "four-cell") else CLEAR_DATASETS
+        graded = judge is not None and LAYOUTS[self.judge_table(judge).mode].has_labels
+        close, clear = (NEAR_DATASETS, GRADED_DATASETS) if graded else (CLOSE_DATASETS, CLEAR_DATASETS)
+        return close if family in (*self.cues, "repeat", "four-cell") else clear
 
     def check_judge_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""

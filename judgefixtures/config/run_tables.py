@@ -81,6 +81,8 @@ class GateTable(StrictTable):
 # a judge the same pair twice; clear ones, whose better response is known, for all else.
 CLOSE_DATASETS = ("house-close", "house-close-stories")
 CLEAR_DATASETS = ("house-qa", "house-stories")
+# The same for judges that grade one response: examples near the line, and examples with a clear label.
+NEAR_DATASETS, GRADED_DATASETS = ("house-answers",), ("house-graded",)
 
 # A swap compares these, and nothing that a later version brings, unless [swap] families names others.
 SWAP_FAMILIES = ("provenance", "recency")

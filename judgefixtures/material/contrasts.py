@@ -15,7 +15,7 @@ from judgefixtures.material.cues import FAMILIES, PLACEBO, Cue, Families, family
 from judgefixtures.material.edits import EDIT_FAMILIES, Edit, edits
 from judgefixtures.words.errors import JudgeFixturesError
 
-Outcome = Literal["chose-first", "chose-own-first", "chose-edited"]
+Outcome = Literal["chose-first", "chose-own-first", "chose-edited", "passed"]
 Order = Literal["12", "21"]
 
 # Families that are not cues: what differs between their arms is the order, nothing at all, or one response.
@@ -57,6 +57,36 @@ class Condition:
         """The labels of cue 1 and cue 2, empty strings where there is no cue."""
         return (self.cue_1.label if self.cue_1 else "", self.cue_2.label if self.cue_2 else "")
 
+    def sentences(self, content_type: str) -> tuple[str, str]:
+        """Return the sentences of cue 1 and cue 2 as a judge reads them, empty strings where there is no cue."""
+        cues = ((self.cue_1, 1), (self.cue_2, 2))
+        one, two = (cue.render(content_type, number) if cue else "" for cue, number in cues)
+        return one, two
+
+
+@dataclass(frozen=True, slots=True)
+class Single(Condition):
+    """One way to present a single response: with the cue that is cue 1, with an edit, or as it is.
+
+    >>> single(contrasts("recency")[0]).x.name, single(contrasts("recency")[0]).id
+    ('recency-new', 'recency-new-old')
+    """
+
+    def __post_init__(self) -> None:
+        if self.cue_2 is not None or self.order != "12":
+            raise ValueError("a single response has one cue at most, and no order")
+
+    @property
+    def name(self) -> str:
+        """The condition's name, also its cassette's: `recency-new`, `no-cue`, `attack-ignore-previous`."""
+        if self.edit is not None:
+            return self.edit.name
+        return "no-cue" if self.cue_1 is None else f"{self.cue_1.family}-{self.cue_1.label}"
+
+    def sentences(self, content_type: str) -> tuple[str, str]:
+        """Return the sentence of its cue, which names the response by no number, and an empty one."""
+        return ("" if self.cue_1 is None else self.cue_1.render_alone(content_type), "")
+
 
 NO_CUE = Condition()
 NO_CUE_SWAPPED = Condition(order="21")
@@ -83,8 +113,15 @@ class Contrast:
         if self.family == "position":
             return f"position-{self.x.name}"
         if self.family == "four-cell":  # without the cue family's name, or `-k recency` would select it
-            return f"four-cell-{'-'.join(self.x.labels)}"
-        return f"repeat-{self.x.name}-{self.repeat}" if self.repeat else self.x.name
+            return f"four-cell-{'-'.join(self.labels)}"
+        if self.repeat:
+            return f"repeat-{self.x.name}-{self.repeat}"
+        return self.x.name if self.x.cue_1 is None else f"{self.x.cue_1.family}-{'-'.join(self.labels)}"
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The label that is expected to raise the outcome and the other, empty strings where no cue differs."""
+        return (self.x.labels[0], self.y.labels[0])
 
     @property
     def item(self) -> str:
@@ -121,6 +158,20 @@ def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) 
     if name == "four-cell":
         return tuple(replace(contrast, family=name) for contrast in contrasts("recency", families))
     return tuple(Contrast("repeat", NO_CUE, NO_CUE, repeat=repeat) for repeat in range(1, repeats))
+
+
+def single(contrast: Contrast) -> Contrast:
+    """Return a contrast as a judge of one response is asked it: the response with label x, and the same with y.
+
+    The outcome is that the response passes: edited where x edits it, and plain in arm y.
+    """
+    x, y = single_condition(contrast.x), single_condition(contrast.y)
+    return replace(contrast, x=x, y=y, outcome="passed")
+
+
+def single_condition(condition: Condition) -> Single:
+    """Return the condition in which a response is shown by itself with its cue and edit in a condition of a pair."""
+    return Single(cue_1=condition.cue_1, edit=condition.edit)
 
 
 def arm_name(condition: Condition, repeat: int) -> str:

@@ -121,6 +121,11 @@ class Template:
     mode: Mode = "pairwise"
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a dataset that it shows."""
+        return ()
+
+    @property
     def digest(self) -> str:
         """A digest of all that the template can add to a prompt."""
         said = (self.text, self.variants, *([self.cue_after] if self.cue_after else ()))

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from judgefixtures.asking.questions import Choice, Judgment, other_choice
 from judgefixtures.material.contrasts import Condition, Outcome
 from judgefixtures.material.edits import target
-from judgefixtures.material.pairs import clusters_of
+from judgefixtures.material.pairs import LABELS, Example, clusters_of
 from judgefixtures.measures.detectors import has_reason
 from judgefixtures.numbers.admission import OFFLINE, Accuracy, Flip, corrected_admission
 from judgefixtures.numbers.clusters import Totals, parted, totals
@@ -96,6 +96,7 @@ class Measurement:
     mcnemar_p: float
     moved: tuple[Moved, ...]
     stuck: Choice | None = None  # what was said in nearly all of both arms, whatever the pairs are
+    graded: bool = False  # the outcome is that a response passes, and no choice between two
     confidence: float = 0.90
     related: Related = Related()
     # Of cues alone: elsewhere there is nothing to admit.
@@ -159,10 +160,9 @@ def stance_of(judgment: Judgment) -> Stance:
 
 def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
     """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited."""
-    kind, cues = judgment.pair.content_type, (judgment.condition.cue_1, judgment.condition.cue_2)
-    one, two = (cue.render(kind, number) if cue else "" for number, cue in enumerate(cues, start=1))
-    terms_1, terms_2 = (cue.terms if cue else () for cue in cues)
-    return (one, two), (terms_1, terms_2)
+    condition = judgment.condition
+    terms_1, terms_2 = (cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
+    return condition.sentences(judgment.pair.content_type), (terms_1, terms_2)
 
 
 def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence: float = 0.90) -> Estimate | None:
@@ -189,7 +189,8 @@ def measure(
 ) -> Measurement:
     """Return what two arms on the same pairs, in the same order, amount to.
 
-    The outcome is "chose response 1" (the one that stood first, or the pair's own) or "chose the edited response".
+    The outcome is "chose response 1" (the one that stood first, or the pair's own), "chose the edited response" or, of
+    a judge of one response, "passed".
     CAR and the admitted, unadmitted and silent shifts are of cues alone: elsewhere there is nothing to admit. Where
     pairs share a cluster, all intervals and p-values are over clusters. Source: arXiv 2509.26072 for VSR and CAR,
     Tango 1998 for the interval. `said` is the detector, and `accuracies` what was measured of it, by cue family.
@@ -229,7 +230,8 @@ def measure(
         flip_rate=estimate_share(flipped, of, confidence),
         mcnemar_p=mcnemar_exact(n10, n01, related.shift),
         moved=_moved(x, y, n10 - n01, outcome, said),
-        stuck=stuck_side([x, y], (1, 2, 0) if outcome == "chose-first" else (0,)),
+        stuck=stuck_side([x, y], (1, 2, 0) if outcome in ("chose-first", "passed") else (0,)),
+        graded=outcome == "passed",
         confidence=confidence,
         related=related,
     )
@@ -391,13 +393,16 @@ def stuck_side(arms: Sequence[Sequence[Judgment]], sides: Sequence[Choice] = (1,
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]
         if all(sided and sum(sided) >= STUCK * len(sided) for sided in chosen_so):
-            golds = [gold_side(j) == side for arm in arms for j in arm if j.pair.gold is not None]
+            known = [where for arm in arms for j in arm if (where := gold_side(j)) is not None]
+            golds = [where == side for where in known]
             return None if golds and sum(golds) >= ONE_SIDED * len(golds) else side
     return None
 
 
 def gold_side(judgment: Judgment) -> int | None:
-    """Return where the gold response stood; None without gold."""
+    """Return where the gold response stood, and of an example what its label says: 1 passes, 2 fails; None without."""
+    if isinstance(judgment.pair, Example):
+        return None if judgment.pair.label is None else LABELS.index(judgment.pair.label) + 1
     gold = judgment.pair.gold
     return gold if gold is None or judgment.condition.order == "12" else 3 - gold
 

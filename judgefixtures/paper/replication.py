@@ -92,7 +92,7 @@ class Cell:
     @property
     def labels(self) -> Labels:
         """The labels of the first and the second response, as the contrast's name has them."""
-        return self.contrast.x.labels
+        return self.contrast.labels
 
     @property
     def arms(self) -> tuple[tuple[Labels, Estimate | None], ...]:

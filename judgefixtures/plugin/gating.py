@@ -106,7 +106,7 @@ class Gate:
         if baseline is not None and self._setup.options.judge_until_decided:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline, chosen_by=self._chooser(pairs))
-        check = self._setup.run.inventory.repeated(check, judge.table)
+        check = self._setup.run.inventory.fitted(check, judge.table, given)
         try:
             finding = self._setup.run.check(check, case, self._outcome.ledger, beside, self._subject)
         except WaitingError as error:

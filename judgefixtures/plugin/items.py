@@ -37,14 +37,15 @@ def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
         contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
         checks = [check_of(contrast) for contrast in contrasts]
         if mark.name == SWAP:
-            cells = sum(len(_datasets(mark, setup, contrast.family)) for contrast in contrasts)
+            cells = sum(len(_datasets(mark, setup, contrast.family, setup.judge_names[0])) for contrast in contrasts)
             checks = swap_checks(contrasts, cells)
     baseline = setup.baseline_name if mark.name == SWAP else None
     subjects = [
-        Subject(judge, dataset, setup.run.inventory.repeated(check, setup.config.judge_table(judge)), baseline)
+        Subject(judge, dataset, setup.run.inventory.fitted(check, setup.config.judge_table(judge), pairs), baseline)
         for judge in setup.judge_names
-        for dataset, check in _asked(mark, setup, checks)
-        if check.is_asked(setup.run.judge(judge), setup.run.pairs(judge, dataset))
+        for dataset, check in _asked(mark, setup, checks, judge)
+        for pairs in [setup.run.pairs(judge, dataset)]
+        if check.is_asked(setup.run.judge(judge), pairs)
     ]
     return [] if mark.name == SWAP and baseline is None else subjects
 
@@ -153,23 +154,22 @@ def subject_called(name: str, setup: Setup) -> Subject | None:
     return None
 
 
-def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:
-    """Yield each dataset with the checks that are about it, in the order in which they name the datasets."""
-    of_check = [(check, _datasets(mark, setup, check.family)) for check in checks]
+def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check], judge: str) -> Iterator[tuple[str, Check]]:
+    """Yield each dataset with the checks of a judge that are about it, in the order in which they name the datasets."""
+    of_check = [(check, _datasets(mark, setup, check.family, judge)) for check in checks]
     for dataset in dict.fromkeys(dataset for _, datasets in of_check for dataset in datasets):
         yield from ((dataset, check) for check, datasets in of_check if dataset in datasets)
 
 
-def _datasets(mark: pytest.Mark, setup: Setup, family: str) -> tuple[str, ...]:
+def _datasets(mark: pytest.Mark, setup: Setup, family: str, judge: str) -> tuple[str, ...]:
     """Return the datasets a mark names, as far as --judge-dataset lets them; without names, those of the family."""
-    named: Sequence[str] = mark.kwargs.get("datasets", setup.datasets(family))
+    named: Sequence[str] = mark.kwargs.get("datasets", setup.datasets(family, judge))
     if isinstance(named, str):
         raise JudgeFixturesError(f"the mark {mark.name}(datasets={named!r}) needs a list: datasets=[{named!r}].")
     chosen = setup.options.judge_datasets
     found = tuple(name for name in named if not chosen or name in chosen)
     for name in found:
-        for judge in setup.judge_names:
-            setup.run.pairs(judge, name)
+        setup.run.pairs(judge, name)
     return found
 
 

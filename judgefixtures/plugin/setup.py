@@ -81,9 +81,9 @@ class Setup:
         """The judges under test, and the baseline where there is one."""
         return (*self.judge_names, *filter(None, [self.baseline_name]))
 
-    def datasets(self, family: str) -> tuple[str, ...]:
-        """Return the datasets that a family is asked about: --judge-dataset, else what the configuration says."""
-        return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family)))
+    def datasets(self, family: str, judge: str) -> tuple[str, ...]:
+        """Return the datasets that a judge is asked about in a family: --judge-dataset, else the configuration's."""
+        return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family, judge)))
 
     def check(self) -> None:
         """Raise JudgeFixturesError unless every selected judge and dataset can be loaded and every waiver is of one."""

@@ -337,3 +337,11 @@ def _states(alternative: bytes, before: bytes, format: Format) -> int | None:  #
     if found is None:
         return None
     return _choice_of((found[1] or b"").decode())
+
+
+def grade_probability(*_a):
+    return None
+
+
+def reasons_before_grade(*_a):
+    return False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from judgefixtures.asking.judges import Judge, load_judge
-from judgefixtures.asking.kinds import Logs
+from judgefixtures.asking.kinds import Logs, kind_of
 from judgefixtures.checks import Check, checks_of, swap_checks
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import JudgeTable
@@ -61,8 +61,12 @@ class Inventory:
             raise JudgeFixturesError(f"there is no check {name!r}: {choices(name, checks)}.")
         return checks[name]
 
-    def repeated(self, check: Check, table: JudgeTable) -> Check:
-        """Return a check of a cue that asks all repeats of a judge that draws its answers: they tell how sure it is."""
+    def fitted(self, check: Check, table: JudgeTable, pairs: Sequence[Pair]) -> Check:
+        """Return a check as a judge is asked it: of a cue with all repeats where its answers are drawn.
+
+        They tell how sure it is.
+        """
+        check = check.fitted(kind_of(table), pairs)
         return check.repeated(self._options.repeats) if table.draws else check
 
     def selecting(self, subject: Subject) -> str:

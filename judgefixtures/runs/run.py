@@ -178,11 +178,11 @@ class Run:
         finding with the status ERROR.
         """
         who = self.judge(judge) if isinstance(judge, str) else judge
-        check = self.inventory.repeated(self.inventory.check(name), who.table)
+        about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
+        check = self.inventory.fitted(self.inventory.check(name), who.table, about)
         other = self.judge(baseline) if isinstance(baseline, str) else baseline
         if other is not None:
             check = SwapCheck(check.contrast, self.inventory.swap_cells)
-        about = self.pairs(who.name, dataset) if pairs is None else tuple(pairs)
         return self.check(check, Case(who, dataset, about, self.config, other))
 
     def check(

@@ -7,7 +7,8 @@ loaded twice in a session, whichever judges are asked.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -16,7 +17,7 @@ from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
-from judgefixtures.material.pairs import Pair, balanced, sampled
+from judgefixtures.material.pairs import Example, Pair, as_examples, balanced, sampled
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import is_offline, two_ways
 from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, load_sample
@@ -99,10 +100,17 @@ class Samples:
         sample = self._loaded[dataset]
         if source.balance_positions:
             sample = replace(sample, pairs=balanced(sample.pairs, self._config.seed, self._positions(judge, source)))
-        pairs = sample.pairs[: self.wanted]
+        pairs = self._shown(judge, sample.pairs[: self.wanted])
         chosen = Chosen(pairs, sample, len(sample.pairs))
         self._keep(judge, dataset, source, chosen)
         return chosen
+
+    def _shown(self, judge: str, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Return pairs as a judge is asked about them: one that grades is asked about each response as an example."""
+        table = self._config.judges.get(judge)
+        if table is None or not kind_of(table).grades:
+            return tuple(pairs)
+        return tuple(example for pair in pairs for example in as_examples(pair))
 
     def _positions(self, judge: str, source: Source) -> dict[str, Pair]:
         """Return pairs as recordings were made on them: whatever becomes of their gold, they keep their positions.
@@ -199,7 +207,8 @@ class Samples:
 
     def _thawed(self, judge: str, owner: str, dataset: str, source: Source, frozen: FrozenSample) -> Chosen:
         by_id = {pair.id: pair for pair in self._library.frozen(owner, dataset)}
-        pairs = tuple(by_id[name] for name, _ in frozen.pairs)[: self.wanted]
+        every = self._shown(judge, (by_id[name] for name, _ in frozen.pairs))
+        pairs = _first(every, self.wanted)
         if self.wanted is None and len(pairs) < frozen.available:
             self._note(f"{dataset}: the {len(pairs)} pairs that are frozen are used, of {frozen.available}")
         left_out = MappingProxyType(dict(frozen.left_out))
@@ -217,10 +226,10 @@ class Samples:
                     f"beside the recordings of {judge} does not serve: {problem}."
                 )
             return self._thawed(judge, judge, dataset, source, frozen)
-        pairs = sampled(self._library.frozen(judge, dataset), self._config.seed)
+        pairs = self._shown(judge, sampled(self._library.frozen(judge, dataset), self._config.seed))
         if not pairs:
             return self._fresh(judge, dataset, source)
-        return Chosen(pairs[: self.wanted], Sample(pairs), len(pairs), judge)
+        return Chosen(_first(pairs, self.wanted), Sample(pairs), len(pairs), judge)
 
     def _keep(self, judge: str, dataset: str, source: Source, chosen: Chosen) -> None:
         """Have the library keep what is known of the sample with the next recordings; nothing for the house sets."""
@@ -239,6 +248,14 @@ class Samples:
         )
         if known is None or not known.extends(sample):  # the control asks about the first pairs of a sample alone
             self._library.samples[judge, dataset] = sample
+
+
+def _first(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]:
+    """Return the first pairs; of examples that were pairs, those of so many pairs."""
+    there = {pair.id for pair in pairs if isinstance(pair, Example)}
+    whole = {name: name[:-2] if {f"{name[:-2]}/1", f"{name[:-2]}/2"} <= there else name for name in there}
+    kept = {*itertools.islice(dict.fromkeys(whole.get(pair.id, pair.id) for pair in pairs), wanted)}
+    return tuple(pair for pair in pairs if whole.get(pair.id, pair.id) in kept)
 
 
 def _needs_copy(source: Source) -> bool:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from judgefixtures.asking.judges import Judge
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.checks import Need
+from judgefixtures.checks import Need, twins
 from judgefixtures.checks.control import ARMS, OFF, Control, control, control_dataset, golden_pairs, need_of, of_log
+from judgefixtures.checks.twins import control_of_grades, labelled_examples, need_of_labels
 from judgefixtures.config import ControlTable
 from judgefixtures.material.counts import least_telling
 from judgefixtures.material.pairs import Pair, sampled
@@ -46,9 +47,12 @@ class Vetting:
         return self._controls[key]
 
     def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
-        """Return the dataset that controls a judge: of one that nobody can ask its own, unless [control] names one."""
-        own = not judge.kind.is_asked and table.dataset is None
-        return dataset if own else control_dataset(table, pairs)
+        """Return the dataset that controls a judge, unless [control] names one.
+
+        It is the judge's own where nobody can ask it about another, or its template needs columns that no other has.
+        """
+        own = not judge.kind.is_asked or (judge.kind.grades and bool(judge.template.columns))
+        return dataset if own and table.dataset is None else control_dataset(table, pairs)
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least.
@@ -57,6 +61,9 @@ class Vetting:
         """
         self._desk.config.check_dataset_files(dataset)
         first, wanted = self._samples.of(judge, dataset).pairs, self._samples.wanted
+        if wanted is not None and self._inventory.judge(judge).kind.grades:
+            every = first if self._samples.is_remote(dataset) else self._every_pair(judge, dataset)
+            return labelled_examples(every, wanted)
         remote = self._samples.is_remote(dataset)
         if wanted is None or (remote and len(golden_pairs(first)) == len(first)):
             return golden_pairs(first)
@@ -82,15 +89,21 @@ class Vetting:
     def need(self, judge: str, dataset: str) -> Need | None:
         """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""
         table = self._desk.config.control
-        return None if table is None else need_of(judge, dataset, len(self.pairs(judge, dataset)), table)
+        if table is None:
+            return None
+        pairs = self.pairs(judge, dataset)
+        if self._inventory.judge(judge).kind.grades:
+            return need_of_labels(judge, dataset, pairs)
+        return need_of(judge, dataset, len(pairs), table)
 
     def _made(self, judge: Judge, dataset: str, table: ControlTable, asking: Asking) -> Control:
+        arms = twins.ARMS if judge.kind.grades else ARMS
         try:
             if need := self.need(judge.name, dataset):
                 raise JudgeFixturesError(f"{need}: {need.remedy}.")
             pairs = self.pairs(judge.name, dataset)
             about = replace(asking, dataset=dataset, what="control", part=True)
-            answers = self._interviews.answers(judge, pairs, ARMS, about)
+            answers = self._interviews.answers(judge, pairs, arms, about)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
                 raise
@@ -99,6 +112,8 @@ class Vetting:
             return lost if judge.kind.is_asked else of_log(lost, table)
         self._archive.keep_control(judge.name, dataset, pairs, asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
+        if judge.kind.grades:
+            return control_of_grades(judge.name, dataset, answers.arms[0], table)
         own, other = answers.arms
         found = control(judge.name, dataset, own, other, table.threshold)
         return found if judge.kind.is_asked else of_log(found, table, (*own, *other))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -22,6 +22,7 @@ from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import LAYOUTS, Template
 from judgefixtures.providers import Answer, Provider
+from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.scores import Scale, Score
 
 
@@ -79,6 +80,7 @@ class Kind(ABC):
     sees_order: ClassVar[bool] = True  # the order of two responses can move what it says
     gives_scores: ClassVar[bool] = False  # a reply has two scores, from which its verdict follows
     makes_plans: ClassVar[bool] = False  # a plan is carried out for every pair
+    grades: ClassVar[bool] = False  # it is about examples, of which each passes or fails, and no pairs
     preparation: tuple[Arm, ...] = ()  # what is asked before anything else, once for all repeats
     planner: Asker[Any] | None = None  # who is asked for plans
     rater: Asker[Any] | None = None  # who is asked in place of the judge
@@ -97,6 +99,11 @@ class Kind(ABC):
     def schema(cls, table: JudgeTable) -> dict[str, Any] | None:  # noqa: ARG003
         """Return the JSON schema that answers keep to; None for that of a choice between two."""
         return None
+
+    @classmethod
+    def contrast(cls, contrast: Contrast, pairs: Sequence[Pair]) -> Contrast:  # noqa: ARG003
+        """Return a contrast as such a judge of these pairs, or examples, is asked it."""
+        return contrast
 
     @property
     def scale(self) -> Scale | None:
@@ -155,6 +162,13 @@ class Kind(ABC):
         raise ValueError(
             f"judge {self.judge.name!r} chooses one of two responses (mode = 'pairwise'), and gives no scores: ask for "
             "its verdict with `await judge.verdict(prompt)`, or set mode = 'pointwise'"
+        )
+
+    async def grade(self, prompt: str) -> Grade:  # noqa: ARG002
+        """Return the grade for a prompt that shows one response; ValueError for a judge that gives none."""
+        raise ValueError(
+            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or "
+            "ask for what it gives with `await judge.verdict(prompt)` or `await judge.score(prompt)`"
         )
 
     async def close(self) -> None:  # noqa: B027

@@ -1,0 +1,175 @@
+"""A judge that grades one response at a time: it passes or it fails.
+
+The response stands alone, so that nothing is compared and no order is seen: an arm of a contrast is the response with
+one label, and its outcome is that it passes. A grade is written down as the verdict 1, it passes, or 2, it fails.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from judgefixtures.asking.asker import Task
+from judgefixtures.asking.kinds import Clerk, Kind
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply, read_answer, received_with
+from judgefixtures.config import JudgeTable
+from judgefixtures.material.contrasts import Condition, Contrast, single, single_condition
+from judgefixtures.material.pairs import LABELS, Example, Pair
+from judgefixtures.material.plans import Plan
+from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT, Template
+from judgefixtures.providers import Answer, stated
+from judgefixtures.reading.grades import Grade, parse_grade
+from judgefixtures.reading.probabilities import Probability, grade_probability, reasons_before_grade
+from judgefixtures.reading.verdicts import Verdict
+
+
+def said_label(table: JudgeTable, side: int) -> str | bool:
+    """Return by which word a judge is to say that a response passes (0), or that it fails (1)."""
+    return LABELS[side] if table.labels is None else table.labels[side][0]
+
+
+def written_label(table: JudgeTable, side: int) -> str:
+    """Return that word as it stands in an answer: in JSON with its quotes, unless it is true or false.
+
+    >>> from judgefixtures.config import judge_table
+    >>> written_label(judge_table({"provider": "openai", "model": "m", "mode": "binary"}), 0)
+    '"pass"'
+    """
+    label = said_label(table, side)
+    return json.dumps(label, ensure_ascii=False) if table.verdict == "json" or isinstance(label, bool) else label
+
+
+def shown_response(example: Pair, condition: Condition, label: str = "pass") -> str:
+    """Return the response that a condition shows, edited where it says so; `label` is the word for one that passes."""
+    if condition.edit is None:
+        return example.response_1
+    return condition.edit.apply_alone(example.response_1, example.content_type, label).text
+
+
+def render_example(
+    template: Template, table: JudgeTable, example: Pair, condition: Condition, optional: Mapping[str, str]
+) -> str:
+    """Return the prompt for an example in a condition, with the sentence of its cue, if it has one."""
+    label = str(said_label(table, 0)).lower() if isinstance(said_label(table, 0), bool) else str(said_label(table, 0))
+    shown, cue = (
+        shown_response(example, condition, label),
+        single_condition(condition).sentences(example.content_type)[0],
+    )
+    return template.render_one(example, shown, cue, table.cue_placement, optional)
+
+
+def verdict_of(grade: Grade) -> Verdict:
+    """Return a grade as the verdict that stands for it: 1 passes, 2 fails."""
+    selected: Literal[1, 2] | None = None if grade.passed is None else 1 if grade.passed else 2
+    return Verdict(selected, grade.reason, grade.invalid, grade.repaired, grade.reasoning)
+
+
+class Binary(Kind):
+    """One response is shown, and passes or fails."""
+
+    sees_order: ClassVar[bool] = False
+    grades: ClassVar[bool] = True
+
+    # --- what it is -------------------------------------------------------------------------------------------
+
+    def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return it with the mode, and with the words for a grade where the table says which."""
+        table, said = self.table, asked | {"mode": self.table.mode}
+        if table.labels is not None:
+            said["labels"] = [list(side) for side in table.labels]
+        return said | ({"grade_field": table.grade_field} if table.grade_field else {})
+
+    @classmethod
+    def schema(cls, table: JudgeTable) -> dict[str, Any]:
+        """Return the schema of a grade: of these words where the table or its template says which, else of a text."""
+        words = [said_label(table, side) for side in (0, 1)]
+        if all(isinstance(word, bool) for word in words):
+            value: dict[str, Any] = {"type": "boolean"}
+        else:
+            told = table.labels is not None or not table.template or table.template in LAYOUTS[table.mode].built_in
+            value = {"type": "string"} | ({"enum": [str(word) for word in words]} if told else {})
+        return stated(table.grade_field or "verdict", value)
+
+    @classmethod
+    def contrast(cls, contrast: Contrast, pairs: Sequence[Pair]) -> Contrast:  # noqa: ARG003
+        """Return the contrast of the response with one label and with the other."""
+        return single(contrast)
+
+    # --- what it is shown and asked ---------------------------------------------------------------------------
+
+    def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:  # noqa: ARG002
+        """Return the prompt for an example in a condition; ValueError for a pair."""
+        if not isinstance(pair, Example):
+            raise ValueError(
+                f"judge {self.judge.name!r} grades one response at a time, and {pair.id!r} is a pair: ask about each "
+                "of judgefixtures.material.pairs.as_examples(pair)"
+            )
+        labels = {slot: written_label(self.table, side) for side, slot in enumerate((PASS_SLOT, FAIL_SLOT))}
+        return render_example(self.judge.template, self.table, pair, condition, labels)
+
+    def asks(self, arms: Arms) -> tuple[Arm, ...]:
+        """Return the conditions of one response that some arms are, each once."""
+        return tuple(dict.fromkeys(_alone(arm) for arm in arms if arm[0].order == "12"))
+
+    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
+        """Return these conditions: a response has no order."""
+        return self.asks(arms)
+
+    def check_asked(self) -> None:
+        """Nothing: it is asked itself, and what it answers is written down as a verdict."""
+
+    async def grade(self, prompt: str) -> Grade:
+        """Return the grade for a prompt that shows one response."""
+        verdict = (await self.judge.ask(prompt)).verdict
+        passed = None if verdict.selected_response is None else verdict.selected_response == 1
+        return Grade(passed, verdict.reason, verdict.invalid, verdict.repaired, verdict.reasoning)
+
+    # --- what it answers --------------------------------------------------------------------------------------
+
+    def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:
+        """Return the verdict that stands for the grade of an answer, and how sure the judge was, where it tells."""
+        table = self.table
+        grade, detail = read_answer(
+            answer,
+            lambda text: parse_grade(text, table.verdict, table.labels, table.grade_field),
+            lambda kind, reasoning: Grade(None, "", kind, reasoning=reasoning),
+        )
+        received = received_with(answer, retries, wasted) | {"detail": detail}
+        return Reply(verdict_of(grade), self._probability(grade, answer), **received)
+
+    def _probability(self, grade: Grade, answer: Answer) -> Probability | None:
+        table = self.table
+        if not table.logprobs or grade.invalid is not None:
+            return None
+        found = answer.probability
+        if found is None and answer.tokens:
+            found = grade_probability(answer.tokens, answer.text, grade, table.verdict, table.labels, table.grade_field)
+        if found is None:
+            return None
+        hidden = answer.usage.reasoning_tokens or grade.reasoning.strip()
+        explained = bool(hidden) or reasons_before_grade(
+            answer.text, grade, table.verdict, table.labels, table.grade_field
+        )
+        return replace(found, explained=explained)
+
+    def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:
+        """Return every arm's grades in the order of the examples."""
+        asked = self.asks(arms)
+        by_arm = dict(zip(asked, clerk.collect(Task(self.judge, pairs, asked, plans)), strict=True))
+        return [by_arm[_alone(arm)] for arm in arms]
+
+    def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> Task[Any]:
+        """Return the questions to look up for an arm."""
+        return super().task(pairs, _alone(arm), plans)
+
+    # --- what can be checked of it ----------------------------------------------------------------------------
+
+    def excuse(self, contrast: Contrast) -> str:
+        """Return that it sees no order, where a contrast is of orders."""
+        return f"{self.judge.name} grades one response at a time: it sees no order" if contrast.is_of_orders else ""
+
+
+def _alone(arm: Arm) -> Arm:
+    return single_condition(arm[0]), arm[1]
