@@ -25,8 +25,8 @@ LEGEND = (
     "PASS: all of its interval (CI) is within the tolerance; flips: verdicts that changed; n: pairs of each contrast",
 )
 LEGEND_GRADED = (
-    "VSR of a judge of one response is its pass-rate shift: how much more often a response passes with the first label of "
-    "a contrast's name than with the second"
+    "VSR of a judge of one response is its pass-rate shift: how much more often a response passes with the first label "
+    "of a contrast's name than with the second"
 )
 LEGEND_CAR = "CAR, cue acknowledgment rate: of the verdicts that went to the favoured label, how many reasons admit it"
 ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)

@@ -104,6 +104,17 @@ def as_examples(pair: Pair) -> tuple[Example, ...]:
     )
 
 
+def is_of_twins(names: Iterable[str]) -> bool:
+    """Tell whether ids are those that `as_examples` gives the responses of pairs, in its order.
+
+    >>> is_of_twins(["7/1", "7/2"]), is_of_twins(["7/1", "8/1"])
+    (True, False)
+    """
+    known = list(names)
+    firsts, seconds = known[::2], known[1::2]
+    return [f"{name[:-2]}/2" for name in firsts] == seconds and all(name.endswith("/1") for name in firsts)
+
+
 def sampled(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
     """Return the pairs in an order that only the seed, their ids and their categories decide.
 

@@ -14,7 +14,7 @@ from typing import Any
 from judgefixtures.findings import Row
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.edits import target
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.page.views import baseline_of, is_edit, said_of
 
 # What a case can be filtered by: bits of one number.
@@ -46,7 +46,8 @@ class Texts:
 def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row:
     """Return what page.js reads: `strings`, `pairs`, `arms` with their answers, `contrasts` and `cases`.
 
-    A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for]`, an answer
+    A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for, label]`, of
+    which an example has no response 2; an answer
     `[chosen, reason, invalid, acknowledgment, span, extras]` without the zeros at its end; texts are numbers of
     strings. `cases` has three numbers per case: of its contrast, of its pair, and the sum of what it is filtered by.
     """
@@ -159,12 +160,16 @@ def _chosen(row: Row) -> int:
 
 def _pair(row: Row, texts: Texts) -> list[Any]:
     close = [texts(judge) for judge in row.get("close_for") or ()]
-    told = [texts(row.get(name)) for name in ("dataset", "pair", "question", "response_1", "response_2")]
+    told = [texts(row.get(name)) for name in ("dataset", "pair", "question")]
+    responses = [texts(row.get("response", row.get("response_1"))), texts(row.get("response_2"))]
     kinds = [texts(row.get(name)) for name in ("category", "content_type")]
-    return [*told, row.get("gold") or 0, *kinds, close]
+    return [*told, *responses, row.get("gold") or 0, *kinds, close, texts(row.get("label"))]
 
 
 def _plain(row: Row) -> Pair:
+    """Return the pair of a row, of which an edit changes one response; an example is its only one."""
+    if "response" in row:
+        return Example(row["pair"], row["question"], row["response"])
     return Pair(row["pair"], row["question"], row["response_1"], row["response_2"], row.get("gold"))
 
 
@@ -214,5 +219,7 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
         "others": [numbers.get(arm, -1) for arm in others],
         "reversed": row.get("outcome") == REVERSED,
         "edit": bool(row.get("x")) and is_edit(row),
-        "cue": row.get("outcome", "chose-first") == "chose-first" and bool(row.get("x")),
+        "cue": row.get("outcome", "chose-first") in ("chose-first", "passed")
+        and bool(row.get("x"))
+        and not is_edit(row),
     }

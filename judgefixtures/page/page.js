@@ -120,10 +120,12 @@
   // --- one pair ---
   const stood = { 1: "first", 2: "second" };
   const own = (chosen, turned) => (turned && chosen > 0 ? 3 - chosen : chosen);
-  const choice = (answer, turned) => {
+  const single = (pair) => pairs[pair][4] === 0; // one response, which passes or fails
+  const choice = (answer, turned, alone) => {
     if (answer === null) return "no answer";
     if (answer.chosen < 0) return `invalid answer${answer.invalid ? `: ${answer.invalid}` : ""}`;
     if (answer.chosen === 0) return "called it a tie";
+    if (alone) return answer.chosen === 1 ? "passed it" : "failed it";
     const order = turned ? ` (it stood ${stood[answer.chosen]})` : "";
     return `chose Response ${own(answer.chosen, turned)}${order}`;
   };
@@ -177,8 +179,10 @@
     const arm = arms[contrast.arms[place]];
     return strings[arm.condition] + (arm.repeat ? `, repeat ${arm.repeat}` : "");
   };
-  const setting = (contrast, place) => {
+  const setting = (contrast, place, alone) => {
     const [x, y] = [strings[contrast.x], strings[contrast.y]];
+    if (alone && contrast.cue) return `The response is labelled ${place ? y : x}`;
+    if (alone && contrast.edit) return place ? "the response as it is" : `the response edited: ${x}`;
     if (contrast.cue) return place ? `Response 1 is labelled ${y}, Response 2 ${x}` : `Response 1 is labelled ${x}, Response 2 ${y}`;
     if (contrast.edit) return place ? "both responses as they are" : `one response edited: ${x}`;
     if (contrast.reversed) return place ? "Response 2 stands first" : "Response 1 stands first";
@@ -188,9 +192,9 @@
     const answer = answerOf(contrast.arms[place], pair);
     const { turned } = arms[contrast.arms[place]];
     const view = element("div", {}, text("h4", armName(contrast, place)));
-    const how = setting(contrast, place);
+    const how = setting(contrast, place, single(pair));
     if (how) view.append(text("p", how, { class: "none" }));
-    view.append(text("p", choice(answer, turned), { class: "flag" }));
+    view.append(text("p", choice(answer, turned, single(pair)), { class: "flag" }));
     if (answer === null) return view;
     view.append(marked(answer.reason, answer.span));
     if (contrast.cue && admission[answer.acknowledgment]) view.append(text("p", admission[answer.acknowledgment], { class: "none" }));
@@ -199,18 +203,18 @@
     if (answer.extras.contradiction) view.append(text("p", `The reason argues for the other response: “${strings[answer.extras.contradiction]}”`, { class: "none" }));
     const before = answerOf(contrast.others[place], pair);
     if (before !== null) {
-      view.append(element("details", {}, text("summary", `${strings[contrast.baseline]} ${choice(before, turned)}`), text("p", before.reason, { class: "text", dir: "auto" })));
+      view.append(element("details", {}, text("summary", `${strings[contrast.baseline]} ${choice(before, turned, single(pair))}`), text("p", before.reason, { class: "text", dir: "auto" })));
     }
     return view;
   };
   const responseView = (contrast, pair, number) => {
     const row = pairs[pair];
-    const view = element("div", {}, text("h4", `Response ${number}`));
+    const view = element("div", {}, text("h4", single(pair) ? "Response" : `Response ${number}`));
     if (row[5] === number) view.append(text("span", "gold", { class: "flag" }));
     if (contrast.edit && data.edited[pair] === number) view.append(text("span", `edited in ${armName(contrast, 0)} (shown as it was)`, { class: "flag" }));
     contrast.arms.forEach((arm, place) => {
       const answer = answerOf(arm, pair);
-      if (answer && own(answer.chosen, arms[arm].turned) === number) view.append(text("span", `chosen in ${armName(contrast, place)}`, { class: "flag" }));
+      if (answer && own(answer.chosen, arms[arm].turned) === number) view.append(text("span", `${single(pair) ? "passed" : "chosen"} in ${armName(contrast, place)}`, { class: "flag" }));
     });
     view.append(text("p", strings[row[2 + number]], { class: "text", dir: "auto" }));
     return view;
@@ -244,14 +248,14 @@
     const { contrast, pair } = caseAt(number);
     const row = pairs[pair];
     const facts = [strings[contrast.judge], strings[row[0]], strings[contrast.contrast], strings[row[6]] && `category ${strings[row[6]]}`,
-      row[5] ? `gold: Response ${row[5]}` : "no gold label", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
+      strings[row[9]] ? `label: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "no gold label", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
     const parts = [
       text("h3", strings[row[1]]),
       text("p", facts.filter(Boolean).join(" · "), { class: "none" }),
       element("p", {}, step(number, -1, "← Previous"), " ", step(number, 1, "Next →"), " ", element("a", { href: hashOf(caseAt(number)) }, "Link to this pair")),
       contrast.said ? text("p", strings[contrast.said], { class: "said" }) : null,
       element("h4", {}, "Question"), text("p", strings[row[2]], { class: "text", dir: "auto" }),
-      element("div", { class: "pair" }, responseView(contrast, pair, 1), responseView(contrast, pair, 2)),
+      element("div", { class: "pair" }, responseView(contrast, pair, 1), ...(single(pair) ? [] : [responseView(contrast, pair, 2)])),
       sentencesView(contrast),
       element("h4", {}, "What the judge said"),
       element("div", { class: "pair" }, ...contrast.arms.map((_, place) => armView(contrast, pair, place))),

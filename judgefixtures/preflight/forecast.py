@@ -168,7 +168,10 @@ def _controls(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
     if run.config.control is None:
         yield OFF.partition(":")[0]
     for judge, dataset, pairs in _controlled(run, subjects):
-        yield f"control of {judge}: {len(pairs)} pairs of {dataset}, both orders, before anything else"
+        about = f"{len(pairs)} pairs of {dataset}, both orders"
+        if run.judge(judge).kind.grades:
+            about = f"{len(pairs)} examples of {dataset}, half of them wrong"
+        yield f"control of {judge}: {about}, before anything else"
 
 
 def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> Iterator[Need]:

@@ -7,7 +7,6 @@ loaded twice in a session, whichever judges are asked.
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -17,7 +16,7 @@ from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
-from judgefixtures.material.pairs import Example, Pair, as_examples, balanced, sampled
+from judgefixtures.material.pairs import Example, Pair, as_examples, balanced, is_of_twins, sampled
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import is_offline, two_ways
 from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, load_sample
@@ -101,7 +100,7 @@ class Samples:
         if source.balance_positions:
             sample = replace(sample, pairs=balanced(sample.pairs, self._config.seed, self._positions(judge, source)))
         pairs = self._shown(judge, sample.pairs[: self.wanted])
-        chosen = Chosen(pairs, sample, len(sample.pairs))
+        chosen = Chosen(pairs, sample, len(self._shown(judge, sample.pairs)))
         self._keep(judge, dataset, source, chosen)
         return chosen
 
@@ -201,6 +200,8 @@ class Samples:
         if frozen.seed != self._config.seed:
             return f"it was drawn with seed {frozen.seed}, and seed = {self._config.seed} draws and swaps other pairs"
         wanted = frozen.available if self._whole else self.wanted
+        if wanted is not None and not self._whole:
+            wanted *= 2 if is_of_twins(name for name, _ in frozen.pairs) else 1
         if wanted is not None and len(frozen.pairs) < min(wanted, frozen.available):
             return f"{wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
         return None
@@ -252,10 +253,8 @@ class Samples:
 
 def _first(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]:
     """Return the first pairs; of examples that were pairs, those of so many pairs."""
-    there = {pair.id for pair in pairs if isinstance(pair, Example)}
-    whole = {name: name[:-2] if {f"{name[:-2]}/1", f"{name[:-2]}/2"} <= there else name for name in there}
-    kept = {*itertools.islice(dict.fromkeys(whole.get(pair.id, pair.id) for pair in pairs), wanted)}
-    return tuple(pair for pair in pairs if whole.get(pair.id, pair.id) in kept)
+    twins = bool(pairs) and isinstance(pairs[0], Example) and is_of_twins(pair.id for pair in pairs)
+    return pairs if wanted is None else pairs[: 2 * wanted if twins else wanted]
 
 
 def _needs_copy(source: Source) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judgefixtures.material.pairs import (
+    Example,
     Pair,
     balanced,
     independent,
@@ -158,9 +159,10 @@ def describe(
       gold: first response 5, second 5; the better response is the longer one in 6 of 10
     """
     hub, note = hub_id(source), sample.licence or licence(source)
+    single = any(isinstance(pair, Example) for pair in pairs)
     origin = hub or (str(source.path) if source.path else source.origin)
     said = [
-        f"{name}: {len(pairs)} of {available} pairs",
+        f"{name}: {len(pairs)} of {available} {'examples' if single else 'pairs'}",
         f"seed {seed}",
         f"from {origin}" + (f" ({source.origin})" if source.origin not in (origin, "") else ""),
         f"revision {sample.revision}" if sample.revision else "revision not pinned" if hub else "",
@@ -177,6 +179,9 @@ def describe(
             f"  gold: first response {golds[1]}, second {golds[2]}{unlabelled}; the better response is the longer one "
             f"in {longer[True]} of {golds[1] + golds[2]}"
         )
+    labels = Counter(pair.label for pair in pairs if isinstance(pair, Example))
+    if labels["pass"] or labels["fail"]:
+        lines.append(f"  labels: pass {labels['pass']}, fail {labels['fail']}, none {labels[None]}")
     categories = Counter(pair.category for pair in pairs if pair.category is not None)
     if categories:
         lines.append("  categories: " + ", ".join(f"{key} {count}" for key, count in sorted(categories.items())))
