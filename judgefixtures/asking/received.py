@@ -60,12 +60,13 @@ class Reply(Received):
     """A verdict.
 
     `probability` is how sure the judge was, where the server told it, and `scores` are those of what stood first and
-    second, of a judge that scores one response at a time. `imported`: it was read from a log, and nobody was asked.
+    second, of a judge that scores one response at a time, or that of the only response. `imported`: it was read from a
+    log, and nobody was asked.
     """
 
     verdict: Verdict
     probability: Probability | None = None
-    scores: tuple[float, float] | None = None
+    scores: tuple[float, ...] | None = None
     imported: bool = False
 
     @property

@@ -64,6 +64,12 @@ def decide(
     )
 
 
+def undecided_verdicts(tolerance: float) -> Decision:
+    """Return what is decided of verdicts where there are none, and scores alone tell whether anything moves."""
+    why = "the judge scores one response, without a pass_mark: its scores alone are gated"
+    return Decision.of(Status.NOT_APPLICABLE, tolerance, why, part="vsr")
+
+
 def _decide_admitted(
     what: str,
     decide: Callable[[Measurement, GateTable], Decided],

@@ -18,7 +18,7 @@ from judgefixtures.checks.phrasing import EXAMPLES
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose
 from judgefixtures.checks.reasons import contradicted, quote_contradictions
 from judgefixtures.checks.sensitivity import seen_of, with_movable
-from judgefixtures.checks.shift_gate import decide
+from judgefixtures.checks.shift_gate import decide, undecided_verdicts
 from judgefixtures.checks.standings import Shifts
 from judgefixtures.checks.two_detectors import detector_row, measured_offline, without_admission
 from judgefixtures.config import Config, GateTable, JudgeTable
@@ -27,6 +27,7 @@ from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.metrics import Measurement, false_alarms, measure, preference, share_of
+from judgefixtures.numbers.estimate import Status
 from judgefixtures.numbers.power import Design, smallest_n
 
 
@@ -79,7 +80,10 @@ class ContrastCheck(AboutContrast):
         if read is not None and other is not None and not read.lack(gate.max_invalid):
             second = (read.detector, other)
         more = beyond(self.contrast, case, answers[0], gate)
-        decision = more.beside(decide(measured, gate, second, unread))
+        verdicts = decide(measured, gate, second, unread)
+        if not case.judge.kind.chooses(case.pairs) and verdicts.status is not Status.ERROR:
+            verdicts = undecided_verdicts(gate.vsr_tolerance)
+        decision = more.beside(verdicts)
         columns: dict[str, Any] = {"detector": detector_row(read, (x, y), measured, other, gate.max_invalid)}
         if self.family == "position":
             columns["position"] = preference(x, y, gate.confidence)

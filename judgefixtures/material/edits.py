@@ -183,6 +183,12 @@ def target(pair: Pair) -> Literal[1, 2]:
     return 1 if pair.gold == 2 or isinstance(pair, Example) else 2
 
 
+def shown_alone(example: Pair, edit: Edit | None, label: str = "pass") -> str:
+    """Return the response of an example, edited if there is an edit; `label` is the word for one that passes."""
+    response = example.response_1
+    return response if edit is None else edit.apply_alone(response, example.content_type, label).text
+
+
 def edited(pair: Pair, edit: Edit, *, turned: bool = False) -> tuple[Pair, Edited]:
     """Return a pair with its target edited, and the record of what was done.
 

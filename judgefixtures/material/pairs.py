@@ -104,6 +104,11 @@ def as_examples(pair: Pair) -> tuple[Example, ...]:
     )
 
 
+def is_of_examples(pairs: Iterable[Pair]) -> bool:
+    """Tell whether these are examples, of one response each."""
+    return any(isinstance(pair, Example) for pair in pairs)
+
+
 def is_of_twins(names: Iterable[str]) -> bool:
     """Tell whether ids are those that `as_examples` gives the responses of pairs, in its order.
 

@@ -150,7 +150,7 @@ def _of_tokens(x: Repeats, y: Repeats, outcome: Outcome) -> tuple[_Likely, _Like
 def likely(judgment: Judgment, outcome: Outcome) -> Probability | None:
     """Return how likely an outcome was, by the probabilities behind a verdict; None where there are none."""
     first = None if judgment.verdict.invalid else judgment.reply.probability
-    if first is None or outcome == "chose-first":
+    if first is None or outcome in ("chose-first", "passed"):
         return first
     turned = judgment.condition.order == "21"
     if outcome == "chose-edited" and target(judgment.pair) == 2:
@@ -200,17 +200,19 @@ def _of_scores(
 
 def _points(x: Judgment, y: Judgment, outcome: Outcome) -> float:
     """Return by how many points the cue, or the edit, of arm x raised a response's score over that of arm y."""
+    if outcome == "passed":
+        return _scores(x)[0] - _scores(y)[0]
     (x_1, x_2), (y_1, y_2) = _scores(x), _scores(y)
     if outcome == "chose-edited":
         return x_1 - y_1 if target(x.pair) == 1 else x_2 - y_2
     return ((x_1 - y_1) + (y_2 - x_2)) / 2
 
 
-def _scores(judgment: Judgment) -> tuple[float, float]:
-    """Return the scores of the pair's own responses 1 and 2."""
+def _scores(judgment: Judgment) -> tuple[float, ...]:
+    """Return the scores of the pair's own responses 1 and 2, or of an example's only one."""
     scores = judgment.reply.scores
     assert scores is not None
-    return scores if judgment.condition.order == "12" else (scores[1], scores[0])
+    return scores if judgment.condition.order == "12" else scores[::-1]
 
 
 def _labels(clusters: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:

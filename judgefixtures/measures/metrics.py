@@ -388,7 +388,7 @@ def stuck_side(arms: Sequence[Sequence[Judgment]], sides: Sequence[Choice] = (1,
     0 where nearly everything is a tie. Only some `sides` are looked at where choosing one of them is the outcome. A
     judge that scores sees no sides, and a tie of its scores is the first to move.
     """
-    if any(judgment.reply.scores is not None for arm in arms for judgment in arm):
+    if any(len(judgment.reply.scores or ()) > 1 for arm in arms for judgment in arm):
         return None
     for side in sides:
         chosen_so = [[j.selected == side for j in arm if j.selected is not None] for arm in arms]

@@ -31,7 +31,7 @@ from judgefixtures.material.plans import PLAN
 from judgefixtures.numbers.power import Design, aligned, table
 from judgefixtures.numbers.statistics import several
 from judgefixtures.preflight.prospects import prospects
-from judgefixtures.runs.closest import SCREENING, About
+from judgefixtures.runs.closest import About
 from judgefixtures.runs.run import Run
 
 Costs = Mapping[tuple[str, str, Arm], Cost]
@@ -159,7 +159,7 @@ def _closest(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
         for judge in subject.judges if about.pool else ():
             how = "by the choice that is frozen"
             if judge in about.undecided:
-                how = f"chosen first, by {len(SCREENING) * len(about.pool)} answers without cues"
+                how = f"chosen first, by {len(run.judge(judge).kind.screening) * len(about.pool)} answers without cues"
             yield f"{subject.dataset}: closest {about.cut} of {len(about.pool)} for {judge}, {how}"
 
 
@@ -194,7 +194,9 @@ def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Co
     asked: dict[tuple[str, str, Arm], About] = {}
     arms = [(judge, each.dataset, run.about(each), each.check.arms) for each in subjects for judge in each.judges]
     arms += [
-        (judge, dataset, About(about.pool), SCREENING) for judge, dataset, about, _ in arms if judge in about.undecided
+        (judge, dataset, About(about.pool), run.judge(judge).kind.screening)
+        for judge, dataset, about, _ in arms
+        if judge in about.undecided
     ]
     arms += [(judge, dataset, About(pairs), ARMS) for judge, dataset, pairs in _controlled(run, subjects)]
     for judge, dataset, about, of_check in arms:

@@ -18,13 +18,10 @@ from judgefixtures.cassettes.files import CassetteError, DamagedError
 from judgefixtures.cassettes.frozen import CHOICE_FILE, FrozenChoice, frozen_choice
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.runs.selection import Samples
 from judgefixtures.words.errors import JudgeFixturesError
-
-SCREENING: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 
 Choice = Literal[0, 1, 2] | None  # 0: a tie
 Screen = Callable[[Sequence[Pair]], Sequence[Sequence[Judgment]]]
@@ -56,15 +53,17 @@ def closest_first(choices: Iterable[tuple[Choice, Choice]], likely: Mapping[int,
     return sorted(range(len(distances)), key=lambda place: (distances[place], abs(chances.get(place, 1.0) - 0.5)))
 
 
-def nearest_first(scores: Iterable[tuple[float, float] | None]) -> list[int]:
+def nearest_first(scores: Iterable[tuple[float, ...] | None], mark: float | None = None) -> list[int]:
     """Return the places of pairs, closest first, by how far the scores of their responses are apart, as given if equal.
 
-    Those without two scores come last. To a judge that scores one response at a time both orders are the same.
+    A single response is as close as its score is to the `mark`. Those without scores come last. To a judge that scores
+    one response at a time both orders are the same.
 
     >>> nearest_first([(7, 4), (6, 6), None, (5, 6), (6, 5)])
     [1, 3, 4, 0, 2]
     """
-    distances = [math.inf if both is None else round(abs(both[0] - both[1]), 9) for both in scores]
+    ends = [each and (each[0], each[1] if len(each) > 1 else each[0] if mark is None else mark) for each in scores]
+    distances = [math.inf if both is None else round(abs(both[0] - both[1]), 9) for both in ends]
     return sorted(range(len(distances)), key=distances.__getitem__)
 
 
@@ -144,7 +143,7 @@ class Closest:
     def of(self, judge: str, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
         """Return the ids of the pairs of a pool that are closest for a judge, closest first, and freeze the choice.
 
-        `screen` asks the judge about the pool in the arms of SCREENING. As `about`.
+        `screen` asks the judge about the pool in the arms that its kind is screened in. As `about`.
         """
         chosen = self._known(judge, dataset, pool, command)
         if chosen is None:
@@ -180,9 +179,12 @@ class Closest:
                 f"dataset {dataset!r}: closest = {size}, and {len(frozen)} pairs are frozen as the closest for {judge} "
                 f"in {self._file(judge, dataset)}. Choose the others, too: {command} --judge-record missing"
             )
-        own, other = screen(pool)
+        own, *others = screen(pool)
+        other = others[0] if others else own
         if any(judgment.reply.scores for judgment in own):
-            ranked = nearest_first(judgment.reply.scores for judgment in own)
+            table = self._config.judges.get(judge)
+            mark = None if table is None else table.pass_mark
+            ranked = nearest_first((judgment.reply.scores for judgment in own), mark)
         else:
             orders = [likely_of(own), likely_of(other)]
             found = ([arm[pair.id] for arm in orders if pair.id in arm] for pair in pool)

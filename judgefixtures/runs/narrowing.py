@@ -11,7 +11,7 @@ from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks import Case, Check, Need
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.material.pairs import Pair
-from judgefixtures.runs.closest import SCREENING, About, Closest
+from judgefixtures.runs.closest import About, Closest
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
@@ -61,7 +61,7 @@ class Narrowing:
         aside = Ledger()
         about = replace(asking, what="closest", ledger=aside, part=True)
         try:
-            return self._interviews.answers(judge, pool, SCREENING, about).arms
+            return self._interviews.answers(judge, pool, judge.kind.screening, about).arms
         finally:
             asking.ledger.bear(aside)
 

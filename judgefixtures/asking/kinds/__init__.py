@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, Reply
 from judgefixtures.config import JudgeTable
-from judgefixtures.material.contrasts import Condition, Contrast
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast
 from judgefixtures.material.cues import Families
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
@@ -81,6 +81,8 @@ class Kind(ABC):
     gives_scores: ClassVar[bool] = False  # a reply has two scores, from which its verdict follows
     makes_plans: ClassVar[bool] = False  # a plan is carried out for every pair
     grades: ClassVar[bool] = False  # it is about examples, of which each passes or fails, and no pairs
+    # By which answers the closest of many pairs are chosen.
+    screening: ClassVar[tuple[Arm, ...]] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
     preparation: tuple[Arm, ...] = ()  # what is asked before anything else, once for all repeats
     planner: Asker[Any] | None = None  # who is asked for plans
     rater: Asker[Any] | None = None  # who is asked in place of the judge
@@ -104,6 +106,10 @@ class Kind(ABC):
     def contrast(cls, contrast: Contrast, pairs: Sequence[Pair]) -> Contrast:  # noqa: ARG003
         """Return a contrast as such a judge of these pairs, or examples, is asked it."""
         return contrast
+
+    def chooses(self, pairs: Pairs) -> bool:  # noqa: ARG002
+        """Tell whether its answers about such pairs are verdicts, or nothing but scores."""
+        return True
 
     @property
     def scale(self) -> Scale | None:
@@ -213,6 +219,7 @@ class Kind(ABC):
 
 # Of judges whose provider or strategy, and not their mode, makes them what they are; of all others LAYOUTS names it.
 FROM_LOG = "judgefixtures.asking.kinds.from_log:FromLog"
+PASS_MARK = "judgefixtures.asking.kinds.pass_mark:PassMark"
 PLAN_FIRST = "judgefixtures.asking.kinds.plan_first:PlanFirst"
 
 
@@ -224,6 +231,7 @@ def kind_of(table: JudgeTable) -> type[Kind]:
     False
     """
     path = FROM_LOG if not table.record.is_asked else PLAN_FIRST if table.strategy != "direct" else ""
+    path = path or (PASS_MARK if table.pass_mark is not None else "")
     room, _, name = (path or LAYOUTS[table.mode].kind).partition(":")
     kind: type[Kind] = getattr(importlib.import_module(room), name)
     return kind

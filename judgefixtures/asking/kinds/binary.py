@@ -15,7 +15,8 @@ from judgefixtures.asking.asker import Task
 from judgefixtures.asking.kinds import Clerk, Kind
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
-from judgefixtures.material.contrasts import Condition, Contrast, single, single_condition
+from judgefixtures.material.contrasts import Condition, Contrast, Single, single, single_condition
+from judgefixtures.material.edits import shown_alone
 from judgefixtures.material.pairs import LABELS, Example, Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT, Template
@@ -41,20 +42,13 @@ def written_label(table: JudgeTable, side: int) -> str:
     return json.dumps(label, ensure_ascii=False) if table.verdict == "json" or isinstance(label, bool) else label
 
 
-def shown_response(example: Pair, condition: Condition, label: str = "pass") -> str:
-    """Return the response that a condition shows, edited where it says so; `label` is the word for one that passes."""
-    if condition.edit is None:
-        return example.response_1
-    return condition.edit.apply_alone(example.response_1, example.content_type, label).text
-
-
 def render_example(
     template: Template, table: JudgeTable, example: Pair, condition: Condition, optional: Mapping[str, str]
 ) -> str:
     """Return the prompt for an example in a condition, with the sentence of its cue, if it has one."""
     label = str(said_label(table, 0)).lower() if isinstance(said_label(table, 0), bool) else str(said_label(table, 0))
     shown, cue = (
-        shown_response(example, condition, label),
+        shown_alone(example, condition.edit, label),
         single_condition(condition).sentences(example.content_type)[0],
     )
     return template.render_one(example, shown, cue, table.cue_placement, optional)
@@ -71,6 +65,7 @@ class Binary(Kind):
 
     sees_order: ClassVar[bool] = False
     grades: ClassVar[bool] = True
+    screening: ClassVar[tuple[Arm, ...]] = ((Single(), 0), (Single(), 1))
 
     # --- what it is -------------------------------------------------------------------------------------------
 

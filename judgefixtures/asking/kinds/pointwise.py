@@ -14,10 +14,10 @@ from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.kinds import Clerk, Judged, Kind
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Received, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
-from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast
+from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, Single, single
 from judgefixtures.material.cues import Cue, Families
-from judgefixtures.material.edits import target
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.edits import shown_alone, target
+from judgefixtures.material.pairs import Example, Pair, is_of_examples
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage, stated
@@ -47,6 +47,8 @@ class Alone(Condition):
 
     def pick_response(self, pair: Pair) -> str:
         """Return the response of a pair that is shown, edited where the condition says so."""
+        if isinstance(pair, Example):
+            return shown_alone(pair, self.edit)
         pair = presented(pair, Condition(edit=self.edit))
         number = self.response if self.edit is None else target(pair)
         return pair.response_1 if number == 1 else pair.response_2
@@ -63,6 +65,8 @@ def alone(condition: Condition, number: Literal[1, 2], pair: Pair | None = None)
     >>> alone(new_old, 1).name, alone(new_old, 2).name, alone(replace(new_old, order="21"), 1).name
     ('score-1-recency-new', 'score-2-recency-old', 'score-1-recency-old')
     """
+    if isinstance(condition, Single):
+        return Alone(edit=condition.edit) if condition.edit else Alone(cue=condition.cue_1)
     if condition.edit is not None and pair is not None and number == target(pair):
         return Alone(edit=condition.edit)
     first = number == 1 if condition.order == "12" else number == 2
@@ -79,6 +83,9 @@ def rating_arms(arms: Arms) -> tuple[Arm, ...]:
     """
     needed: dict[Arm, None] = {}
     for condition, repeat in arms:
+        if isinstance(condition, Single):
+            needed[alone(condition, 1), repeat] = None
+            continue
         if condition.edit is not None:
             needed[Alone(edit=condition.edit), repeat] = None
         needed |= {(alone(condition, number), repeat): None for number in NUMBERS}
@@ -217,6 +224,26 @@ def added_usage(a: Usage, b: Usage) -> Usage:
     return Usage(**counts, service_tier=a.service_tier if a.service_tier == b.service_tier else None)
 
 
+def graded(rating: Rating, mark: float | None) -> Reply:
+    """Return the reply that the score of a single response amounts to: with a mark it passes from there on.
+
+    Without one nothing is chosen, and the score alone says something: a tie.
+
+    >>> graded(Rating(Score(7, "It is right.")), 6).verdict.selected_response
+    1
+    """
+    score = rating.score
+    if score.value is None:
+        verdict = Verdict(None, score.reason, score.invalid, reasoning=score.reasoning)
+    elif mark is None:
+        verdict = Verdict(None, score.reason, None, score.repaired, score.reasoning, tie=True)
+    else:
+        verdict = Verdict(1 if score.value >= mark else 2, score.reason, None, score.repaired, score.reasoning)
+    told = {name: getattr(rating, name) for name in ("detail", "served_model", "fingerprint", "usage")}
+    scores = None if score.value is None else (score.value,)
+    return Reply(verdict, scores=scores, retries=rating.retries, wasted=rating.wasted, **told)
+
+
 # --- the kind ---------------------------------------------------------------------------------------------
 
 Scored = Mapping[tuple[str, int, str], Rating]  # by the condition's name, its repeat and the pair
@@ -243,6 +270,15 @@ class Pointwise(Kind):
         lowest, highest = table.scale
         kind = "integer" if is_whole(table.scale) else "number"
         return stated("score", {"type": kind, "minimum": lowest, "maximum": highest})
+
+    @classmethod
+    def contrast(cls, contrast: Contrast, pairs: Pairs) -> Contrast:
+        """Return the contrast of two responses, or of an example's only one."""
+        return single(contrast) if is_of_examples(pairs) else contrast
+
+    def chooses(self, pairs: Pairs) -> bool:
+        """Tell whether its scores make verdicts: two of a pair do, and of an example one and a mark."""
+        return self.table.pass_mark is not None or not is_of_examples(pairs)
 
     @property
     def scale(self) -> Scale:
@@ -301,6 +337,9 @@ class Pointwise(Kind):
 
     def _replies(self, scored: Scored, pairs: Pairs, arm: Arm) -> dict[str, Reply]:
         """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
+        if isinstance(arm[0], Single):
+            names = {pair.id: (alone(arm[0], 1).name, arm[1], pair.id) for pair in pairs}
+            return {pair: graded(scored[key], self.table.pass_mark) for pair, key in names.items() if key in scored}
         found = {pair.id: (pair, both) for pair in pairs if (both := both_ratings(scored, pair, *arm)) is not None}
         ties = self.table.counts_ties
         return {name: compare(*both, pair.content_type, counts_ties=ties) for name, (pair, both) in found.items()}
