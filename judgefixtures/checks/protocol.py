@@ -143,6 +143,10 @@ class Check(ABC):
         """Return the check as a judge of a kind is asked it about such pairs."""
         return self
 
+    def among(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        """Return those of a dataset's pairs that it is about."""
+        return pairs
+
     def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
         """Whether a marked test has an item of it for a judge of these pairs."""
         return True

@@ -11,6 +11,7 @@ from judgefixtures.checks.shift_gate import invalid_note, invalid_reason, stuck_
 from judgefixtures.checks.two_arms import ContrastCheck, find_shift
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding, Part
+from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.measures.metrics import Measurement, measure
 from judgefixtures.numbers.clusters import counted, mirrored
 from judgefixtures.numbers.estimate import Status, bare, describe
@@ -23,6 +24,12 @@ class EditCheck(ContrastCheck):
     """The net share of verdicts that move to the edited response is within tolerance."""
 
     kind: ClassVar[str] = "edit"
+
+    def among(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        """Return, for an attack on a grader, the examples that fail by their labels; all, where nothing is labelled."""
+        if self.family != "attack" or not any(isinstance(pair, Example) and pair.label for pair in pairs):
+            return pairs
+        return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label == "fail")
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms: the edited pairs and the plain ones."""

@@ -29,7 +29,7 @@ class Narrowing:
         """Return which pairs a check is about, as far as that is known before anybody is asked."""
         pool = self._closest.pool(subject.judge, subject.dataset, subject.check.arms)
         if not pool:
-            return About(self._inventory.pairs(subject.judge, subject.dataset))
+            return About(subject.check.among(self._inventory.pairs(subject.judge, subject.dataset)))
         command = f"{self._desk.options.command} {self._inventory.selecting(subject)}"
         return self._closest.about(subject.judges, subject.dataset, pool, command)
 
@@ -39,7 +39,8 @@ class Narrowing:
         Two judges are compared on the same pairs: those that are close for either, in the pool's order.
         """
         if not (pool := self._pool(check, case)):
-            return case, asking
+            about = check.among(case.pairs)
+            return replace(case, pairs=about), replace(asking, part=asking.part or len(about) < len(case.pairs))
         command, chosen = f"{self._desk.options.command} {asking.look or asking.options}", set[str]()
         for judge in case.judges:
             screen = partial(self._screened, judge, asking)
@@ -84,7 +85,8 @@ class Narrowing:
         """Refuse to pay for a recording that cannot pass, whatever is answered: this check's or another's."""
         if self._desk.is_offline or self._desk.options.force:
             return
-        pairs = self.about(subject).at_most if self._pool(subject.check, case) else case.pairs
+        closest = self._pool(subject.check, case)
+        pairs = self.about(subject).at_most if closest else subject.check.among(case.pairs)
         own = subject.check.need(self._desk.config, case.judge.table, case.dataset, pairs)
         # attack_tolerance is the tightest gate by far: too few pairs for it are not a reason to record nothing.
         others = (
