@@ -143,15 +143,15 @@ def folded_grade(value: object) -> str | None:
         case int():
             return str(value) if abs(value) < 10**30 else None
         case Decimal():
-            return _as_number(f"{value:f}") if value.is_finite() and -30 < value.adjusted() < 30 else None
+            return as_number(f"{value:f}") if value.is_finite() and -30 < value.adjusted() < 30 else None
         case str() if len(value) <= LONGEST_WORD:
             whole = unicodedata.normalize("NFKC", value).casefold().strip()
             bare = whole.lstrip(_MARKS).rstrip(_ENDING)
-            return _as_number(" ".join((bare or whole).replace("_", " ").split()))
+            return as_number(" ".join((bare or whole).replace("_", " ").split()))
     return None
 
 
-def _as_number(text: str) -> str:
+def as_number(text: str) -> str:
     """Return a number as it is written without zeros that say nothing; any other text as it is."""
     if not (found := _NUMBER.fullmatch(text)):
         return text
@@ -179,9 +179,9 @@ def _words(format: GradeFormat, own: _Words | None) -> Mapping[str, int]:  # noq
 
 _SET = re.escape(MARKS + "#>")  # a heading or a quote begins with these
 # What stands in double brackets counts, readable or not: after a [[PARTIAL]] no earlier [[PASS]] does.
-_BRACKETS = re.compile(rf"\[\[([^\[\]\n]{{0,{LONGEST_WORD}}})]]")
+BRACKETS = re.compile(rf"\[\[(?P<stated>[^\[\]\n]{{0,{LONGEST_WORD}}})]]")
 # The marks before the name are taken with it, from the first of them on, so that none is tried twice.
-_LINE = re.compile(
+LINE = re.compile(
     rf"(?<![{_SET}])[{_SET}]*+(?<![^\W_])GRADE[{_SET}]*+[:\uff1a][{_SET}\r\n]*+(?P<stated>[^\n]*+)", re.IGNORECASE
 )
 # A word is a few words at most; anything longer is prose. The fewest that are let pass count a fence around it, too.
@@ -205,9 +205,14 @@ def _form(format: GradeFormat, own: _Words | None, field: str | None) -> Form:  
         return value(token), bare
 
     longest = max(len(word.split()) for word in words)
-    tokens = {"json": _BRACKETS, "brackets": _BRACKETS, "grade": _LINE, "word": _alone(longest)}
+    tokens = {"json": BRACKETS, "brackets": BRACKETS, "grade": LINE, "word": _alone(longest)}
     names = FIELDS if field is None else (field,)
     return Form(names[0], value, is_plain, _unread(names), tokens[format], in_brackets, names[1:], True, REASONS)
+
+
+def keys_pattern(names: Sequence[str]) -> str:
+    """Return a pattern of fields in any spelling of which the parser takes no notice."""
+    return "|".join(r"[\s_]*+".join(map(re.escape, re.split(r"[\s_]+", name.strip(" _")))) for name in names)
 
 
 def _alone(longest: int) -> re.Pattern[str]:
@@ -217,8 +222,5 @@ def _alone(longest: int) -> re.Pattern[str]:
 
 def _unread(names: Sequence[str]) -> re.Pattern[str]:
     """Return what finds a grade among what could not be read: it is never taken, but it can contradict."""
-    keys = "|".join(r"[\s_]*+".join(map(re.escape, re.split(r"[\s_]+", name.strip(" _")))) for name in names)
-    return re.compile(
-        rf"[\"'“](?:{keys})[\"'”]\s*+:\s*+[\"'“]?+([^\"'“”\n,{{}}]{{1,{LONGEST_WORD}}}+)[\"'”]?+[ \t]*+(?=[,}}\n]|\Z)",
-        re.IGNORECASE,
-    )
+    value = rf"[\"'“]?+([^\"'“”\n,{{}}]{{1,{LONGEST_WORD}}}+)[\"'”]?+[ \t]*+(?=[,}}\n]|\Z)"
+    return re.compile(rf"[\"'“](?:{keys_pattern(names)})[\"'”]\s*+:\s*+{value}", re.IGNORECASE)
