@@ -25,6 +25,7 @@ from pydantic import (
 
 from judgefixtures.material.prompts import LAYOUTS, Layout, Mode
 from judgefixtures.providers import FLEX, PROVIDERS, UNSET, Record, record_of
+from judgefixtures.reading.grades import Labels, label_sides
 from judgefixtures.words.errors import choices
 from judgefixtures.words.texts import join_names
 
@@ -70,24 +71,6 @@ def _address(value: str) -> str:
 
 
 Temperature = Annotated[float | None, Field(ge=0, le=2), WrapValidator(_or_unset)]
-# How a grade is said: by which words a response passes, and by which it fails; true and false are JSON's.
-Labels = tuple[tuple[str | bool, ...], tuple[str | bool, ...]]
-
-
-def _labels(value: object) -> object:
-    """Return two lists of labels, each of which may be written as one; no word may be on both sides."""
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise ValueError('give two, positive first: ["pass", "fail"]; each may be a list')
-    sides = tuple(tuple(side) if isinstance(side, list | tuple) else (side,) for side in value)
-    for side in sides:
-        if not side or not all(isinstance(word, bool) or (isinstance(word, str) and word.strip()) for word in side):
-            raise ValueError("a label is a text that is not empty, or true or false")
-    said = [[str(word).strip().casefold() for word in side] for side in sides]
-    if both := sorted({*said[0]} & {*said[1]}):
-        raise ValueError(f"{both[0]!r} is on both sides: a response cannot pass and fail by one word")
-    return sides
-
-
 Address = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$"), AfterValidator(_address)]
 
 
@@ -156,7 +139,7 @@ class JudgeTable(StrictTable):
     cue_placement: Literal["after", "before"] = "after"
     cue_after: str | None = Field(None, min_length=1)
     verdict: Literal["json", "brackets", "grade", "word"] = "json"
-    labels: Annotated[Labels, BeforeValidator(_labels)] | None = None  # None: the usual words are all read
+    labels: Annotated[Labels, BeforeValidator(label_sides)] | None = None  # None: the usual words are all read
     grade_field: str | None = Field(None, min_length=1)
     pass_mark: float | None = Field(None, allow_inf_nan=False)
     strategy: Literal["direct", "plan-heuristic", "plan-self", "plan-combined"] = "direct"

@@ -46,7 +46,7 @@ def token_bytes(text: object, listed: object) -> bytes | None:
     """
     if isinstance(listed, list) and listed and all(type(byte) is int and 0 <= byte <= 255 for byte in listed):
         return bytes(listed)
-    return _bytes(text) if isinstance(text, str) else None
+    return as_bytes(text) if isinstance(text, str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def probability(
         if stated is not None:
             masses[stated].append(logprob)
     counting = (masses[1], masses[2], *([masses[TIE]] if ties else []))
-    return _odds(*counting, unlisted=_most_unlisted(token, listed)) if any(counting) else None
+    return odds_of(*counting, unlisted=most_unlisted(token, listed)) if any(counting) else None
 
 
 def stated_probability(first: float, second: float, tie: float = 0.0) -> Probability:
@@ -153,26 +153,26 @@ def stated_probability(first: float, second: float, tie: float = 0.0) -> Probabi
     >>> round(stated_probability(0.6, 0.2).value, 9)
     0.75
     """
-    return _odds([math.log(first)], [math.log(second)], [math.log(tie)] if tie else [], unlisted=-math.inf)
+    return odds_of([math.log(first)], [math.log(second)], [math.log(tie)] if tie else [], unlisted=-math.inf)
 
 
-def _odds(first: list[float], second: list[float], *tie: list[float], unlisted: float) -> Probability:
+def odds_of(first: list[float], second: list[float], *tie: list[float], unlisted: float) -> Probability:
     """Return what the log-probabilities that state each verdict come to; `tie` is given where ties count.
 
     A verdict that nothing listed states has any probability up to `unlisted`: the log-odds are bounded by the ends.
     """
-    ends = [[_sum(each)] if each else [-math.inf, unlisted] for each in (first, second, *tie)]
+    ends = [[log_sum(each)] if each else [-math.inf, unlisted] for each in (first, second, *tie)]
     found = []
     for one, other, *half in itertools.product(*ends):
         both = [each - math.log(2) for each in half]
-        found.append((_sum([one, *both]), _sum([other, *both])))
+        found.append((log_sum([one, *both]), log_sum([other, *both])))
     odds = [one - other for one, other in found if max(one, other) > -math.inf]
     stated = [*first, *second, *itertools.chain(*tie)]
-    share = math.exp(_sum(tie[0]) - _sum(stated)) if tie and tie[0] else 0.0
+    share = math.exp(log_sum(tie[0]) - log_sum(stated)) if tie and tie[0] else 0.0
     return Probability(min(odds), max(odds), max(0.0, 1 - math.fsum(map(math.exp, stated))), share)
 
 
-def _sum(logprobs: Sequence[float]) -> float:
+def log_sum(logprobs: Sequence[float]) -> float:
     """Return the logarithm of the sum of probabilities, exact for sure judges as well."""
     most = max(logprobs)
     if most == -math.inf:
@@ -180,7 +180,7 @@ def _sum(logprobs: Sequence[float]) -> float:
     return most + math.log(math.fsum(math.exp(logprob - most) for logprob in logprobs))
 
 
-def _most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
+def most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
     """Return the most log-probability that a token can have which the server does not list.
 
     The token itself bounds nothing: some servers list it although it is not among the likeliest.
@@ -191,13 +191,13 @@ def _most_unlisted(token: Token, listed: Mapping[bytes, float]) -> float:
 
 
 # Words that name a verdict and say nothing of it, as keys of an object or in front of it. No "a": that is a response.
-_NAMES = word_set(
+NAMES = word_set(
     "analysis answer assessment beginning best better choice chosen comparison conclusion decision end"
     " evaluation explanation final finally here is it json judgement judgment my of output overall"
     " preferred rationale reason reasoning response result s selected selection so story sure the"
     " therefore think thinking thought thus verdict winner"
 )
-_WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
+WORD = re.compile(r"(?<!\\)[^\W_]+")  # not the n of an escaped line end
 
 
 def reasons_first(text: str, verdict: Verdict, format: Format = "json") -> bool:  # noqa: A002
@@ -211,7 +211,7 @@ def reasons_first(text: str, verdict: Verdict, format: Format = "json") -> bool:
     (False, True)
     """
     place = _place(text, verdict, format)
-    return place is None or any(word.lower() not in _NAMES for word in _WORD.findall(text[: place.start]))
+    return place is None or any(word.lower() not in NAMES for word in WORD.findall(text[: place.start]))
 
 
 # --- from the text to the place of its verdict --------------------------------------------------------------
@@ -234,7 +234,7 @@ VERDICT_MAY_END = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """Where a text states its verdict: the entry from `start` to `end`, and in it the verdict itself `at` a place."""
 
     start: int
@@ -243,7 +243,7 @@ class _Place:
     states: int
 
 
-def _place(text: str, verdict: Verdict, format: Format) -> _Place | None:  # noqa: A002
+def _place(text: str, verdict: Verdict, format: Format) -> Place | None:  # noqa: A002
     """Return where a text states a valid verdict."""
     if verdict.invalid is not None:
         return None
@@ -255,10 +255,10 @@ def _place(text: str, verdict: Verdict, format: Format) -> _Place | None:  # noq
     return next((place for place in reversed(looked_at) if _decides(text, place, verdict)), None)
 
 
-def _places(pattern: re.Pattern[str], text: str) -> list[_Place]:
+def _places(pattern: re.Pattern[str], text: str) -> list[Place]:
     """Return where a pattern finds a verdict, whichever that is."""
     return [
-        _Place(entry.start(), entry.start("stated"), entry.end(), _choice_of(entry["stated"]))
+        Place(entry.start(), entry.start("stated"), entry.end(), _choice_of(entry["stated"]))
         for entry in pattern.finditer(text)
     ]
 
@@ -268,7 +268,7 @@ def _choice_of(stated: str) -> int:
     return {"1": 1, "2": 2, "A": 1, "B": 2}.get(stated.upper(), TIE)
 
 
-def _decides(text: str, place: _Place, verdict: Verdict) -> bool:
+def _decides(text: str, place: Place, verdict: Verdict) -> bool:
     """Tell whether a verdict was read off a place: with another one there, the parser reads something else.
 
     Judges quote their candidates, and candidates write JSON too: only the parser knows which object it took.
@@ -283,9 +283,9 @@ def _decides(text: str, place: _Place, verdict: Verdict) -> bool:
 # --- from there to the token --------------------------------------------------------------------------------
 
 
-def _token_at(tokens: Sequence[Token], text: str, place: _Place) -> tuple[Token, bytes] | None:
+def _token_at(tokens: Sequence[Token], text: str, place: Place) -> tuple[Token, bytes] | None:
     """Return the token that holds the beginning of the verdict, and what stands before that in the token."""
-    offset = _offset(b"".join(token.text for token in tokens), text, place)
+    offset = offset_in(b"".join(token.text for token in tokens), text, place)
     if offset is None:
         return None
     ends = itertools.accumulate(len(token.text) for token in tokens)
@@ -293,26 +293,26 @@ def _token_at(tokens: Sequence[Token], text: str, place: _Place) -> tuple[Token,
     return token, token.text[: offset - end]
 
 
-def _offset(spelled: bytes, text: str, place: _Place) -> int | None:
+def offset_in(spelled: bytes, text: str, place: Place) -> int | None:
     """Return where the verdict stands in what the tokens spell, which need not be the text, or not letter by letter.
 
     The whole text is looked for, then its beginning up to the verdict, then the entry that states the verdict.
     """
-    whole, beginning = _bytes(text), _bytes(text[: place.end])
-    before = len(_bytes(text[: place.at]))
+    whole, beginning = as_bytes(text), as_bytes(text[: place.end])
+    before = len(as_bytes(text[: place.at]))
     if (start := spelled.rfind(whole)) >= 0:
         return start + before
     if spelled.count(beginning) == 1:
         return spelled.find(beginning) + before
-    entry = _bytes(text[place.start : place.end])
+    entry = as_bytes(text[place.start : place.end])
     starts = [found.start() for found in re.finditer(re.escape(entry), spelled)]
-    behind = whole.count(entry, len(_bytes(text[: place.start]))) - 1
+    behind = whole.count(entry, len(as_bytes(text[: place.start]))) - 1
     if not starts or (behind and len(starts) != whole.count(entry)):
         return None  # not there, or quoted behind it, and it cannot be told which one it is
-    return starts[-1 - behind] + len(_bytes(text[place.start : place.at]))
+    return starts[-1 - behind] + len(as_bytes(text[place.start : place.at]))
 
 
-def _bytes(text: str) -> bytes:
+def as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -337,11 +337,3 @@ def _states(alternative: bytes, before: bytes, format: Format) -> int | None:  #
     if found is None:
         return None
     return _choice_of((found[1] or b"").decode())
-
-
-def grade_probability(*_a):
-    return None
-
-
-def reasons_before_grade(*_a):
-    return False

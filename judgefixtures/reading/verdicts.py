@@ -11,6 +11,7 @@ keeps what stands inside a string from being taken for an answer.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -20,19 +21,29 @@ from typing import Any, Literal, TypeAlias
 
 from judgefixtures.words.texts import encodable
 
-__all__ = ["MAX_CHARACTERS", "MAX_OBJECTS", "Form", "InvalidKind", "Stated", "Verdict", "parse_verdict", "read_answer"]
+__all__ = [
+    "MAX_CHARACTERS",
+    "MAX_OBJECTS",
+    "Form",
+    "InvalidKind",
+    "Stated",
+    "Verdict",
+    "objects_in",
+    "parse_verdict",
+    "read_answer",
+]
 
 Choice: TypeAlias = Literal[1, 2]
 
 InvalidKind: TypeAlias = Literal[
     # given by the parser
     "empty",  # no text, or none after the thinking
-    "no-json",  # no readable object with selected_response, or with score
+    "no-json",  # no readable object with selected_response, with score, or with a grade
     "truncated",  # the text ends inside an object
-    "conflict",  # it states more than one verdict, or score
-    "not-a-choice",  # selected_response is neither 1 nor 2, or score not a number of the scale
+    "conflict",  # it states more than one verdict, score or grade
+    "not-a-choice",  # neither 1 nor 2, not a number of the scale, or neither pass nor fail
     "tie",  # it calls the pair a tie
-    "no-token",  # no [[A]], [[B]] or [[C]], or no [[7]]
+    "no-token",  # no [[A]], [[B]] or [[C]], no [[7]], no [[PASS]] or "GRADE: C"
     "too-long",  # beyond MAX_CHARACTERS or MAX_OBJECTS
     # given by the providers
     "refusal",  # the judge declined
@@ -117,7 +128,7 @@ def parse_verdict(
     return Verdict(stated.value, stated.reason, stated.invalid, stated.repaired, stated.reasoning)  # type: ignore[arg-type]
 
 
-# --- what verdicts and scores have in common --------------------------------------------------------------
+# --- what verdicts, scores and grades have in common ------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +152,10 @@ class Form:
     `value` makes a value, or the kind of a failure, of what stands under the key, and `is_plain` tells whether that
     is as it was asked for. `unread` finds values among what could not be read, and `token` those in brackets, in its
     first group; `in_brackets` makes of that what `value` makes of a key's.
+
+    A value may stand under one of several keys: with `first_readable` those of `more_keys` as well, of all of which
+    the first counts whose value can be read, and only those that can be read may disagree. The reason is the first of
+    the fields `reasons` that holds words.
     """
 
     key: str
@@ -149,6 +164,9 @@ class Form:
     unread: re.Pattern[str]
     token: re.Pattern[str]
     in_brackets: Callable[[str], tuple[int | Decimal | InvalidKind, str]]
+    more_keys: tuple[str, ...] = ()
+    first_readable: bool = False
+    reasons: tuple[str, ...] = ("reason",)
 
 
 def read_answer(text: str, format: Literal["json", "brackets"], form: Form) -> Stated:  # noqa: A002 (as parse_verdict's)
@@ -352,31 +370,70 @@ def _read_object(text: str, form: Form) -> Stated | None:
     """Return what `text`, from brace to brace, states; None if no repair makes it JSON."""
     if stated := _read_value(text, form):
         return stated
+    value = _decoded_leniently(text)
+    return None if value is None else _mended(_stated(value, form), "syntax")
+
+
+def _decoded_leniently(text: str) -> _Object | None:
+    """Return the object that a text from brace to brace is once it is repaired; None if it is none."""
     try:
-        value = _LENIENT.decode(_repaired(text))
+        value: _Object = _LENIENT.decode(_repaired(text))
     except _UNREADABLE:
         return None
-    return _mended(_stated(value, form), "syntax")
+    return value
+
+
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """Return the objects that an answer holds, wherever a value is looked for, those within others aside.
+
+    >>> objects_in("<think>{}</think>Sure: {'rating': 'good'}")
+    [{'rating': 'good'}]
+    """
+    answer = _split_thinking(encodable(text[:MAX_CHARACTERS]))[1]
+    found: list[dict[str, Any]] = []
+    for start, end in itertools.islice(_spans(answer), MAX_OBJECTS):
+        value = None if end is None else _decoded_leniently(answer[start:end])
+        found += [] if value is None else [value]
+    return found
 
 
 def _stated(value: _Object, form: Form) -> Stated:
-    values, reasons = _entries(value, form.key), _entries(value, "reason")
-    if not values:
-        return _invalid("no-json")
-    if len(values) > 1 or len(reasons) > 1:
-        return _invalid("conflict")
-    key, written = values[0]
-    reason_key, reason = reasons[0] if reasons else ("reason", None)
+    entry = _entry(value, form)
+    reason_entry = _reason_entry(value, form, entry)
+    if isinstance(entry, str) or isinstance(reason_entry, str):
+        return _invalid(entry if isinstance(entry, str) else "conflict")
+    key, written = entry
+    reason_key, reason = reason_entry
     found = form.value(written)
     words = reason if isinstance(reason, str) else "" if reason is None else _compact(reason)
     if isinstance(found, str):
         return _invalid(found, words)
     repairs = {
-        "key": (key, reason_key) != (form.key, "reason"),
+        "key": key not in (form.key, *form.more_keys) or reason_key not in form.reasons,
         "value": not form.is_plain(written),
         "reason": not isinstance(reason, str),
     }
     return Stated(found, words, repaired=tuple(name for name, needed in repairs.items() if needed))
+
+
+def _entry(value: _Object, form: Form) -> tuple[str, Any] | Literal["no-json", "conflict"]:
+    """Return under which key an object states its value, and what is written there."""
+    entries = [entry for name in (form.key, *form.more_keys) for entry in _entries(value, name)]
+    if not entries:
+        return "no-json"
+    if not form.first_readable:
+        return entries[0] if len(entries) == 1 else "conflict"
+    read = {number: found for number, (_, item) in enumerate(entries) if not isinstance(found := form.value(item), str)}
+    return "conflict" if len({*read.values()}) > 1 else entries[min(read, default=0)]
+
+
+def _reason_entry(value: _Object, form: Form, entry: object) -> tuple[str, Any] | Literal["conflict"]:
+    """Return under which key an object gives its reason, and what is written there; two under one are too many."""
+    given = [_entries(value, name) for name in form.reasons]
+    given = [entries for entries in given if entries and entries != [entry]]
+    with_words = [entries for entries in given if any(isinstance(item, str) and item.strip() for _, item in entries)]
+    entries = next(iter(with_words or given), [(form.reasons[0], None)])
+    return entries[0] if len(entries) == 1 else "conflict"
 
 
 def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:

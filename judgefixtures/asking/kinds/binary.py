@@ -21,8 +21,9 @@ from judgefixtures.material.pairs import LABELS, Example, Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT, Template
 from judgefixtures.providers import Answer, stated
+from judgefixtures.reading.grade_probabilities import grade_probability, grade_reasons_first
 from judgefixtures.reading.grades import Grade, parse_grade
-from judgefixtures.reading.probabilities import Probability, grade_probability, reasons_before_grade
+from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.verdicts import Verdict
 
 
@@ -144,7 +145,7 @@ class Binary(Kind):
         if found is None:
             return None
         hidden = answer.usage.reasoning_tokens or grade.reasoning.strip()
-        explained = bool(hidden) or reasons_before_grade(
+        explained = bool(hidden) or grade_reasons_first(
             answer.text, grade, table.verdict, table.labels, table.grade_field
         )
         return replace(found, explained=explained)

@@ -1,0 +1,257 @@
+"""How sure a judge was of a grade: the probability of a pass among the words by which a response passes or fails.
+
+It is read as that of a verdict is (probabilities.py). What is more: a grade is a word, which may be several tokens, and
+words of both sides may begin alike. So the tokens are followed up to the one that tells the sides apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from judgefixtures.reading.grades import (
+    BRACKETS,
+    ENDING,
+    FIELDS,
+    LINE,
+    MARKS,
+    Grade,
+    GradeFormat,
+    Labels,
+    as_number,
+    folded_grade,
+    grade_words,
+    keys_pattern,
+    label_sides,
+    parse_grade,
+)
+from judgefixtures.reading.probabilities import (
+    MOST_PLACES,
+    NAMES,
+    WORD,
+    Place,
+    Probability,
+    Token,
+    log_sum,
+    most_unlisted,
+    odds_of,
+    offset_in,
+)
+
+UNDECIDED = -1  # a beginning of words of both sides
+
+
+def grade_probability(
+    tokens: Sequence[Token],
+    text: str,
+    grade: Grade,
+    format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
+    labels: Sequence[object] | None = None,
+    field: str | None = None,
+) -> Probability | None:
+    """Return how likely a pass was where `text` states `grade`, or None where that cannot be told.
+
+    The value is the probability of the words by which a response passes among those by which it passes or fails;
+    whatever else might have stood there is elsewhere. A side of which the server lists no word is bounded, and so is
+    what begins as words of both sides do. Where an answer states its grade twice, the first time is when it decided.
+
+    >>> tokens = [Token(b'{"verdict": "', 0.0, {}), Token(b"pass", -0.2, {b"fail": -1.7}), Token(b'"}', 0.0, {})]
+    >>> text = '{"verdict": "pass"}'
+    >>> round(grade_probability(tokens, text, parse_grade(text)).log_odds, 9)
+    1.5
+    """
+    sides = None if labels is None else label_sides(labels)
+    place = _place(text, grade, format, sides, field)
+    offset = None if place is None else offset_in(b"".join(token.text for token in tokens), text, place)
+    if place is None or offset is None:
+        return None
+    return _followed(tokens, offset, grade_words(format, sides))
+
+
+def grade_reasons_first(
+    text: str,
+    grade: Grade,
+    format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
+    labels: Sequence[object] | None = None,
+    field: str | None = None,
+) -> bool:
+    """Tell whether an answer says anything before it states its grade, beside syntax and the names of fields.
+
+    >>> at_once, later = '{"verdict": "fail", "reason": "Too short."}', "Too short.\\nGRADE: I"
+    >>> grade_reasons_first(at_once, parse_grade(at_once)), grade_reasons_first(later, parse_grade(later), "grade")
+    (False, True)
+    """
+    place = _place(text, grade, format, None if labels is None else label_sides(labels), field)
+    names = NAMES | _FIELD_WORDS if format == "json" else NAMES
+    return place is None or any(word.lower() not in names for word in WORD.findall(text[: place.start]))
+
+
+_FIELD_WORDS = frozenset("_".join(FIELDS).split("_"))
+
+# --- from the text to the place of its grade ----------------------------------------------------------------
+
+_OPENING, _CLOSING = r"\\?[\"'“‘]", r"\\?[\"'”’]"  # a whole answer may be a JSON string, quotes escaped
+
+
+@lru_cache(maxsize=64)
+def _entry(field: str | None) -> re.Pattern[str]:
+    keys = keys_pattern(FIELDS if field is None else (field,))
+    return re.compile(
+        rf"{_OPENING}[\s_]*+(?:{keys})[\s_]*+{_CLOSING}\s*+:\s*+(?P<quote>{_OPENING})?(?P<stated>[^\"“”\n,{{}}\\]++)",
+        re.IGNORECASE,
+    )
+
+
+def _place(
+    text: str,
+    grade: Grade,
+    format: GradeFormat,  # noqa: A002 (as parse_grade's)
+    labels: Labels | None,
+    field: str | None,
+) -> Place | None:
+    """Return where a text states a valid grade."""
+    if grade.passed is None:
+        return None
+    words = grade_words(format, labels)
+    found = [place for entry in _entries(text, format, field) if (place := _place_of(entry, text, words))]
+    found = [place for place in found if place.states == grade.passed]
+    if format != "json":
+        return found[-1] if found else None
+    looked_at = found if len(found) <= 2 * MOST_PLACES else [*found[:MOST_PLACES], *found[-MOST_PLACES:]]
+    other = [word for word, side in words.items() if side != grade.passed]
+    return next((each for each in looked_at if _decides(text, each, other, grade, labels, field)), None)
+
+
+def _entries(text: str, format: GradeFormat, field: str | None) -> Iterator[re.Match[str]]:  # noqa: A002
+    """Yield what may state a grade; of those in brackets or on a line the last one alone, which is what counts."""
+    if format == "json":
+        yield from _entry(field).finditer(text)
+        return
+    answer = text.rfind("</think>")
+    start = 0 if answer < 0 else answer + len("</think>")
+    pattern = {"brackets": BRACKETS, "grade": LINE}.get(format, _WHOLE)
+    yield from itertools.islice(reversed(list(pattern.finditer(text, start))), 1)
+
+
+_WHOLE = re.compile(r"\s*+(?P<stated>\S.*+)", re.DOTALL)
+
+
+def _place_of(entry: re.Match[str], text: str, words: Mapping[str, int]) -> Place | None:
+    """Return the place of the word in an entry, without the marks around it; None where it is no grade."""
+    start, end = entry.span("stated")
+    stated = text[start:end]
+    folded = folded_grade(stated)
+    if folded is None or folded not in words:
+        return None
+    before = len(stated) - len(stated.lstrip(MARKS + "\r\n"))
+    after = len(stated) - len(stated.rstrip(ENDING + "\r\n"))
+    if before + after < len(stated):  # a label that is nothing but marks stays as it is
+        start, end = start + before, end - after
+    return Place(entry.start(), start, end, words[folded])
+
+
+def _decides(
+    text: str, place: Place, others: Sequence[str], grade: Grade, labels: Labels | None, field: str | None
+) -> bool:
+    """Tell whether a grade was read off a place: with the other one there, the parser reads something else."""
+    in_quotes = text[place.start : place.at].rstrip(_NO_QUOTES)[-1:] != ":"
+    literal = next((word for word in others if word in ("true", "false", "0", "1")), json.dumps(others[0]))
+    changed = text[: place.at] + (others[0] if in_quotes else literal) + text[place.end :]
+    return parse_grade(changed, "json", labels, field).passed != grade.passed
+
+
+_NO_QUOTES = "".join(mark for mark in MARKS if mark not in "\"'“‘") + "\r\n"
+
+
+# --- from there along the tokens ----------------------------------------------------------------------------
+
+
+def _followed(tokens: Sequence[Token], offset: int, words: Mapping[str, int]) -> Probability | None:
+    """Return what the tokens from an offset on tell of both sides, up to the one that tells them apart."""
+    masses: dict[int, list[float]] = {0: [], 1: [], UNDECIDED: []}
+    unlisted: list[float] = []
+    said, path = b"", 0.0
+    for token, before in _from(tokens, offset):
+        listed = token.listed
+        for alternative, logprob in listed.items():
+            rest = _rest(alternative, before)
+            side = None if rest is None or alternative == token.text else says(said + rest, words)
+            if side is not None:
+                masses[side].append(path + logprob)
+        said += token.text[len(before) :]
+        unlisted.append(path + most_unlisted(token, listed))
+        own = says(said, words, stated=True)
+        if own is None:
+            return None
+        if own != UNDECIDED:
+            if token.text in listed:
+                masses[own].append(path + token.logprob)
+            return _between(masses, log_sum(unlisted)) if masses[0] or masses[1] else None
+        path += token.logprob
+    return None
+
+
+def _between(masses: Mapping[int, list[float]], unlisted: float) -> Probability:
+    """Return the odds of a pass; what is undecided may belong to either side."""
+    passing, failing, either = masses[1], masses[0], masses[UNDECIDED]
+    if not either:
+        return odds_of(passing, failing, unlisted=unlisted)
+    most = odds_of([*passing, *either], failing, unlisted=unlisted)
+    least = odds_of(passing, [*failing, *either], unlisted=unlisted)
+    return Probability(min(least.low, most.low), max(least.high, most.high), most.elsewhere)
+
+
+def _from(tokens: Sequence[Token], offset: int) -> Iterator[tuple[Token, bytes]]:
+    """Yield the token that holds an offset, with what stands before that in it, and all that follow."""
+    start = 0
+    for token in tokens:
+        if start + len(token.text) > offset:
+            yield token, token.text[: max(0, offset - start)]
+        start += len(token.text)
+
+
+def _rest(alternative: bytes, before: bytes) -> bytes | None:
+    """Return what a token says after what stands before a grade in the answer's own; None where that is not there."""
+    if not before:
+        return alternative
+    bare, begins = alternative.strip(), before.strip()  # with spaces or without, it says the same
+    return bare[len(begins) :] if bare.startswith(begins) else None
+
+
+def says(said: bytes, words: Mapping[str, int], *, stated: bool = False) -> int | None:
+    """Return the side of the words that bytes are, or are the beginning of; None where they are of none.
+
+    Where a grade may be a letter no other letter is the beginning of a word: in "GRADE: P" it is a partial one. It is
+    one where the whole word is `stated`.
+
+    >>> words = grade_words("json")
+    >>> [says(text, words) for text in (b' pass"', b"in", b"un", b"1.0", b"1.5", b"correctly")]
+    [1, 0, None, 1, None, None]
+    """
+    text = unicodedata.normalize("NFKC", said.decode("utf-8", "ignore")).casefold().replace("_", " ")
+    text = " ".join(text.lstrip(MARKS).split()) + (" " if text[-1:].isspace() and text.strip() else "")
+    if not text.strip():
+        return UNDECIDED if stated else None
+    if found := _NUMBER.match(text):
+        number, after = as_number(found[0]), text[found.end() :]
+        return words.get(number) if not after or after[0] in ENDING else None
+    letters = any(len(word) == 1 and word.isalpha() for word in words)
+    if not stated and letters and len(text) == 1 and text.isalpha() and text not in words:
+        return None
+    sides = {side for word, side in words.items() if word.startswith(text)}
+    if not sides:
+        whole = [word for word in words if text.startswith(word) and _ends(text[len(word) :])]
+        sides = {words[max(whole, key=len)]} if whole else set()
+    return sides.pop() if len(sides) == 1 else UNDECIDED if sides else None
+
+
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?", re.ASCII)
+
+
+def _ends(rest: str) -> bool:
+    """Tell whether a word ends where this follows: at a mark, or with nothing but space behind it."""
+    return not rest.strip() or (rest[0] in ENDING + "\\" and not rest[0].isspace())
