@@ -46,8 +46,11 @@ class Vetting:
         return self._controls[key]
 
     def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
-        """Return the dataset that controls a judge: of one that nobody can ask its own, unless [control] names one."""
-        own = not judge.kind.is_asked and table.dataset is None
+        """Return the dataset that controls a judge: its own, unless [control] names one, where no other can.
+
+        Nobody can ask the judge of a log, and no house set has the columns that a template shows.
+        """
+        own = (not judge.kind.is_asked or bool(judge.template.columns)) and table.dataset is None
         return dataset if own else control_dataset(table, pairs)
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
@@ -97,7 +100,7 @@ class Vetting:
             missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
             lost = Control(judge=judge.name, dataset=dataset, message=presentable(str(error)), command=missed)
             return lost if judge.kind.is_asked else of_log(lost, table)
-        self._archive.keep_control(judge.name, dataset, pairs, asking.ledger)
+        self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
         own, other = answers.arms
         found = control(judge.name, dataset, own, other, table.threshold)
