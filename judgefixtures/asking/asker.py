@@ -23,7 +23,7 @@ from judgefixtures.cassettes.calls import CALL, Call
 from judgefixtures.cassettes.thinning import spells_secret
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Pair, with_columns
 from judgefixtures.material.plans import Plan
 from judgefixtures.providers import (
     LOGPROBS,
@@ -63,6 +63,10 @@ class Asker(ABC, Generic[R]):
     @abstractmethod
     def prompt(self, pair: Pair, condition: Condition, plan: Plan | None = None) -> str:
         """Return what is asked about a pair in a condition."""
+
+    def shows(self, pair: Pair) -> Pair:
+        """Return a pair with the columns that are shown of it, and no others: none, but by a judge's template."""
+        return with_columns(pair, ())
 
     @abstractmethod
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> R:

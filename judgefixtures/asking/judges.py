@@ -80,6 +80,10 @@ class Judge(Judged):
         """
         return self.kind.prompt(pair, condition, plan)
 
+    def shows(self, pair: Pair) -> Pair:
+        """Return a pair with the columns that the template shows of it, and no others."""
+        return self.template.shows(pair)
+
     def asks(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
         """Return what the model is asked for the sake of some arms, each once: of a judge that scores, the scores."""
         return self.kind.asks(arms)
@@ -129,6 +133,11 @@ class Judge(Judged):
         return self.kind.made_of(answer, retries, wasted)
 
 
+def template_of(table: JudgeTable) -> Template:
+    """Return the template of a judge's table; raises JudgeFixturesError for one that cannot be used."""
+    return load_template(table.template_name, table.cue_placement, table.cue_after, table.templates or {}, table.mode)
+
+
 def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Judge:
     """Return the judge of a [judges.NAME] table.
 
@@ -143,9 +152,7 @@ def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Ju
         written = heading((), "judges", name)
         table = judge_table(table, written).headed(written)
     know_credentials(table)
-    template = load_template(
-        table.template_name, table.cue_placement, table.cue_after, table.templates or {}, table.mode
-    )
+    template = template_of(table)
     if table.system_prompt:
         table = table.saying(load_system_prompt(table.system_prompt))
     table = table.answered_by(kind_of(table).schema(table))

@@ -264,7 +264,7 @@ class _Run(Generic[R]):
         # A judge of the user's own making need not know of plans.
         prompt = self.asker.prompt(pair, condition) if plan is None else self.asker.prompt(pair, condition, plan)
         code, digest = self.asker.table.record.is_code, "" if plan is None else plan.digest
-        make = partial(cassette.call, pair, repeat, eager=code, plan=digest)
+        make = partial(cassette.call, self.asker.shows(pair), repeat, eager=code, plan=digest)
         box = None if self.mail is None else self.mail.box(self.asker, cassette)
         call = make(post=box)
         try:

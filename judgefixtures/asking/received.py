@@ -13,12 +13,13 @@ from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.providers import Answer, Usage
+from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
-V = TypeVar("V", Verdict, Score)
+V = TypeVar("V", Verdict, Score, Grade)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

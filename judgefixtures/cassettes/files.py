@@ -57,6 +57,7 @@ class Row:
     body: bytes
     content_type: str = JSON
     seen: str = ""  # digest of the pair's texts as the judge saw them
+    columns: str = ""  # digests of the pair's columns that it saw, by name: Pair.columns_digest
     location: str = ""  # where a redirect leads
     plan: str = ""  # digest of the plan that was carried out, where there was one
     asked: int = 1  # how often, where an invalid answer was asked again and this is the last one
@@ -131,6 +132,7 @@ FIELDS: Mapping[str, tuple[str, Any, Callable[[Any], Any]]] = {
     "content_type": ("type", JSON, _of_header),
     "location": ("location", "", _of_header),
     "plan": ("plan", "", str),
+    "columns": ("columns", "", str),
     "oversize": ("oversize", 0, _counting_from(0)),
     "on": ("on", "", day),
     "by": ("by", "", _checked("a way to ask", lambda value: value in ("", "batch"))),

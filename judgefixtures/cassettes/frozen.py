@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from judgefixtures.cassettes.files import CassetteError, DamagedError, atomic_write, refuse_merge_marks
-from judgefixtures.material.pairs import Pair, as_row
+from judgefixtures.material.pairs import Pair, as_row, with_columns
 from judgefixtures.sources import Source, read_pairs
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -233,8 +233,11 @@ def freeze(folder: Path, pairs: Iterable[Pair]) -> None:
 
 
 def changed_fields(old: Pair, new: Pair) -> list[str]:
-    """Return the names of the fields in which a pair differs from its frozen self."""
-    before, after = as_row(old), as_row(new)
+    """Return the names of the fields in which a pair differs from its frozen self, the columns shown of it included.
+
+    Columns that are not shown of it now, but to somebody else who is asked about it, are none of its fields.
+    """
+    before, after = as_row(with_columns(old, new.columns)), as_row(new)
     return [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
 
 

@@ -13,7 +13,7 @@ from judgefixtures.cassettes.caching import Origins
 from judgefixtures.cassettes.calls import Call, CassetteMissError, Postbox
 from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, Key, Row, differences, today
 from judgefixtures.cassettes.frozen import changed_fields
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.words.commands import quoted
 
 RecordMode = Literal["none", "missing", "invalid", "all"]
@@ -84,7 +84,7 @@ class Cassette:
     set_aside: list[Path] = field(default_factory=list)  # recordings of another judge that stood in the way
     used: dict[Key, list[Row]] = field(default_factory=dict)
     asked: int = 0  # answers recorded in this run
-    _seen: set[tuple[str, int, str]] | None = None
+    _seen: set[tuple[str, int, str, str]] | None = None
     _recorded: dict[Key, Row] | None = None
 
     def call(
@@ -99,6 +99,7 @@ class Cassette:
     ) -> Call:
         """Return what routes one judge call about a pair to this cassette; `eager` keeps answers as they arrive.
 
+        The pair has the columns that are shown of it, and no others.
         `plan` is the digest of the plan that is carried out, where there is one. With `again` what was recorded
         before this call does not answer it; it stays until a new answer is written behind it. With `post` what is
         not recorded is not asked, but taken from there or put into a batch.
@@ -112,6 +113,7 @@ class Cassette:
             before = self.file.find(row.digest) if again else None
             asked = 1 if before is None else before.asked + 1
             row = replace(row, seen=pair.digest, plan=plan, asked=asked, on=today())
+            row = replace(row, columns=pair.columns_digest) if pair.columns else row
             row = self.file.append(row, self._header_now())
             own.add(row.digest)
             self.asked += 1
@@ -194,8 +196,8 @@ class Cassette:
     def keeps(self, pair: Pair, repeat: int) -> bool:
         """Tell whether an answer about a pair, as it is now, is on disk."""
         if self._seen is None:
-            self._seen = {(row.pair, row.repeat, row.seen) for row in self.read_rows()}
-        return (pair.id, repeat, pair.digest) in self._seen
+            self._seen = {(row.pair, row.repeat, row.seen, row.columns) for row in self.read_rows()}
+        return (pair.id, repeat, pair.digest, pair.columns_digest) in self._seen
 
     def recorded(self) -> Mapping[Key, Row]:
         """Return the recorded answers by what they answer, as they were when this was first asked."""
@@ -341,19 +343,21 @@ def _find_namesake(cassette: Cassette) -> str:
 
 
 def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
-    frozen = cassette.frozen.get(pair.id)
+    frozen, it = cassette.frozen.get(pair.id), "example" if isinstance(pair, Example) else "pair"
     if frozen is not None and (frozen.response_1, frozen.response_2) == (pair.response_2, pair.response_1):
         return (
             "the pair's responses changed places since the recording, in the file or by balance_positions, which "
             "keeps gold even over positions: some pair's gold, or which pairs there are, changed."
         )
     if frozen is not None and (fields := changed_fields(frozen, pair)):
-        return f"the pair's {' and '.join(fields)} changed since the recording."
+        return f"the {it}'s {' and '.join(fields)} changed since the recording."
     recorded = cassette.recorded()
     if (row := recorded.get((pair.id, repeat))) is not None and row.seen not in ("", pair.digest):
-        return "the pair's text changed since the recording."
+        return f"the {it}'s text changed since the recording."
+    if row is not None and (changed := _changed_columns(row, pair)):
+        return f"the {it}'s {' and '.join(changed)} changed since the recording."
     if row is None:
-        of = f"{len({key[0] for key in recorded})} pairs are recorded in {cassette.file.path}"
+        of = f"{len({key[0] for key in recorded})} {it}s are recorded in {cassette.file.path}"
         return f"{of}, not this one (a recording that was cut short?)."
     if row.plan not in ("", plan):
         return (
@@ -361,9 +365,15 @@ def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
             "(or changed) and this condition was not."
         )
     return (
-        "the pair is recorded, but the request is another one now: the base_url's host or path changed, "
+        f"the {it} is recorded, but the request is another one now: the base_url's host or path changed, "
         "or the SDK sends another body."
     )
+
+
+def _changed_columns(row: Row, pair: Pair) -> list[str]:
+    """Return the columns in which a pair is not what it was when a row was recorded."""
+    before, now = set(row.columns.split()), set(pair.columns_digest.split())
+    return sorted({told.partition("=")[0] for told in before ^ now})
 
 
 def as_told(identity: Mapping[str, Any]) -> dict[str, Any]:

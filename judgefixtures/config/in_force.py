@@ -194,4 +194,7 @@ def source_of(name: str, table: DatasetTable, within: tuple[str, ...]) -> Source
     """Return what a [datasets.NAME] table says of where its pairs come from."""
     said = {**dict(table), "path": Path(table.path) if table.path else None}
     del said["closest"]  # of what a source gives: no part of what it is
+    if table.columns is not None:
+        said["columns"] = {field: column for field, column in table.columns.items() if isinstance(column, str)}
+        said["raters"] = next((tuple(each) for each in table.columns.values() if isinstance(each, list)), ())
     return Source(name=name, heading=heading(within, "datasets", name), **said)

@@ -7,14 +7,41 @@ import itertools
 import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
+from judgefixtures.material.pairs import LABELS, Label
 from judgefixtures.providers.tables import StrictTable
 from judgefixtures.sources.mapping import COLUMNS
+from judgefixtures.sources.people import spelled
 from judgefixtures.words.errors import choices
 
 Table = dict[str, Any]  # as TOML has it
 Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+def _column(value: object) -> object:
+    """Return a column's name or path, or several: of labels, one for each person."""
+    several = isinstance(value, list) and value and all(isinstance(each, str) for each in value)
+    if not several and not isinstance(value, str):
+        raise ValueError("input should be a valid string")
+    return value
+
+
+def _label_values(value: object) -> object:
+    """Return for each value, as it stands in a row, whether it means pass or fail; a table lists values by label."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError('say which values mean pass and which fail: {pass = ["good", 1], fail = ["bad", 0]}')
+    if unknown := sorted(value.keys() - set(LABELS)):
+        raise ValueError(f"unknown label {unknown[0]!r}; {choices(unknown[0], LABELS)}")
+    meant: dict[str, str] = {}
+    for label in LABELS:
+        listed = value.get(label, [])
+        for each in listed if isinstance(listed, list) else [listed]:
+            if (word := spelled(each)) is None:
+                raise ValueError(f"{label}: {each!r} is not a text, a number, or true or false")
+            if meant.setdefault(word, label) != label:
+                raise ValueError(f"{word!r} is both pass and fail: keep one of the two")
+    return meant
 
 
 class DatasetTable(StrictTable):
@@ -23,13 +50,14 @@ class DatasetTable(StrictTable):
     path: str | None = Field(None, min_length=1)
     source: str | None = Field(None, min_length=1)
     content_type: str | None = Field(None, min_length=1)
-    columns: dict[str, str] | None = None
+    columns: dict[str, Annotated[Any, AfterValidator(_column)]] | None = None
     balance_positions: bool = True
     revision: str | None = Field(None, min_length=1)
     config: str | None = Field(None, min_length=1)
     split: str | None = Field(None, min_length=1)
     rows: str | None = Field(None, min_length=1)
     gold_values: dict[str, Annotated[int, Field(ge=0, le=2)]] | None = Field(None, min_length=1)
+    label_values: Annotated[dict[str, Label], BeforeValidator(_label_values)] | None = None
     min_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
     max_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
     max_margin: float | None = Field(None, ge=0, le=1)
@@ -49,6 +77,12 @@ class DatasetTable(StrictTable):
                 "columns: chosen and rejected say which response is better: give no response_1, "
                 "response_2, gold or gold_values beside them"
             )
+        if "response" in columns and (two := columns & {"response_1", "response_2", "chosen", "rejected"}):
+            raise ValueError(
+                f"columns: response is that of an example, and {min(two)} is of a pair: name the one or the other"
+            )
+        if listed := [key for key, each in (self.columns or {}).items() if isinstance(each, list) and key != "labels"]:
+            raise ValueError(f"columns: {listed[0]} is one column: only labels may stand in several")
         return self
 
 

@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 TEXT_FIELDS = ("question", "response_1", "response_2")
 FIELDS = ("id", *TEXT_FIELDS, "gold", "category", "content_type", "cluster")
+# What no template shows: which pair or example it is, and what people say of it.
+HIDDEN = ("id", "label", "labels", "gold", "votes", "category", "cluster")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,16 @@ class Pair:
         """A digest of everything a judge can see of the pair, but for the columns that its template may use."""
         seen = json.dumps([self.question, self.response_1, self.response_2, self.content_type])
         return hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+    @property
+    def columns_digest(self) -> str:
+        """A digest of each of its columns, behind the column's name; empty without any.
+
+        >>> Pair("1", "Why?", "So.", "No.", columns={"source": "a book"}).columns_digest
+        'source=ae35964219d1'
+        """
+        of = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")) for name, text in self.columns.items()}
+        return " ".join(f"{name}={of[name].hexdigest()[:12]}" for name in sorted(of))
 
     @property
     def better_is_longer(self) -> bool | None:
@@ -235,6 +247,16 @@ def swapped(pair: Pair) -> Pair:
     """Return the pair with its responses, and its gold, in the other order."""
     gold: Literal[1, 2] | None = {1: 2, 2: 1}.get(pair.gold or 0)  # type: ignore[assignment]
     return replace(pair, response_1=pair.response_2, response_2=pair.response_1, gold=gold)
+
+
+def with_columns(pair: Pair, names: Iterable[str]) -> Pair:
+    """Return the pair with those of its columns that are named, and no others.
+
+    >>> with_columns(Pair("1", "Why?", "So.", "No.", columns={"source": "a book", "page": "7"}), ["page"]).columns
+    {'page': '7'}
+    """
+    kept = {name: pair.columns[name] for name in names if name in pair.columns}
+    return pair if kept == pair.columns else replace(pair, columns=kept)
 
 
 def as_row(pair: Pair) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Prompts: templates with slots, and the text that a judge reads for a pair in a condition.
 
 A slot is filled once, in a single pass over the template: whatever a response contains (braces, other
-slots' names, section titles) arrives verbatim and is never read as part of the template.
+slots' names, section titles) arrives verbatim and is never read as part of the template. In a template of the user's
+own a slot that is none of ours is a column of the dataset, and a name in two braces is that name in one.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.edits import edited
-from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.pairs import HIDDEN, Pair, swapped, with_columns
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
@@ -62,9 +65,9 @@ class Layout:
         return PASS_SLOT in self.optional
 
     @property
-    def slot(self) -> re.Pattern[str]:
-        """What a slot looks like; its first group is the slot's name."""
-        return re.compile(rf"\{{({'|'.join((*self.texts, *self.cues, *self.optional))})\}}")
+    def slots(self) -> tuple[str, ...]:
+        """The slots of its templates that are no columns."""
+        return (*self.texts, *self.cues, *self.optional)
 
 
 # A judge's `mode` is one of these: whoever adds a kind of judge that is shown something else adds a line.
@@ -103,6 +106,20 @@ if TYPE_CHECKING:
 else:
     Mode = Literal[tuple(LAYOUTS)]
 
+NAME = r"[^\W\d]\w*"
+# A name in two braces, which is the letters of that name in one; or a slot: a name in one. Else braces are text.
+BRACED = re.compile(rf"\{{\{{(?P<letters>{NAME})\}}\}}|\{{(?P<slot>{NAME})\}}")
+OURS = frozenset(slot for layout in LAYOUTS.values() for slot in layout.slots)  # of judges of any kind
+
+
+def slots_in(text: str) -> list[str]:
+    """Return the names of a template's slots, in their order, each as often as it stands there.
+
+    >>> slots_in('{question} {{name}} {"a": {"b": {reference}}} {0} {two words}')
+    ['question', 'reference']
+    """
+    return [match["slot"] for match in BRACED.finditer(text) if match["slot"]]
+
 
 @dataclass(frozen=True, slots=True)
 class Template:
@@ -110,6 +127,7 @@ class Template:
 
     {plan} may say where a plan is to stand; it stays empty for a judge whose strategy is "direct". Of a judge of one
     response they are {question} {response}, {cue} and, if it likes, {scale}, or {pass_label} and {fail_label}.
+    Any other slot is a column of the dataset.
     `variants` holds wordings for other content types than the default one (the built-in "Story").
     `cue_after` is the text that the cues follow, in a template without slots for them.
     """
@@ -119,11 +137,6 @@ class Template:
     variants: tuple[tuple[str, str], ...] = ()
     cue_after: str = ""
     mode: Mode = "pairwise"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of a dataset that it shows."""
-        return ()
 
     @property
     def digest(self) -> str:
@@ -137,7 +150,28 @@ class Template:
 
     def takes_plan(self, content_type: str) -> bool:
         """Tell whether the wording for a content type says where a plan is to stand."""
-        return f"{{{PLAN_SLOT}}}" in self.text_for(content_type)
+        return PLAN_SLOT in slots_in(self.text_for(content_type))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a dataset that its wordings show, in their order.
+
+        >>> Template("own", "{question} {reference} {response_1} {response_2}").columns
+        ('reference',)
+        """
+        return tuple(dict.fromkeys(name for text in self._texts for name in columns_in(text)))
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        return (self.text, *(text for _, text in self.variants))
+
+    def columns_for(self, content_type: str) -> tuple[str, ...]:
+        """Return the columns of a dataset that the wording for a content type shows."""
+        return columns_in(self.text_for(content_type))
+
+    def shows(self, pair: Pair) -> Pair:
+        """Return the pair with the columns that the wording for it shows, and no others."""
+        return with_columns(pair, self.columns_for(pair.content_type)) if pair.columns else pair
 
     def render(self, pair: Pair, condition: Condition, placement: Placement = "after", plan: str = "") -> str:
         """Return the prompt for a pair in a condition, cues after the responses or before each of them."""
@@ -175,7 +209,31 @@ class Template:
         text = self.text_for(pair.content_type)
         if self.cue_after and any(cues):  # without cues the prompt is the user's own to the letter
             text = _with_cue_lines(text, self.cue_after, layout.cues)
-        return layout.slot.sub(lambda slot: slots[slot[1]], text)
+
+        def put(braced: re.Match[str]) -> str:
+            if (letters := braced["letters"]) is not None:
+                return f"{{{letters}}}"
+            name = braced["slot"]
+            if name in layout.slots:
+                return slots[name]
+            return braced[0] if name in OURS else _column_of(pair, name, self.name)
+
+        return BRACED.sub(put, text)
+
+
+@lru_cache(maxsize=64)
+def columns_in(text: str) -> tuple[str, ...]:
+    """Return the columns of a dataset that a wording shows, in their order, each once."""
+    return tuple(dict.fromkeys(name for name in slots_in(text) if name not in OURS))
+
+
+def _column_of(pair: Pair, name: str, template: str) -> str:
+    if name not in pair.columns:
+        raise JudgeFixturesError(
+            f"the template {template} shows {{{name}}}, which {pair.id!r} does not have: its columns are "
+            f"{quote_names(pair.columns) or 'none'}. Fill it in, or write {{{{{name}}}}} for these letters."
+        )
+    return pair.columns[name]
 
 
 def _with_cue_lines(text: str, cue_after: str, cues: Sequence[str]) -> str:
@@ -237,6 +295,7 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
         )
     text = _read_text(path)
     _check_mode(text, path, mode)
+    _check_hidden(text, path)
     _check_slots(text, path, placement, cue_after, layout)
     return Template(path.name, text, mode=mode)
 
@@ -245,7 +304,7 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
     """Raise JudgeFixturesError where a template is one of the other mode, by its slots."""
     own = LAYOUTS[mode]
     wanted = set(own.texts)
-    found = {name for layout in LAYOUTS.values() for name in layout.slot.findall(text)}
+    found = OURS.intersection(slots_in(text))
     for other, layout in LAYOUTS.items():
         its = set(layout.texts) - wanted
         # Where a template for pairs has all that it needs, {response} is text of its own.
@@ -256,6 +315,16 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
         raise JudgeFixturesError(
             f"the template {path} has {{{min(left)}}}, a slot of templates for pairs, which would "
             "be sent as it stands: remove it, or write {cue}."
+        )
+
+
+def _check_hidden(text: str, path: Path) -> None:
+    """Raise JudgeFixturesError where a template would show what no judge is to see."""
+    if shown := [name for name in slots_in(text) if name in HIDDEN]:
+        raise JudgeFixturesError(
+            f"the template {path} has {{{shown[0]}}}, which is never a slot: {', '.join(HIDDEN)} say which row it is "
+            "and what people say of it, and would show the judge the answer. Remove it, or write "
+            f"{{{{{shown[0]}}}}} for these letters."
         )
 
 
@@ -289,7 +358,7 @@ def _read_text(path: Path, what: str = "template") -> str:
 
 def _check_slots(text: str, path: Path, placement: Placement, cue_after: str | None, layout: Layout) -> None:
     wanted = layout.texts + (layout.cues if placement == "after" and cue_after is None else ())
-    found = layout.slot.findall(text)
+    found = [name for name in slots_in(text) if name in layout.slots]
     if cue_after is not None:
         _check_anchor(text, path, cue_after, layout)
     if missing := [slot for slot in wanted if slot not in found]:
@@ -297,13 +366,15 @@ def _check_slots(text: str, path: Path, placement: Placement, cue_after: str | N
         hint = ""
         if set(missing) <= set(layout.cues):
             hint = ' Or say with cue_after = "..." which text of it the cues follow, or set cue_placement = "before".'
+        if doubled := [slot for slot in missing if f"{{{{{slot}}}}}" in text]:
+            hint += f" {{{{{doubled[0]}}}}} stands for the letters {{{doubled[0]}}}: a slot has one brace on each side."
         raise JudgeFixturesError(f"the template {path} lacks {listed}: put it where the text belongs.{hint}")
     if twice := sorted({slot for slot in found if found.count(slot) > 1 and slot not in OFTEN}):
         raise JudgeFixturesError(f"the template {path} has {{{twice[0]}}} more than once: keep one.")
 
 
 def _check_anchor(text: str, path: Path, cue_after: str, layout: Layout) -> None:
-    if held := [slot for slot in layout.cues if f"{{{slot}}}" in text]:
+    if held := [slot for slot in layout.cues if slot in slots_in(text)]:
         raise JudgeFixturesError(f"the template {path} has {{{held[0]}}} and there is cue_after: keep one of the two.")
     places = sum(text.startswith(cue_after, at) for at in range(len(text)))
     if places != 1:
@@ -312,7 +383,7 @@ def _check_anchor(text: str, path: Path, cue_after: str, layout: Layout) -> None
             f"cue_after = {cue_after!r} {what} the template {path}: give a text that is in it once, to the letter."
         )
     within = text.index(cue_after) + len(cue_after)
-    if any(slot.start() < within < slot.end() for slot in layout.slot.finditer(text)):
+    if any(slot.start() < within < slot.end() for slot in BRACED.finditer(text)):
         raise JudgeFixturesError(
             f"cue_after = {cue_after!r} ends inside of a slot of the template {path}: give all of it."
         )

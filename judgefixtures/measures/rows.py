@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.asking.received import Received
 from judgefixtures.findings import OfJudge
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.measures.metrics import acknowledged, contradicts, stance_of, unreadable
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.words.records import Record, where_any
@@ -116,17 +116,35 @@ class PairRow(Record):
     category: str | None = None
     content_type: str = ""
     cluster: str | None = where_any()
+    columns: Mapping[str, str] | None = where_any()  # those that a template shows
     judges: tuple[str, ...] = ()
 
 
-def pair_row(judge: str, dataset: str, pair: Pair) -> PairRow:
-    """Return the row of a pair that a judge was asked about."""
-    return PairRow.copied(pair, dataset=dataset, pair=pair.id, judges=(judge,))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleRow(Record):
+    """An example in pairs.jsonl: what its judges were asked about, and what people say of it."""
+
+    dataset: str = ""
+    pair: str = ""
+    question: str = ""
+    response: str = ""
+    label: str | None = None
+    category: str | None = None
+    content_type: str = ""
+    cluster: str | None = where_any()
+    columns: Mapping[str, str] | None = where_any()
+    judges: tuple[str, ...] = ()
+
+
+def pair_row(judge: str, dataset: str, pair: Pair) -> PairRow | ExampleRow:
+    """Return the row of a pair, or of an example, that a judge was asked about; its columns are those of `pair`."""
+    kind = ExampleRow if isinstance(pair, Example) else PairRow
+    return kind.copied(pair, dataset=dataset, pair=pair.id, columns=dict(pair.columns) or None, judges=(judge,))
 
 
 def digest_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return a digest of pairs as they are written, in any order: of all that is known of them but who was asked."""
-    known = [{name: row[name] for name in sorted(row) if name != "judges"} for row in rows]
+    """Return a digest of pairs as they are written, in any order: of all but who was asked, and people's labels."""
+    known = [{name: row[name] for name in sorted(row) if name not in ("judges", "label")} for row in rows]
     return hashlib.sha256(json.dumps(sorted(known, key=json.dumps)).encode()).hexdigest()[:16]
 
 

@@ -51,6 +51,8 @@ class Collector:
         """Return what every arm comes to, for the sake of a judge: recorded, or asked for now."""
         asker, library = task.asker, self._desk.library
         frozen = task.pairs if task.frozen is None else task.frozen
+        if task.among is None:  # they are kept with what this judge's template shows of them
+            frozen = [judge.shows(pair) for pair in frozen]
         self._prepare(judge, asker)
         self._posting.opened()
         meter, retries = Meter(asker.table, self._budget), asker.retries

@@ -131,7 +131,8 @@ class Interviews:
             reader = Reader(detector.name, detector.table, detector.pace, told)
             asked = [judgment.pair for judgment in told if reader.stands_for(judgment.pair) == judgment.pair.id]
             condition = detected(told[0].condition, detector.name)
-            task = Task(reader, asked, [(condition, told[0].repeat)], frozen=pairs, among=judge.name)
+            kept = [judge.shows(pair) for pair in pairs]
+            task = Task(reader, asked, [(condition, told[0].repeat)], frozen=kept, among=judge.name)
             about = replace(asking, what=f"{asking.what} read by {detector.name}", part=True)
             (replies,) = self._collector.collect(detector, task, about)
             said = {pair.id: reading for pair, reading in zip(asked, replies, strict=True)}

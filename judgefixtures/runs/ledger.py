@@ -11,8 +11,9 @@ from judgefixtures.asking.costs import Cost, rates
 from judgefixtures.asking.judges import Judge
 from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.findings import Row
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Pair, with_columns
 from judgefixtures.measures.rows import (
+    ExampleRow,
     JudgmentRow,
     PairRow,
     PlanTextRow,
@@ -60,7 +61,7 @@ class Ledger:
     retries: int = 0
     judgments: list[JudgmentRow] = field(default_factory=list)
     plans: list[PlanTextRow] = field(default_factory=list)
-    pairs: list[PairRow] = field(default_factory=list)
+    pairs: list[PairRow | ExampleRow] = field(default_factory=list)
     days: dict[str, Days] = field(default_factory=dict)
     prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
     served: list[ServedIn] = field(default_factory=list)
@@ -96,7 +97,10 @@ class Ledger:
             self.warn(warning)
 
     def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
-        """Note which pairs something is about, so that parts of a run can be told from parts of another."""
+        """Note which pairs something is about, so that parts of a run can be told from parts of another.
+
+        They have the columns that are shown of them, and no others.
+        """
         digest = digest_of(pair_row(judge, dataset, pair).to_json() for pair in pairs)
         self.asked[what] = f"{len(pairs)} pairs, digest {digest}"
 
@@ -148,7 +152,7 @@ class Archive:
         for pair in pairs:
             if (known := (judge.name, dataset, pair)) not in self._pairs:
                 self._pairs.add(known)
-                ledger.pairs.append(pair_row(judge.name, dataset, pair))
+                ledger.pairs.append(pair_row(judge.name, dataset, judge.shows(pair)))
 
     def keep_control(self, judge: str, dataset: str, pairs: Sequence[Pair], ledger: Ledger) -> None:
         """Keep which pairs control a judge."""
@@ -161,7 +165,9 @@ class Archive:
             return
         who = " against ".join(judge.name for judge in case.judges)
         by = f", chosen by {case.chosen_by}" if case.chosen_by else ""
-        ledger.ask(f"what {who} is asked about of {case.dataset}{by}", case.judge.name, case.dataset, case.pairs)
+        shown = [column for judge in case.judges for column in judge.template.columns]
+        pairs = [with_columns(pair, shown) for pair in case.pairs]
+        ledger.ask(f"what {who} is asked about of {case.dataset}{by}", case.judge.name, case.dataset, pairs)
         if check.contrast is not None:  # a fixture of the user's may have other sentences than the configuration
             said = hashlib.sha256(repr(check.contrast).encode("utf-8", "backslashreplace")).hexdigest()[:16]
             ledger.asked[f"what {check.contrast.id} says"] = f"digest {said}"

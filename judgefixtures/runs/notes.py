@@ -50,7 +50,7 @@ class Round:
     def _kept(self) -> int:
         """Return how many of the answers that are asked for are on disk."""
         return sum(
-            cassette.keeps(pair, repeat)
+            cassette.keeps(self.task.asker.shows(pair), repeat)
             for cassette in self.cassettes
             for condition, repeat in self.task.arms
             if condition.name == cassette.condition

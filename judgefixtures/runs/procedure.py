@@ -20,6 +20,7 @@ from judgefixtures.measures.certainty import likely_of
 from judgefixtures.measures.metrics import choices
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.runs.desk import FATAL, Desk, WaitingError
+from judgefixtures.runs.fitting import check_fit
 from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Ledger
@@ -100,6 +101,8 @@ class Procedure:
         check, case = course.check, course.case
         for judge in case.judges:
             judge.kind.check_cues(self.desk.config.cues)
+            # Pairs that a fixture of the user's chose, and a judge that code made, are no dataset's and no table's.
+            check_fit(judge.name, judge.table, judge.template, case.dataset, case.pairs)
         if lacking := self.unanswered(check, case):
             return unanswered(check, case, lacking, self._cue_free(case))
         self.narrowing.refuse_hopeless(subject, case, beside)

@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from judgefixtures.asking.judges import template_of
 from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
 from judgefixtures.material.pairs import Example, Pair, as_examples, balanced, is_of_twins, sampled
+from judgefixtures.material.prompts import Template
+from judgefixtures.runs.fitting import check_fit
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import is_offline, two_ways
 from judgefixtures.sources.sample import Sample, accounted, describe, hub_id, load_sample
@@ -48,18 +51,22 @@ class Samples:
         self._baseline = baseline
         self._loaded: dict[str, Sample] = {}
         self._chosen: dict[tuple[str, str], Chosen] = {}
+        self._templates: dict[str, Template] = {}
         self._whole = False
 
     def whole(self) -> Samples:
         """Return the samples that have every pair of their sources, whatever is wanted; read once for both."""
         whole = Samples(self._config, self._library, None, self._note, self._baseline)
-        whole._whole, whole._loaded = True, self._loaded
+        whole._whole, whole._loaded, whole._templates = True, self._loaded, self._templates
         return whole
 
     def of(self, judge: str, dataset: str) -> Chosen:
-        """Return what a judge is asked about; raises JudgeFixturesError where it cannot be had."""
+        """Return what a judge is asked about; raises JudgeFixturesError where it cannot be had, or asked about."""
         if (judge, dataset) not in self._chosen:
-            self._chosen[judge, dataset] = self._choose(judge, dataset)
+            chosen = self._choose(judge, dataset)
+            if (template := self._template(judge)) is not None:
+                check_fit(judge, self._config.judges[judge], template, dataset, chosen.pairs)
+            self._chosen[judge, dataset] = chosen
         return self._chosen[judge, dataset]
 
     def is_remote(self, dataset: str) -> bool:
@@ -74,6 +81,15 @@ class Samples:
         return describe(
             dataset, chosen.pairs, chosen.sample, source, self._config.seed, available=chosen.available, frozen=frozen
         )
+
+    def _template(self, judge: str) -> Template | None:
+        """Return the template of a judge of the configuration, read once; None for one that somebody's code made."""
+        if judge not in self._config.judges:
+            return None
+        if judge not in self._templates:
+            self._config.check_judge_files(judge)
+            self._templates[judge] = template_of(self._config.judge_table(judge))
+        return self._templates[judge]
 
     def _choose(self, judge: str, dataset: str) -> Chosen:
         source = self._config.source(dataset)
@@ -142,7 +158,7 @@ class Samples:
         frozen = self._library.frozen_sample(owner, dataset) if owner else None
         if owner is None or frozen is None:
             return self._unfrozen(judge, dataset, source)
-        problem = self._mismatch(frozen, source)
+        problem = self._mismatch(frozen, source) or self._lacking(judge, owner, dataset)
         if problem is None:
             return self._thawed(judge, owner, dataset, source, frozen)
         if self._library.mode == "none":
@@ -180,7 +196,9 @@ class Samples:
                 frozen = self._library.frozen_sample(folder.parent.name, dataset)
             except CassetteError:
                 continue
-            if frozen is not None and self._mismatch(frozen, source) is None:
+            if frozen is None or self._mismatch(frozen, source) is not None:
+                continue
+            if not self._lacking(judge, folder.parent.name, dataset):
                 fitting[folder.parent.name] = frozen
         if not fitting:
             return None
@@ -206,8 +224,32 @@ class Samples:
             return f"{wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
         return None
 
+    def _frozen_pairs(self, judge: str, owner: str, dataset: str) -> dict[str, Pair]:
+        """Return the pairs that are frozen beside the recordings of `owner`, by id.
+
+        Each has the columns of all that stands there: two judges that are compared may show different ones, and beside
+        the recordings of either are those that its own template shows.
+        """
+        found = {pair.id: pair for pair in self._library.frozen(owner, dataset)}
+        for name in dict.fromkeys(filter(None, (judge, self._baseline))):
+            for pair in self._library.frozen(name, dataset) if name != owner else ():
+                if (known := found.get(pair.id)) is not None and known.digest == pair.digest and pair.columns:
+                    found[pair.id] = replace(known, columns={**known.columns, **pair.columns})
+        return found
+
+    def _lacking(self, judge: str, owner: str, dataset: str) -> str | None:
+        """Return which columns of a judge's template, or of the baseline's, were not frozen; None where all were."""
+        templates = [self._template(name) for name in dict.fromkeys(filter(None, (judge, self._baseline)))]
+        if not any(template.columns for template in templates if template is not None):
+            return None
+        for pair in self._frozen_pairs(judge, owner, dataset).values():
+            for template in filter(None, templates):
+                if lacking := [name for name in template.columns_for(pair.content_type) if name not in pair.columns]:
+                    return f"the template {template.name} shows {{{lacking[0]}}}, which was not frozen with them"
+        return None
+
     def _thawed(self, judge: str, owner: str, dataset: str, source: Source, frozen: FrozenSample) -> Chosen:
-        by_id = {pair.id: pair for pair in self._library.frozen(owner, dataset)}
+        by_id = self._frozen_pairs(judge, owner, dataset)
         every = self._shown(judge, (by_id[name] for name, _ in frozen.pairs))
         pairs = _first(every, self.wanted)
         if self.wanted is None and len(pairs) < frozen.available:
@@ -221,13 +263,14 @@ class Samples:
         """Return the frozen pairs where the source itself is not there, else what the source says about that."""
         frozen = self._library.frozen_sample(judge, dataset)
         if frozen is not None:
-            if problem := self._mismatch(frozen, source):
+            if problem := self._mismatch(frozen, source) or self._lacking(judge, judge, dataset):
                 raise JudgeFixturesError(
                     f"dataset {dataset!r}: {source.path} does not exist, and the sample frozen "
                     f"beside the recordings of {judge} does not serve: {problem}."
                 )
             return self._thawed(judge, judge, dataset, source, frozen)
-        pairs = self._shown(judge, sampled(self._library.frozen(judge, dataset), self._config.seed))
+        frozen_pairs = self._frozen_pairs(judge, judge, dataset).values()
+        pairs = self._shown(judge, sampled(frozen_pairs, self._config.seed))
         if not pairs:
             return self._fresh(judge, dataset, source)
         return Chosen(_first(pairs, self.wanted), Sample(pairs), len(pairs), judge)

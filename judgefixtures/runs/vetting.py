@@ -47,12 +47,12 @@ class Vetting:
         return self._controls[key]
 
     def dataset(self, judge: Judge, dataset: str, table: ControlTable, pairs: Sequence[Pair]) -> str:
-        """Return the dataset that controls a judge, unless [control] names one.
+        """Return the dataset that controls a judge: its own, unless [control] names one, where no other can.
 
-        It is the judge's own where nobody can ask it about another, or its template needs columns that no other has.
+        Nobody can ask the judge of a log, and no house set has the columns that a template shows.
         """
-        own = not judge.kind.is_asked or (judge.kind.grades and bool(judge.template.columns))
-        return dataset if own and table.dataset is None else control_dataset(table, pairs)
+        own = (not judge.kind.is_asked or bool(judge.template.columns)) and table.dataset is None
+        return dataset if own else control_dataset(table, pairs)
 
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least.
@@ -110,7 +110,7 @@ class Vetting:
             missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
             lost = Control(judge=judge.name, dataset=dataset, message=presentable(str(error)), command=missed)
             return lost if judge.kind.is_asked else of_log(lost, table)
-        self._archive.keep_control(judge.name, dataset, pairs, asking.ledger)
+        self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
         if judge.kind.grades:
             return control_of_grades(judge.name, dataset, answers.arms[0], table)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgefixtures.material.pairs import Label
 from judgefixtures.words.errors import JudgeFixturesError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -31,6 +32,8 @@ class Source:
     split: str | None = None
     rows: str | None = None
     gold_values: Mapping[str, int] | None = None
+    label_values: Mapping[str, Label] | None = None  # what stands in the column of labels, as text, to the label
+    raters: tuple[str, ...] = ()  # the columns that hold a label each, where labels stand in several
     min_ratio: float | None = None
     max_ratio: float | None = None
     max_margin: float | None = None
@@ -75,11 +78,12 @@ class Source:
 
         A path counts by its last part alone: the same file lies elsewhere on another machine.
         """
-        names = ("revision", "config", "split", "rows", "columns", "gold_values", "content_type", *RATIO_KEYS)
+        names = ("revision", "config", "split", "rows", "columns", "gold_values", "label_values", "content_type")
         said: dict[str, Any] = {"source": self.origin or None, "path": self.path.name if self.path else None}
-        for name in (*names, "max_margin", "one_per_question"):
+        for name in (*names, *RATIO_KEYS, "max_margin", "one_per_question"):
             value = getattr(self, name)
             said[name] = (dict(sorted(value.items())) or None) if isinstance(value, Mapping) else value
+        said["raters"] = list(self.raters) or None
         said["balance_length"] = self.balance_length or None
         said["balance_positions"] = None if self.balance_positions else False
         return {key: value for key, value in said.items() if value is not None}

@@ -1,4 +1,4 @@
-"""A row to a pair, by the columns that the configuration names: the one way in which a user's own data is read."""
+"""A row to a pair or an example, by the columns that the configuration names: the one way to read a user's own data."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from judgefixtures.material.pairs import FIELDS, TEXT_FIELDS, Pair
+from judgefixtures.material.pairs import FIELDS, HIDDEN, TEXT_FIELDS, Example, Pair
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
+from judgefixtures.sources.people import row_labels
+from judgefixtures.sources.values import conversation, further_columns
 from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import quote_names
 
 PREFERENCE = ("chosen", "rejected")
-COLUMNS = (*FIELDS, *PREFERENCE, VOTES)
+RESPONSE = "response"  # the one field of an example's text
+OF_EXAMPLES = ("label", "labels")  # fields that say what people say of one response
+OF_PAIRS = ("gold", VOTES)  # and of two
+COLUMNS = (*FIELDS, *PREFERENCE, VOTES, RESPONSE, *OF_EXAMPLES)
 
 
 def mapped_pairs(
     rows: Iterable[Row], source: Source, left_out: Counter[str], *, repeats: bool = False
 ) -> Iterator[Pair]:
-    """Yield a pair for every row, in their order; what the rules leave out is counted by rule.
+    """Yield a pair or an example for every row, in their order; what the rules leave out is counted by rule.
 
     Rows without any id get one made of their texts; with `repeats` a row that is there twice is left out, without it
     is an error. Raises JudgeFixturesError naming dataset, file and row.
@@ -63,31 +69,89 @@ def _voted_pairs(
 
 
 def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
-    """Return the pair that a row holds, or None where its gold value is one to be left out."""
+    """Return the pair or the example that a row holds, or None where its gold value is one to be left out."""
     columns = {field: (source.columns or {}).get(field, field) for field in COLUMNS}
     # In a message: our own name of a field, or the user's column in quotes where it has another name.
     named = {field: field if column == field else repr(column) for field, column in columns.items()}
-    preference = _is_preference(row, source)
-    answers = PREFERENCE if preference else TEXT_FIELDS[1:]
-    wanted = (*(() if make_id else ("id",)), TEXT_FIELDS[0], *answers)
+    responses = _responses(row, source)
+    wanted = (*(() if make_id else ("id",)), TEXT_FIELDS[0], *responses)
     for field in wanted:
         if lookup(row.fields, columns[field]) is MISSING:
             raise JudgeFixturesError(_missing(row, source, field, columns[field]))
-    question, first, second = (
-        text(lookup(row.fields, columns[field]), columns[field], row.where) for field in (TEXT_FIELDS[0], *answers)
+    question, first, *second = (
+        shown(lookup(row.fields, columns[field]), columns[field], row.where) for field in (TEXT_FIELDS[0], *responses)
     )
     given = {field: lookup(row.fields, column) for field, column in columns.items()}
     given = {field: None if value is MISSING else value for field, value in given.items()}
     content_type = source.content_type or "Response" if given["content_type"] is None else given["content_type"]
-    gold = 1 if preference else _gold(given["gold"], named["gold"], row, source)
+    _check_said(row, source, responses)
+    gold = 1 if responses == PREFERENCE else _gold(given["gold"], named["gold"], row, source) if second else None
     category, cluster = (
         None if given[field] is None else identifier(given[field], named[field], row.where)
         for field in ("category", "cluster")
     )
     name = "" if make_id else identifier(given["id"], named["id"], row.where)
     content_type = text(content_type, columns["content_type"], row.where)
-    pair = Pair(name, question, first, second, gold or None, category, content_type, cluster)
-    return None if gold == 0 else replace(pair, id=text_id(pair)) if make_id else pair
+    if gold == 0:
+        return None
+    further = {} if source.is_built_in else further_columns(row.fields, _read_columns(source))
+    if second:
+        pair = Pair(name, question, first, second[0], gold, category, content_type, cluster, further)
+    else:
+        label, labels = row_labels(row, source)
+        pair = Example(name, question, first, "", None, category, content_type, cluster, further, label, labels)
+    return replace(pair, id=text_id(pair)) if make_id else pair
+
+
+def _responses(row: Row, source: Source) -> tuple[str, ...]:
+    """Return the fields that a row's responses are: those that are mapped, else those that it has.
+
+    Raises JudgeFixturesError where it has one response and two, and nothing says which count.
+    """
+    columns = source.columns or {}
+    for fields in (PREFERENCE, (RESPONSE,), TEXT_FIELDS[1:]):
+        if any(field in columns for field in fields):
+            return fields
+    two = next((each for each in (TEXT_FIELDS[1:], PREFERENCE) if any(field in row.fields for field in each)), ())
+    two = two if two != PREFERENCE or all(field in row.fields for field in two) else ()
+    if RESPONSE not in row.fields:
+        return two or TEXT_FIELDS[1:]
+    if not two:
+        return (RESPONSE,)
+    found = [field for field in two if field in row.fields]
+    raise row.mistake(
+        f"the row has {RESPONSE!r}, which is of an example, and {quote_names(found)}, which "
+        f"{'are' if len(found) > 1 else 'is'} of a pair. Name what is to be judged: columns = "
+        f"{{{RESPONSE} = {_quoted(RESPONSE)}}} or columns = "
+        f"{{{', '.join(f'{field} = {_quoted(field)}' for field in two)}}} in {source.table}."
+    )
+
+
+def _check_said(row: Row, source: Source, responses: tuple[str, ...]) -> None:
+    """Raise JudgeFixturesError where the table says of examples what holds for pairs alone, or the other way round."""
+    columns, is_example = source.columns or {}, responses == (RESPONSE,)
+    keys = [f"columns.{field}" for field in (OF_PAIRS if is_example else OF_EXAMPLES) if field in columns]
+    if is_example:
+        keys += [key for key in ("gold_values", "max_margin") if getattr(source, key) is not None]
+    elif source.label_values is not None or source.raters:
+        keys.append("columns.labels" if source.raters else "label_values")
+    if keys:
+        what, other = ("examples", "pairs") if is_example else ("pairs", "examples")
+        raise row.mistake(f"{keys[0]} of {source.table} is a key of {other}, and the rows hold {what}: remove it.")
+
+
+def _read_columns(source: Source) -> set[str]:
+    """Return the columns that are no further ones: all that have the name of a field of ours, and all that are mapped.
+
+    Of a path to something that nobody is shown it is all that lies where the path begins.
+    """
+    columns = source.columns or {}
+    hidden = [columns[field] for field in (*HIDDEN, *PREFERENCE) if field in columns]
+    return {*COLUMNS, *columns.values(), *source.raters, *(column.partition(".")[0] for column in hidden)}
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
 
 
 def text_id(pair: Pair) -> str:
@@ -109,20 +173,17 @@ def text(value: Any, field: str, where: str) -> str:
     return value
 
 
+def shown(value: Any, field: str, where: str) -> str:
+    """Return what a judge is shown of a field: a text that is not empty, or messages as a conversation."""
+    told = conversation(value)
+    return text(value if told is None else told, field, where)
+
+
 def identifier(value: Any, field: str, where: str) -> str:
     """Return a text or a whole number as text; raises JudgeFixturesError for any other value."""
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise JudgeFixturesError(f"{where}: {field} must be a text or a whole number, got {value!r}.")
     return text(str(value), field, where)
-
-
-def _is_preference(row: Row, source: Source) -> bool:
-    """Tell whether the row's responses are a chosen and a rejected one: mapped so, or the only ones there are."""
-    columns = source.columns or {}
-    if any(field in columns for field in PREFERENCE):
-        return True
-    has_own = any(field in columns or field in row.fields for field in TEXT_FIELDS[1:])
-    return not has_own and all(field in row.fields for field in PREFERENCE)
 
 
 def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] | None:

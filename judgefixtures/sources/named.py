@@ -16,7 +16,7 @@ from typing import Any
 
 from judgefixtures.material.pairs import Pair
 from judgefixtures.sources.described import Source
-from judgefixtures.sources.mapping import PREFERENCE, ids_only, mapped_pairs, text
+from judgefixtures.sources.mapping import PREFERENCE, RESPONSE, ids_only, mapped_pairs, text
 from judgefixtures.sources.parsing import (
     MISSING,
     Row,
@@ -190,12 +190,12 @@ EXPORT_COLUMNS: Mapping[str, Mapping[str, str]] = {
 
 
 def exported(rows: Iterable[Row], source: Source, left_out: Counter[str]) -> Iterator[Pair]:
-    """Yield a pair for each row of an export in which both responses are there: a call that failed has none."""
+    """Yield a pair or an example for each row of an export with its responses: a call that failed has none."""
     defaults, given = EXPORT_COLUMNS[source.origin], source.columns or {}
-    if any(field in given for field in PREFERENCE):
+    if any(field in given for field in (*PREFERENCE, RESPONSE)):
         defaults = {"question": defaults["question"]}
     columns = {**defaults, **given}
-    answers = [columns[field] for field in ("response_1", "response_2", *PREFERENCE) if field in columns]
+    answers = [columns[field] for field in ("response_1", "response_2", *PREFERENCE, RESPONSE) if field in columns]
 
     def whole() -> Iterator[Row]:
         for row in rows:

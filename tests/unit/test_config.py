@@ -643,7 +643,7 @@ def test_hyphens_that_leave_names_apart() -> None:
         pytest.param(
             "[datasets.d]\npath = 'x'\ncolumns = {qestion = 'q'}",
             "datasets.d: columns: unknown field 'qestion'; did you mean \"question\"? "
-            "Accepted: category, chosen, cluster, content_type, gold, id, question, rejected, response_1, response_2",
+            "Accepted: category, chosen, cluster, content_type, gold, id, label, labels, question, rejected, response, ",
             id="column",
         ),
     ],

@@ -151,6 +151,10 @@ class Rater(Asker[Rating]):
         shown, scale = condition.pick_response(pair), {"scale": shown_scale(self.table.scale)}
         return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
+    def shows(self, pair: Pair) -> Pair:
+        """Return a pair with the columns that the judge's template shows of it, and no others."""
+        return self._judge.shows(pair)
+
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Rating:
         """Return the score that an answer states, or the invalid one that it is."""
         score, detail = read_answer(

@@ -1,0 +1,63 @@
+"""Fitting: whether a judge can be asked about some pairs at all, seen before anything is asked.
+
+A template may show columns that the pairs do not have, and a judge of pairs can say nothing of a single response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judgefixtures.asking.kinds import kind_of
+from judgefixtures.config import JudgeTable
+from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.material.prompts import LAYOUTS, Template
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import join_names, quote_names
+
+SOME = 3  # ids that a message shows
+
+
+def check_fit(judge: str, table: JudgeTable, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:
+    """Raise JudgeFixturesError where a judge cannot be asked about what a dataset holds, saying why and what to do."""
+    if not kind_of(table).is_asked:
+        return
+    if LAYOUTS[table.mode].shows_both and any(isinstance(pair, Example) for pair in pairs):
+        alone = join_names((mode for mode, layout in LAYOUTS.items() if not layout.shows_both), " or ", quoted=True)
+        raise JudgeFixturesError(
+            f"dataset {dataset!r} holds examples, which have one response, and judge {judge!r} (mode = "
+            f"{table.mode!r}) compares two: ask it about a dataset of pairs, or set mode = {alone} in its table."
+        )
+    of_kind: dict[str, list[Pair]] = {}
+    for pair in pairs if template.columns else ():
+        of_kind.setdefault(pair.content_type, []).append(pair)
+    for content_type, some in of_kind.items():
+        for column in template.columns_for(content_type):
+            _check_column(column, judge, template, dataset, some)
+
+
+def _check_column(column: str, judge: str, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:
+    """Raise JudgeFixturesError unless every pair has a column that a template shows."""
+    there = f"the template {template.name} of judge {judge!r} shows {{{column}}}"
+    lacking = [pair for pair in pairs if column not in pair.columns]
+    if len(lacking) == len(pairs):
+        columns = dict.fromkeys(name for pair in pairs for name in pair.columns)
+        ours = " ".join(f"{{{slot}}}" for slot in LAYOUTS[template.mode].slots)
+        raise JudgeFixturesError(
+            f"{there}, which is neither a column of dataset {dataset!r} (its further columns: {quote_names(columns)}) "
+            f"nor a slot of ours ({ours}). Name one of them, add the column, or write {{{{{column}}}}} for these "
+            "letters."
+        )
+    if lacking:
+        some = quote_names(pair.id for pair in lacking[:SOME]) + (", ..." if len(lacking) > SOME else "")
+        raise JudgeFixturesError(
+            f"{there}, which is absent or null in {len(lacking)} of {len(pairs)} rows of dataset {dataset!r}: "
+            f"{some}. Fill it in, or leave these rows out."
+        )
+    for pair in pairs:
+        try:
+            pair.columns[column].encode()
+        except UnicodeEncodeError:
+            raise JudgeFixturesError(
+                f"{there}, which in row {pair.id!r} of dataset {dataset!r} holds half of a surrogate pair: it is not "
+                "valid Unicode text. Correct it."
+            ) from None

@@ -1,0 +1,113 @@
+"""What people say of an example: whether it passes, by one label or by those of several people.
+
+A value that nothing maps is an error; null is unlabelled. Labels are no part of what a judge is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from judgefixtures.material.pairs import LABELS, Label
+from judgefixtures.sources.described import Source
+from judgefixtures.sources.parsing import MISSING, Row, lookup
+from judgefixtures.words.errors import choices
+
+# The words that mean a label without `label_values`, in any case; numbers and booleans are read by their JSON.
+USUAL: Mapping[str, Label] = {
+    **dict.fromkeys(("pass", "true", "1", "yes", "correct", "good"), LABELS[0]),
+    **dict.fromkeys(("fail", "false", "0", "no", "incorrect", "bad"), LABELS[1]),
+}
+
+
+def row_labels(row: Row, source: Source) -> tuple[Label | None, dict[str, Label]]:
+    """Return an example's label, and those of several people by who they are.
+
+    The label is the one that the row states, else the majority of the people, None where they are as many on both
+    sides. Raises JudgeFixturesError for a value that is not a label, and for a label that the majority contradicts.
+    """
+    columns = source.columns or {}
+    column = columns.get("label", "label")
+    stated = _label(lookup(row.fields, column), column, row, source)
+    labels = _people(row, source)
+    counts = Counter(labels.values())
+    passes, fails = (counts[label] for label in LABELS)
+    if passes == fails:
+        return stated, labels
+    majority = LABELS[0] if passes > fails else LABELS[1]
+    if stated not in (None, majority):
+        said = ", ".join(f"{who}: {label}" for who, label in labels.items())
+        raise row.mistake(
+            f"{column!r} says {stated}, and most labels say {majority} ({said}): correct one of them, or take the "
+            "label out: it is then what most of them say."
+        )
+    return majority, labels
+
+
+def spelled(value: Any) -> str | None:
+    """Return how a label's value is looked up, and written in `label_values`; None for a list or an object.
+
+    1.0 is how a column of whole numbers reads in which one is missing.
+
+    >>> [spelled(value) for value in (True, 1.0, "Good", ["pass"])]
+    ['true', '1', 'Good', None]
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _label(value: Any, column: str, row: Row, source: Source) -> Label | None:
+    """Return the label that a value is, None for no value; raises JudgeFixturesError for any other."""
+    if value is MISSING or value is None:
+        return None
+    word, known = spelled(value), source.label_values
+    found = None if word is None else USUAL.get(word.strip().casefold()) if known is None else known.get(word)
+    if found is not None:
+        return found
+    if known is None:
+        raise row.mistake(
+            f"{column!r} is {value!r}, which is not one of the usual words for pass or fail "
+            f'({", ".join(USUAL)}): say what it means with `label_values = {{pass = ["..."], fail = ["..."]}}` in '
+            f"{source.table}, or leave it empty where nobody labelled the row."
+        )
+    raise row.mistake(f"{column!r} is {value!r}, which label_values does not map: {choices(str(word), known)}.")
+
+
+def _people(row: Row, source: Source) -> dict[str, Label]:
+    """Return the labels of several people by who they are; of a list by their place in it."""
+    if source.raters:
+        said: Any = {column: lookup(row.fields, column) for column in source.raters}
+        return _named(said, {column: column for column in source.raters}, row, source)
+    column = (source.columns or {}).get("labels", "labels")
+    said = lookup(row.fields, column)
+    if said is MISSING or said is None:
+        return {}
+    said = _read(said)
+    if isinstance(said, list):
+        said = {str(place): value for place, value in enumerate(said, 1)}
+    if not isinstance(said, Mapping):
+        raise row.mistake(
+            f'{column!r} must be an object with a label for each person, as {{"anna": "pass"}}, or a list of '
+            f"labels (in CSV and TSV as JSON text); got {said!r}."
+        )
+    return _named(said, {str(who): f"{column}.{who}" for who in said}, row, source)
+
+
+def _read(value: Any) -> Any:
+    """Return the labels that a cell of a format without types holds as JSON text; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _named(said: Mapping[str, Any], columns: Mapping[str, str], row: Row, source: Source) -> dict[str, Label]:
+    labels = {str(who): _label(value, columns[str(who)], row, source) for who, value in said.items()}
+    return {who: label for who, label in labels.items() if label is not None}
