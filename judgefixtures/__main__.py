@@ -198,7 +198,7 @@ def _read_well(use: Callable[[Mapping[Path, Record]], R], records: Mapping[Path,
 
 
 def _init(options: argparse.Namespace) -> int:
-    sys.stdout.write(_steps_text(start(options.folder)))
+    sys.stdout.write(_steps_text(start(options.folder, options.mode)))
     return 0
 
 

@@ -15,17 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.errors import JudgeFixturesError, choices
 
-CONFIGURATION = Path(__file__).with_name("configuration.toml")
 MODULES = (
     *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "plan", "swap"),
     *("age", "gender", "ethnicity", "education"),
 )
 SUITE = Path("tests", "judge")
-PAIRS = Path("data", "pairs.jsonl")
-# What the configuration has as a comment until there are such pairs.
-OWN = ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{PAIRS.as_posix()}"')
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
 # Where pytest looks for its settings, first to last, and what a file holds that has some.
@@ -47,6 +43,37 @@ from judgefixtures.plugin import {", ".join(sorted(FIXTURES))}  # noqa: F401
 '''
 
 
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a repository starts with whose judge has a mode: its configuration, its data, and the gate to begin with."""
+
+    configuration: str
+    data: Path
+    what: str
+    gate: str
+
+    @property
+    def text(self) -> str:
+        """The configuration as it is written where there are no such data yet."""
+        return self.file.read_text(encoding="utf-8")
+
+    @property
+    def file(self) -> Path:
+        """Where the configuration lies."""
+        return Path(__file__).with_name(self.configuration)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """What the configuration has as a comment until there are such data."""
+        return ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{self.data.as_posix()}"')
+
+
+KITS: Mapping[str, Kit] = {
+    "pairwise": Kit("configuration.toml", Path("data", "pairs.jsonl"), "pairs", '-k "cue or position"'),
+    "binary": Kit("configuration.binary.toml", Path("data", "answers.jsonl"), "examples", "-k cue"),
+}
+
+
 @dataclass(slots=True)
 class Start:
     """What was written, what was left alone and why, and what to do next, each a line."""
@@ -62,8 +89,10 @@ def modules() -> Path:
     return shipped if shipped.is_dir() else Path(__file__).parents[2] / SUITE
 
 
-def start(folder: Path) -> Start:
+def start(folder: Path, mode: str = "pairwise") -> Start:
     """Write the suite and the configuration into a repository, never over a file; raises JudgeFixturesError.
+
+    `mode` is that of the judge that is to be gated: "pairwise" or "binary".
 
     Everything is read and checked before the first file is written.
     """
@@ -71,8 +100,10 @@ def start(folder: Path) -> Start:
         raise JudgeFixturesError(
             f"{folder} is not a folder: name the root of the repository whose judge is to be gated."
         )
-    done = Start()
-    table = _table(folder)
+    if mode not in KITS:
+        raise JudgeFixturesError(f"--mode {mode}: {choices(mode, KITS)}.")
+    done, kit = Start(), KITS[mode]
+    table = _table(folder, kit)
     taken = _taken(folder)
     try:
         for name in MODULES:
@@ -86,7 +117,7 @@ def start(folder: Path) -> Start:
         _ignore(folder, done)
     except OSError as error:
         raise JudgeFixturesError(f"{folder} cannot be written to: {error}.") from None
-    done.next = _next(folder)
+    done.next = _next(folder, kit)
     return done
 
 
@@ -102,11 +133,11 @@ def _write(folder: Path, file: Path, text: str, done: Start) -> None:
     done.written.append(str(file))
 
 
-def _table(folder: Path) -> str | None:
+def _table(folder: Path, kit: Kit) -> str | None:
     """Return what is to be added to pyproject.toml, or None where there is such a table."""
-    text = CONFIGURATION.read_text(encoding="utf-8")
-    if (folder / PAIRS).is_file():
-        for line in OWN:
+    text = kit.text
+    if (folder / kit.data).is_file():
+        for line in kit.own:
             text = text.replace(f"# {line}", line, 1)
     before = _pyproject(folder)
     if _at(_parsed(before, folder), "tool", "judgefixtures") is not None:
@@ -118,7 +149,7 @@ def _table(folder: Path) -> str | None:
     except ValueError as error:
         raise JudgeFixturesError(
             f"{folder / 'pyproject.toml'}: the table [tool.judgefixtures] cannot be added to it ({error}): `tool` is "
-            f"written as one value there. Write it as tables, or merge {CONFIGURATION} yourself."
+            f"written as one value there. Write it as tables, or merge {kit.file} yourself."
         ) from None
     return text
 
@@ -197,16 +228,17 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _next(folder: Path) -> list[str]:
+def _next(folder: Path, kit: Kit) -> list[str]:
     """Return what is to be done now, as commands that work in this repository."""
     where = "" if _is_collected(folder) else f" {SUITE.as_posix()}"
-    gate = f'pytest{where} -k "cue or position"'
+    gate = f"pytest{where} {kit.gate}"
     own = (
-        f'write your pairs to {PAIRS.as_posix()} and set dataset = ["own"]; until then the house pairs are asked about'
+        f'write your {kit.what} to {kit.data.as_posix()} and set dataset = ["own"]; until then the house {kit.what} are '
+        "asked about"
     )
     lines = [
         "say who your judge is: [tool.judgefixtures.judges.production] in pyproject.toml",
-        *([] if (folder / PAIRS).is_file() else [own]),
+        *([] if (folder / kit.data).is_file() else [own]),
         f"{gate} --judge-preflight         # what it asks and costs; runs nothing",
         f"{gate} --judge-record missing    # asks the judge, with its key; commit cassettes/",
         f"{gate}                           # the gate: replays, without network and key",
