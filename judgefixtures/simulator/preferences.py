@@ -1,7 +1,7 @@
 """How close a house pair is: the log odds with which readers who did not know its source prefer its response 1.
 
 Read off the blind readings that are shipped beside each set. Of a close set every pair was read six times, of a clear
-one once; what one reader called clear there, another chose again in 60 of 60 pairs.
+one once, or twice with one outcome; what one reader called clear there, another chose again in 60 of 60 pairs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from types import MappingProxyType
 from judgefixtures.sources.described import DATA
 
 CLEAR = math.log(60.5 / 0.5)
+CLEARLY = 2  # so often at most a pair of a clear set was read: all that read it agree
 
 
 def log_odds(first: float, second: float) -> float:
@@ -37,6 +38,6 @@ def differences(name: str) -> Mapping[str, float]:
 
 
 def _difference(choices: list[int]) -> float:
-    if len(choices) == 1:
+    if len(choices) <= CLEARLY:
         return CLEAR if choices[0] == 1 else -CLEAR
     return log_odds(choices.count(1), choices.count(2))

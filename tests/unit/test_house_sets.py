@@ -3,6 +3,9 @@
 import house_sets
 import pytest
 
+from judgefixtures.material.counts import COUNTS, leanings
+from judgefixtures.sources import Source, load_pairs
+
 
 @pytest.mark.parametrize("name", house_sets.SETS)
 def test_every_property_holds(name):
@@ -35,3 +38,55 @@ def test_the_script_sees_a_cue_a_copy_and_an_imbalance():
     assert "'expert'" in next(house_sets._row_problems(planted, "Response"))
     assert any("twice" in problem for problem in house_sets._duplicate_problems([*rows, rows[0]]))
     assert any("gold over positions" in p for p in house_sets._balance_problems([{**r, "gold": 1} for r in rows]))
+
+
+@pytest.mark.parametrize("name", house_sets.TWIN_SETS)
+def test_nothing_that_can_be_counted_tells_twins_apart(name):
+    """No count is right on under .4 or over .6 of all pairs or the first 30, no model of 20 on over .6; readers are."""
+    assert len(house_sets.COUNTS) == 20
+    assert list(house_sets.twin_problems(name)) == []
+
+
+@pytest.mark.parametrize("name", house_sets.TWIN_SETS)
+def test_nothing_that_a_control_counts_tells_twins_apart(name):
+    """What the control holds a judge's choices against tells no more of the better response than a coin does."""
+    pairs = load_pairs(Source(name))
+    for some in (pairs, pairs[: house_sets.ASKED]):
+        for count in COUNTS:
+            right = sum((1 + leanings(pair)[count] * (1 if pair.gold == 1 else -1)) / 2 for pair in some)
+            assert 0.4 <= right / len(some) <= 0.6, (count, right)
+
+
+def test_the_script_sees_twins_that_counting_tells_apart():
+    """A comma in every better text is what a count tells, and what a model learns."""
+    rows = house_sets.read("house-control")
+    assert list(house_sets.telling(rows)) == []
+    better = [f"response_{row['gold']}" for row in rows]
+    telling = [{**row, field: f"Well, {row[field]}"} for row, field in zip(rows, better, strict=True)]
+    found = list(house_sets.telling(telling))
+    assert "the response with more commas is the better one on 1.00 of the pairs" in found
+    assert found[-1] == "a model of all counts is right on 1.00 of the pairs"
+
+
+@pytest.mark.parametrize("name", house_sets.EXAMPLE_SETS)
+def test_examples_are_what_they_are_for(name):
+    """Near the line two to four of six blind readings pass; labels are half of each, agreed on, and told by no count."""
+    assert list(house_sets.example_problems(name)) == []
+
+
+def test_the_script_sees_an_example_that_is_not_near_the_line_and_one_sided_labels():
+    """Readings that agree, a label that no reading has, and a set of one label are each reported."""
+    readings = next(iter(house_sets.readings_of("house-answers").values()))
+    agreed = [{**each, "pass": True} for each in readings]
+    assert list(house_sets._vote_problems("e", agreed)) == ["e: 6 of 6 readings pass it"]
+    assert next(house_sets._vote_problems("e", readings[:5])) == "e: not read twice in each strictness"
+    rows = house_sets.read("house-graded")
+    assert list(house_sets._label_problems({**rows[0], "label": "fail"}, agreed[:2])) != []
+    assert next(house_sets._labels_problems([{**row, "label": "pass"} for row in rows])) == (
+        "the labels are not half of each"
+    )
+
+
+def test_no_house_set_repeats_another():
+    """No id twice, and no question or whole phrases of twins and examples in any other set."""
+    assert list(house_sets.shared()) == []
