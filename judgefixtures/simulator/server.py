@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from judgefixtures.simulator.batches import BatchDesk, Reply
-from judgefixtures.simulator.behaviour import MODELS, UnreadablePromptError, answer, latent
+from judgefixtures.simulator.behaviour import MODELS, answer, latent
+from judgefixtures.simulator.shown import UnreadablePromptError
 from judgefixtures.simulator.sureness import SaidToken, said_tokens
 
 GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
