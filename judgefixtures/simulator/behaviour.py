@@ -9,28 +9,20 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from judgefixtures.material.cues import FAMILIES, PLACEBO
 from judgefixtures.material.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
 from judgefixtures.material.published import Labels, experiments
+from judgefixtures.simulator.drawn import SAYS, one_of, uniform
+from judgefixtures.simulator.graders import GRADERS, grade, grade_odds, grader_named
 from judgefixtures.simulator.preferences import CLEAR, Known, leans
-from judgefixtures.simulator.shown import (
-    SENTENCES,
-    UnreadablePromptError,
-    demanded,
-    one_of,
-    shown_alone,
-    unedited,
-    uniform,
-)
-from judgefixtures.sources.described import DATA
+from judgefixtures.simulator.shown import SENTENCES, UnreadablePromptError, demanded, shown_alone, unedited
 
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
 NO_LABELS: Labels = ("", "")
-SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
 EXTRAPOLATED = " [simulated; extrapolated]"  # said where the paper has no rate for the condition
 
 # arXiv 2509.26072, Tables 2-5: percent of pairs in which the first response (or story) was chosen.
@@ -151,12 +143,22 @@ SCORERS: Mapping[str, SimulatedScorer] = {
     ),
     "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
 }
-MODELS = (*JUDGES, *SCORERS)
+MODELS = (*JUDGES, *SCORERS, *GRADERS)
 
 
-def answer(model: str, prompt: str, asked_before: int = 0) -> str:
+def is_played(model: str) -> bool:
+    """Tell whether there is a simulated judge of this name: one of MODELS, or a grader with a planted shift.
+
+    >>> is_played("simulated-faithful"), is_played("simulated-grader-planted-30-80"), is_played("gpt-4o")
+    (True, True, False)
+    """
+    return model in MODELS or grader_named(model) is not None
+
+
+def answer(model: str, prompt: str, asked_before: int = 0, schema: Mapping[str, Any] | None = None) -> str:
     """Return the text with which a simulated judge answers a prompt.
 
+    A schema that the answer is to keep to tells a grader what its fields are called; others know theirs.
     Raises KeyError for another model, and UnreadablePromptError where the responses or labels cannot be found.
 
     >>> answer("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")[:22]
@@ -164,6 +166,8 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     """
     if model in SCORERS:
         return _score(SCORERS[model], prompt)
+    if grader_named(model):
+        return grade(model, prompt, asked_before, schema)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return _plan(judge, prompt)
@@ -209,10 +213,14 @@ def _unsure(seen: Seen, effect: float) -> float:
 
 
 def latent(model: str, prompt: str) -> float | None:
-    """Return the log odds with which a simulated judge chooses the first response; None of one without a latent one.
+    """Return the log odds with which a simulated judge chooses the first response, or passes the one that it is shown.
+
+    None of a judge without a latent one.
 
     >>> latent("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")
     """
+    if grader_named(model):
+        return grade_odds(model, prompt)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return None

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from judgefixtures.material.pairs import Example, Pair, sampled
 from judgefixtures.material.published import PAIRS
-from judgefixtures.simulator.shown import uniform
+from judgefixtures.simulator.drawn import uniform
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 from judgefixtures.sources.described import DATA
 

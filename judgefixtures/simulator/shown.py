@@ -1,4 +1,4 @@
-"""What is read off a prompt by every simulated judge: the one response of it, what was put into it, and chance.
+"""What is read off a prompt by every simulated judge: the one response of it, and what was put into a response.
 
 No judge is known here, and no pair.
 """
@@ -6,9 +6,7 @@ No judge is known here, and no pair.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -103,14 +101,3 @@ def demanded(text: str, content_type: str) -> Literal[1, 2] | None:
         if demand.insertions and demand.text.strip() in text:
             return number
     return None
-
-
-def one_of(texts: Sequence[str], *decided_by: str) -> str:
-    """Return one of some texts, always the same for the texts that decide."""
-    return texts[int(uniform(*decided_by) * len(texts))]
-
-
-def uniform(*texts: str) -> float:
-    """Return a number in [0, 1) that the texts decide."""
-    digest = hashlib.sha256("\0".join(texts).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
