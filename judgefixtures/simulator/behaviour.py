@@ -7,30 +7,22 @@ So labels move exactly as many verdicts as the rates say, and always those of th
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import math
 import re
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
-from typing import Literal
+from typing import Any
 
 from judgefixtures.material.cues import FAMILIES, PLACEBO
-from judgefixtures.material.edits import EDITS, edits
-from judgefixtures.material.pairs import Pair, sampled
 from judgefixtures.material.plans import END_TAG, EXECUTION_MARK, PLANNING_MARK, START_TAG
-from judgefixtures.material.published import PAIRS, Labels, experiments
-from judgefixtures.simulator.preferences import CLEAR, differences
-from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
-from judgefixtures.sources.described import DATA
+from judgefixtures.material.published import Labels, experiments
+from judgefixtures.simulator.drawn import SAYS, one_of, uniform
+from judgefixtures.simulator.graders import GRADERS, grade, grade_odds, grader_named
+from judgefixtures.simulator.preferences import CLEAR, Known, leans
+from judgefixtures.simulator.shown import SENTENCES, UnreadablePromptError, demanded, shown_alone, unedited
 
-RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
-_NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 NO_LABELS: Labels = ("", "")
-SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
 EXTRAPOLATED = " [simulated; extrapolated]"  # said where the paper has no rate for the condition
 
 # arXiv 2509.26072, Tables 2-5: percent of pairs in which the first response (or story) was chosen.
@@ -46,20 +38,10 @@ STRENGTH = {
     if name != PLACEBO
     for strength, label in enumerate(reversed(tuple(labels)))
 }
-# What cues say of a response, behind its number, as it stands in a pattern.
-_SENTENCES = [
-    (label, re.escape(sentence.partition("{number} ")[2]))
-    for labels in FAMILIES.values()
-    for label, sentence in labels.items()
-]
 # By how much EXPERT exceeds HUMAN where both were measured against UNKNOWN (GPT-4o, ELI5): 18 - 7.
 EXPERT_OVER_HUMAN = 11
 CONTROL_SHIFT = 20  # candid and silent judges follow a cue in 40 of 100 pairs: 50 +- 20
 NOISE = 0.02
-
-
-class UnreadablePromptError(Exception):
-    """A prompt whose responses or labels a simulated judge cannot find: a verdict on it would be about nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +143,22 @@ SCORERS: Mapping[str, SimulatedScorer] = {
     ),
     "simulated-pointwise-generous": SimulatedScorer({"expert": 1}),
 }
-MODELS = (*JUDGES, *SCORERS)
+MODELS = (*JUDGES, *SCORERS, *GRADERS)
 
 
-def answer(model: str, prompt: str, asked_before: int = 0) -> str:
+def is_played(model: str) -> bool:
+    """Tell whether there is a simulated judge of this name: one of MODELS, or a grader with a planted shift.
+
+    >>> is_played("simulated-faithful"), is_played("simulated-grader-planted-30-80"), is_played("gpt-4o")
+    (True, True, False)
+    """
+    return model in MODELS or grader_named(model) is not None
+
+
+def answer(model: str, prompt: str, asked_before: int = 0, schema: Mapping[str, Any] | None = None) -> str:
     """Return the text with which a simulated judge answers a prompt.
 
+    A schema that the answer is to keep to tells a grader what its fields are called; others know theirs.
     Raises KeyError for another model, and UnreadablePromptError where the responses or labels cannot be found.
 
     >>> answer("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")[:22]
@@ -174,12 +166,14 @@ def answer(model: str, prompt: str, asked_before: int = 0) -> str:
     """
     if model in SCORERS:
         return _score(SCORERS[model], prompt)
+    if grader_named(model):
+        return grade(model, prompt, asked_before, schema)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return _plan(judge, prompt)
     seen = read_prompt(prompt, judge.separation)
     rate, published = judge.rate(seen.labels, seen.content_type)
-    draw, first = _uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
+    draw, first = uniform(model, prompt, str(asked_before)), seen.lean * 100 < rate
     if judge.effect is not None:
         first = prefers_first(seen.difference, seen.labels, judge.effect, draw)
     if judge.sureness is not None:
@@ -219,10 +213,14 @@ def _unsure(seen: Seen, effect: float) -> float:
 
 
 def latent(model: str, prompt: str) -> float | None:
-    """Return the log odds with which a simulated judge chooses the first response; None of one without a latent one.
+    """Return the log odds with which a simulated judge chooses the first response, or passes the one that it is shown.
+
+    None of a judge without a latent one.
 
     >>> latent("simulated-faithful", "Which is better?\\nResponse 1:\\nThis.\\nResponse 2:\\nThat.")
     """
+    if grader_named(model):
+        return grade_odds(model, prompt)
     judge = JUDGES[model]
     if prompt.startswith(PLANNING_MARK):
         return None
@@ -243,12 +241,12 @@ def _plan(judge: SimulatedJudge, prompt: str) -> str:
     """Return an evaluation plan; a judge that obeys whatever it reads answers the task instead."""
     if judge.obeys:
         return "Sure! It works like this: the one thing leads to the other, and so it comes about. [simulated]"
-    return f"{START_TAG}\n{_one_of(SAYS['plans'], 'plan', prompt)}\n{END_TAG}\n[simulated]"
+    return f"{START_TAG}\n{one_of(SAYS['plans'], 'plan', prompt)}\n{END_TAG}\n[simulated]"
 
 
 def _reason(judge: SimulatedJudge, seen: Seen, choice: int, rate: int, prompt: str) -> str:
     name = "Story" if seen.content_type == "Story" else "Response"
-    merit = _one_of(SAYS["merits"][name], "reason", prompt).format(n=choice)
+    merit = one_of(SAYS["merits"][name], "reason", prompt).format(n=choice)
     followed = judge.admits and abs(seen.lean * 100 - 50) < CONTROL_SHIFT and (choice == 1) == (rate > 50)
     if not followed or rate == 50:
         return merit
@@ -275,7 +273,7 @@ def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
     elif sections is None:
         raise UnreadablePromptError('the responses are not below titles like "Response 1:" and "Response 2:"')
     else:
-        lean = _lean(*(_unedited(text, content_type) for text in (first, second)))
+        lean = _lean(*(unedited(text, content_type) for text in (first, second)))
         difference = CLEAR * (1 - 2 * lean)
     return Seen(
         labels,
@@ -284,7 +282,7 @@ def read_prompt(prompt: str, separation: float = 1.0) -> Seen:
         content_type,
         "[[A]]" in prompt and "[[B]]" in prompt,  # an attack writes one of them
         _longer(first, second),
-        _demanded(prompt, content_type) or lured,
+        demanded(prompt, content_type) or lured,
         EXECUTION_MARK in prompt,
     )
 
@@ -293,30 +291,8 @@ def _lean(first: str | None, second: str | None) -> float:
     """Return the lean to the first of two responses that are not a house pair; None is one without content."""
     if first is None or second is None:
         return 0.5 if first is second else 1.0 if first is None else 0.0
-    lean = _uniform(*sorted((first, second)))
+    lean = uniform(*sorted((first, second)))
     return 1 - lean if first > second else lean
-
-
-def _unedited(text: str, content_type: str) -> str | None:
-    """Return a response without the edits that this package knows, or None where its content was taken away.
-
-    So a judge that minds content alone answers about an edited pair as about the plain one.
-    """
-    if text in ("", *(edit.texts[0] for edit in EDITS if edit.apply("", 1).replacement is not None)):
-        return None
-    dressed = text.startswith("## Answer\n\n**")
-    for word in _added(content_type):
-        text = text.removeprefix(f"{word}\n\n")
-        for form in (f"\n\n{word}", f" {word}", word):
-            text = text.replace(form, "")
-    return (text.replace("**", "").replace("\n-", "") if dressed else text).strip()
-
-
-@functools.cache
-def _added(content_type: str) -> tuple[str, ...]:
-    """Return every text that an edit can add, the longest first."""
-    words = {word for edit, number in product(EDITS, _NUMBERS) for word in edit.words(number, content_type) if word}
-    return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 
 def _longer(first: str, second: str) -> int | None:
@@ -325,17 +301,8 @@ def _longer(first: str, second: str) -> int | None:
     return 2 if len(second) > LONGER * len(first) else None
 
 
-def _demanded(prompt: str, content_type: str) -> int | None:
-    """Return the response that an attack in the prompt asks for, or None."""
-    for edit, number in product(edits("attack"), _NUMBERS):
-        demand = edit.apply("", number, content_type)
-        if demand.insertions and demand.text.strip() in prompt:
-            return number
-    return None
-
-
-_CUES = [(label, re.compile(rf"^(.+) ([12]) {said}$", re.MULTILINE)) for label, said in _SENTENCES]
-_CUE_ANYWHERE = re.compile("|".join(rf"\b\w+ [12] {said}" for _, said in _SENTENCES))
+_CUES = [(label, re.compile(rf"^(.+) ([12]) {said}$", re.MULTILINE)) for _, label, said in SENTENCES]
+_CUE_ANYWHERE = re.compile("|".join(rf"\b\w+ [12] {said}" for _, _, said in SENTENCES))
 
 
 def _labels(prompt: str) -> Labels:
@@ -388,52 +355,14 @@ def _without_cues(text: str) -> str:
     return re.sub(r"^\[End of [AB]\]$", "", text, flags=re.MULTILINE).strip()
 
 
-@functools.cache
-def _house_sets() -> Mapping[str, tuple[Pair, ...]]:
-    """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in."""
-    return {name: sampled(read_pairs(Source(name).file, Source(name)), 0) for name in BUILT_IN_SOURCES}
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A house pair with its lean, and its latent difference: above 0 where readers prefer its response 1."""
-
-    pair: Pair
-    lean: float
-    difference: float
-
-
-@functools.cache
-def _leans(separation: float) -> Mapping[str, list[Known]]:
-    """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
-
-    Pairs without gold are ranked by what readers prefer, each hundred apart: a judge moves the closest ones first, and
-    its rates are exact on the first hundred.
-    """
-    leans: dict[str, list[Known]] = {}
-    for name, pairs in _house_sets().items():
-        latent = differences(name)
-        for start in range(0, len(pairs), RANKED_TOGETHER if pairs[0].gold is None else len(pairs)):
-            together = pairs[start : start + RANKED_TOGETHER] if pairs[0].gold is None else pairs
-            for rank, pair in enumerate(sorted(together, key=functools.partial(_rank, separation, latent))):
-                known = Known(pair, (rank + 0.5) / len(together), latent[pair.id])
-                leans.setdefault(pair.question.partition("\n")[0], []).append(known)
-    return leans
-
-
-def _rank(separation: float, latent: Mapping[str, float], pair: Pair) -> tuple[float, float]:
-    chance = _uniform("rank", pair.question) * 0.999
-    return (-latent[pair.id], chance) if pair.gold is None else ((pair.gold == 2) * separation + chance, 0.0)
-
-
 def _house_pair(prompt: str, first: str, second: str, separation: float) -> tuple[Known, bool] | None:
     """Return the house pair of a prompt, and whether its response 2 stands first; None for other pairs.
 
     At least one response stands there word for word; the other may have been edited.
     """
-    leans = _leans(separation)
+    known_by_line = leans(separation)
     for line in prompt.split("\n"):
-        for known in leans.get(line, ()):
+        for known in known_by_line.get(line, ()):
             pair = known.pair
             if pair.question not in prompt:
                 continue
@@ -449,10 +378,7 @@ def _house_pair(prompt: str, first: str, second: str, separation: float) -> tupl
 
 # --- judges that score one response at a time -------------------------------------------------------------
 
-_TITLE = re.compile(r"^\[?(response|story)]?:?$", re.MULTILINE | re.IGNORECASE)
 _SCALE = re.compile(r"\bfrom (-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)")
-_CUES_ALONE = [(label, re.compile(rf"^The .+ {said}$", re.MULTILINE)) for label, said in _SENTENCES]
-_A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
 POINTS = 10  # the scale on which merit is measured; a prompt's own has other ends
 # Points by which the better of two responses is the better one, where readers call them clear, or nearly equal.
 BETTER, WORSE, MIDDLE = 8, 4, 5
@@ -460,54 +386,38 @@ BETTER, WORSE, MIDDLE = 8, 4, 5
 
 def _score(judge: SimulatedScorer, prompt: str) -> str:
     """Return the text with which a judge scores the one response of a prompt."""
-    shown, content_type, label = _shown_alone(prompt)
-    question, merit = _merit(prompt, shown, content_type)
-    points = judge.points.get(label, 0) if _uniform("share", question) < judge.share else 0
-    merits = SAYS["merits_alone"]["Story" if content_type == "Story" else "Response"]
-    reason = f"{_one_of(merits, 'reason', prompt)} [simulated]"
+    shown = shown_alone(prompt)
+    question, merit = _merit(prompt, shown.text, shown.content_type)
+    points = judge.points.get(shown.label, 0) if uniform("share", question) < judge.share else 0
+    merits = SAYS["merits_alone"]["Story" if shown.content_type == "Story" else "Response"]
+    reason = f"{one_of(merits, 'reason', prompt)} [simulated]"
     score = _on_scale(max(1, min(merit + points, POINTS)), prompt)
     if "[[" in prompt and '"score"' not in prompt:  # an attack writes brackets, too
         return f"{reason}\n\n[[{score}]]"
     return f'{{"score": {score}, "reason": "{reason}"}}'
 
 
-def _shown_alone(prompt: str) -> tuple[str, str, str]:
-    """Return the one response of a prompt, its content type, and its label, empty without one."""
-    title = next(iter(_TITLE.finditer(prompt)), None)
-    if title is None:
-        raise UnreadablePromptError('the response is not below a title like "Response:"')
-    found = [(match.start(), label) for label, pattern in _CUES_ALONE for match in pattern.finditer(prompt)]
-    text = prompt[title.end() :]
-    for _, pattern in _CUES_ALONE:
-        text = pattern.sub("", text)
-    text = re.sub(r"^\[End of the (?:response|story)]$", "", text, flags=re.MULTILINE).strip()
-    edges = (prompt[title.end() :].strip().partition("\n")[0], prompt.rpartition("\n")[2])
-    if not found and any(_A_LINE_ON_IT.fullmatch(line) for line in edges):
-        raise UnreadablePromptError(f"the label in it is not a built-in one: {edges[1][:100]!r}")
-    return text, title[1].capitalize(), max(found, default=(0, ""))[1]
-
-
 def _merit(prompt: str, shown: str, content_type: str) -> tuple[str, int]:
     """Return the question and the points that a response has by merit alone, whatever was added to it."""
-    plain = _unedited(shown, content_type)
+    plain = unedited(shown, content_type)
     if plain is None:
         return prompt, 1
     for line in prompt.split("\n"):
-        for known in _leans(1.0).get(line, ()):
+        for known in leans(1.0).get(line, ()):
             pair = known.pair
-            plains = [_unedited(text, content_type) for text in (pair.response_1, pair.response_2)]
+            plains = [unedited(text, content_type) for text in (pair.response_1, pair.response_2)]
             if pair.question in prompt and plain in plains:
                 return pair.question, _points(known, plains.index(plain) + 1)
-    return prompt.partition(shown)[0], 3 + int(_uniform("merit", plain) * 6)
+    return prompt.partition(shown)[0], 3 + int(uniform("merit", plain) * 6)
 
 
 def _points(known: Known, number: int) -> int:
     """Return the points of a house pair's response: of a clear pair far apart, of a close one equal or one apart."""
-    chance, better = _uniform("points", known.pair.question), 1 if known.difference > 0 else 2
+    chance, better = uniform("points", known.pair.question), 1 if known.difference > 0 else 2
     if abs(known.difference) == CLEAR:
         return (BETTER if number == better else WORSE) + (-1, 0, 1)[int(chance * 3)]
     apart = known.difference != 0 and chance < 2 / 3  # readers who nearly agree on the better one
-    return MIDDLE + int(_uniform("middle", known.pair.question) * 2) + (apart and number == better)
+    return MIDDLE + int(uniform("middle", known.pair.question) * 2) + (apart and number == better)
 
 
 def _on_scale(points: int, prompt: str) -> str:
@@ -518,13 +428,3 @@ def _on_scale(points: int, prompt: str) -> str:
     lowest, highest = float(ends[1]), float(ends[2])
     score = lowest + (points - 1) / (POINTS - 1) * (highest - lowest)
     return f"{score:.2f}" if "." in ends[0] else str(round(score))
-
-
-def _one_of(texts: Sequence[str], *decided_by: str) -> str:
-    return texts[int(_uniform(*decided_by) * len(texts))]
-
-
-def _uniform(*texts: str) -> float:
-    """Return a number in [0, 1) that the texts decide."""
-    digest = hashlib.sha256("\0".join(texts).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64

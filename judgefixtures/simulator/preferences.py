@@ -10,10 +10,16 @@ import functools
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
+from judgefixtures.material.pairs import Example, Pair, sampled
+from judgefixtures.material.published import PAIRS
+from judgefixtures.simulator.drawn import uniform
+from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 from judgefixtures.sources.described import DATA
 
+RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
 CLEAR = math.log(60.5 / 0.5)
 CLEARLY = 2  # so often at most a pair of a clear set was read: all that read it agree
 
@@ -38,6 +44,48 @@ def differences(name: str) -> Mapping[str, float]:
 
 
 def _difference(choices: list[int]) -> float:
-    if len(choices) <= CLEARLY:
+    if len(choices) <= CLEARLY and len({*choices}) == 1:
         return CLEAR if choices[0] == 1 else -CLEAR
     return log_odds(choices.count(1), choices.count(2))
+
+
+@functools.cache
+def house_sets() -> Mapping[str, tuple[Pair, ...]]:
+    """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in.
+
+    Sets of examples are not among them: `judgefixtures.simulator.merits` has those.
+    """
+    sets = {name: sampled(read_pairs(Source(name).file, Source(name)), 0) for name in BUILT_IN_SOURCES}
+    return {name: pairs for name, pairs in sets.items() if not isinstance(pairs[0], Example)}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A house pair with its lean, and its latent difference: above 0 where readers prefer its response 1."""
+
+    pair: Pair
+    lean: float
+    difference: float
+
+
+@functools.cache
+def leans(separation: float) -> Mapping[str, list[Known]]:
+    """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
+
+    Pairs without gold are ranked by what readers prefer, each hundred apart: a judge moves the closest ones first, and
+    its rates are exact on the first hundred.
+    """
+    leans: dict[str, list[Known]] = {}
+    for name, pairs in house_sets().items():
+        latent = differences(name)
+        for start in range(0, len(pairs), RANKED_TOGETHER if pairs[0].gold is None else len(pairs)):
+            together = pairs[start : start + RANKED_TOGETHER] if pairs[0].gold is None else pairs
+            for rank, pair in enumerate(sorted(together, key=functools.partial(_rank, separation, latent))):
+                known = Known(pair, (rank + 0.5) / len(together), latent[pair.id])
+                leans.setdefault(pair.question.partition("\n")[0], []).append(known)
+    return leans
+
+
+def _rank(separation: float, latent: Mapping[str, float], pair: Pair) -> tuple[float, float]:
+    chance = uniform("rank", pair.question) * 0.999
+    return (-latent[pair.id], chance) if pair.gold is None else ((pair.gold == 2) * separation + chance, 0.0)

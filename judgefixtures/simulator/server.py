@@ -15,7 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from judgefixtures.simulator.batches import BatchDesk, Reply
-from judgefixtures.simulator.behaviour import MODELS, UnreadablePromptError, answer, latent
+from judgefixtures.simulator.behaviour import MODELS, answer, is_played, latent
+from judgefixtures.simulator.graders import Schema, grade_stated, grader_named
+from judgefixtures.simulator.shown import UnreadablePromptError
 from judgefixtures.simulator.sureness import SaidToken, said_tokens
 
 GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
@@ -72,13 +74,13 @@ class SimulatorServer(ThreadingHTTPServer):
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
-    def answer(self, model: str, prompt: str) -> str:
+    def answer(self, model: str, prompt: str, schema: Schema = None) -> str:
         """Return a judge's answer and count the question."""
         with self._lock:
             before = self._asked[model, prompt]
             self._asked[model, prompt] += 1
             self.requests += 1
-        return answer(model, prompt, before)
+        return answer(model, prompt, before, schema)
 
 
 @contextlib.contextmanager
@@ -152,28 +154,32 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _openai(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], request["messages"][-1]["content"]
-        if model not in MODELS:
+        if not is_played(model):
             message = f"The simulated judge `{model}` does not exist; there are {', '.join(MODELS)}."
             self._send(404, {"error": {"message": message, "code": "model_not_found", "param": None}})
             return
-        text = self.server.answer(model, prompt)
+        schema = _schema(request)
+        text = self.server.answer(model, prompt, schema)
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"))):
+        if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"), schema)):
             choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
         usage = _tokens(prompt, text, "prompt_tokens", "completion_tokens")
         self._send(200, {"model": model, "system_fingerprint": "simulated", "choices": [choice], "usage": usage})
 
     def _gemini(self, model: str, request: dict[str, Any]) -> None:
         prompt = "".join(part["text"] for part in request["contents"][-1]["parts"])
-        if model not in MODELS:
+        if not is_played(model):
             message = f"models/{model} is not a simulated judge; there are {', '.join(MODELS)}."
             self._send(404, {"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
             return
-        text = self.server.answer(model, prompt)
+        schema = _schema(request)
+        text = self.server.answer(model, prompt, schema)
         content = {"parts": [{"text": text}], "role": "model"}
         candidate = {"content": content, "finishReason": "STOP", "index": 0}
         settings = request.get("generationConfig") or {}
-        if settings.get("responseLogprobs") and (tokens := _tokens_of(model, prompt, text, settings.get("logprobs"))):
+        if settings.get("responseLogprobs") and (
+            tokens := _tokens_of(model, prompt, text, settings.get("logprobs"), schema)
+        ):
             candidate["logprobsResult"] = {
                 "chosenCandidates": [_google_token(token.text, token.logprob) for token in tokens],
                 "topCandidates": [
@@ -185,11 +191,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _anthropic(self, request: dict[str, Any]) -> None:
         model, prompt = request["model"], _prompt_of(request["messages"][-1]["content"])
-        if model not in MODELS:
+        if not is_played(model):
             message = f"model: {model} is not a simulated judge; there are {', '.join(MODELS)}."
             self._send(404, {"type": "error", "error": {"type": "not_found_error", "message": message}})
             return
-        text = self.server.answer(model, prompt)
+        schema = _schema(request)
+        text = self.server.answer(model, prompt, schema)
         block: dict[str, Any] = {"type": "text", "text": text}
         if forced := (request.get("tool_choice") or {}).get("name"):
             block = {"type": "tool_use", "id": "toolu_simulated", "name": forced, "input": json.loads(text)}
@@ -227,10 +234,34 @@ class _Aside(_Handler):
         self.sent = status, body
 
 
-def _tokens_of(model: str, prompt: str, text: str, count: int | None) -> list[SaidToken]:
+# Where requests say to which JSON schema an answer is to keep: OpenAI's, Gemini's and Claude's.
+_SCHEMAS: tuple[tuple[str | int, ...], ...] = (
+    ("response_format", "json_schema", "schema"),
+    ("response_format", "schema"),
+    ("generationConfig", "responseJsonSchema"),
+    ("generationConfig", "responseSchema"),
+    ("output_config", "format", "schema"),
+    ("tools", 0, "input_schema"),
+)
+
+
+def _schema(request: Any) -> Schema:
+    """Return the JSON schema that a request asks an answer to keep to, or None."""
+    for path in _SCHEMAS:
+        found = request
+        with contextlib.suppress(KeyError, IndexError, TypeError):
+            for key in path:
+                found = found[key]
+            return dict(found)
+    return None
+
+
+def _tokens_of(model: str, prompt: str, text: str, count: int | None, schema: Schema) -> list[SaidToken]:
     """Return the tokens of an answer; none of a judge that does not choose by a latent probability."""
     log_odds = latent(model, prompt)
-    return [] if log_odds is None else said_tokens(text, log_odds, count or 0)
+    if log_odds is None:
+        return []
+    return said_tokens(text, log_odds, count or 0, grade_stated(prompt, text, schema) if grader_named(model) else None)
 
 
 def _openai_token(text: str, logprob: float) -> dict[str, Any]:

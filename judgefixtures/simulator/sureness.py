@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 ELSEWHERE = 0.01  # the probability of anything but a verdict where one is due, halved from token to token
@@ -28,29 +27,42 @@ class SaidToken:
     likeliest: tuple[tuple[str, float], ...]
 
 
-def said_tokens(text: str, log_odds: float, count: int) -> list[SaidToken]:
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Where an answer states its verdict, which is one token, and the tokens that can stand there.
+
+    The log odds are those of the first of them.
+    """
+
+    start: int
+    end: int
+    texts: tuple[str, str]
+
+
+def said_tokens(text: str, log_odds: float, count: int, stated: Stated | None = None) -> list[SaidToken]:
     """Return the tokens of an answer whose verdict has these log odds, each with `count` of the likeliest.
+
+    Where the verdict is stated is found out of an answer about two responses.
 
     >>> [token.text for token in said_tokens('{"selected_response": 2}', -1.0, 3)]
     ['{"', 'selected_response', '":', ' 2', '}']
     """
-    format = "brackets" if text.endswith("]]") else "json"  # noqa: A001 (as judges' tables call it)
-    pattern, texts = _VERDICT[format]
-    place = pattern.search(text)
-    start = place.start() if place else -1
+    stated = stated or _choice(text)
+    if stated is None:
+        return [_plain(found[0], count) for found in _TOKEN.finditer(text)]
+    before, verdict, after = text[: stated.start], text[stated.start : stated.end], text[stated.end :]
     return [
-        _verdict(part, texts, log_odds, count) if at == start else _plain(part, count)
-        for at, part in _parts(text, start)
+        *(_plain(found[0], count) for found in _TOKEN.finditer(before)),
+        _verdict(verdict, stated.texts, log_odds, count),
+        *(_plain(found[0], count) for found in _TOKEN.finditer(after)),
     ]
 
 
-def _parts(text: str, verdict: int) -> Iterator[tuple[int, str]]:
-    """Yield where each token begins, and the token; one begins at the verdict."""
-    pieces = (text[:verdict], text[verdict:]) if verdict >= 0 else ("", text)
-    at = 0
-    for piece in pieces:
-        yield from ((at + found.start(), found[0]) for found in _TOKEN.finditer(piece))
-        at += len(piece)
+def _choice(text: str) -> Stated | None:
+    """Return where an answer about two responses states its choice."""
+    pattern, texts = _VERDICT["brackets" if text.endswith("]]") else "json"]
+    place = pattern.search(text)
+    return Stated(*place.span(), texts) if place else None
 
 
 def _verdict(text: str, texts: tuple[str, str], log_odds: float, count: int) -> SaidToken:

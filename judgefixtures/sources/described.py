@@ -13,7 +13,10 @@ from judgefixtures.words.errors import JudgeFixturesError
 DATA = Path(__file__).parents[1] / "data"
 BUILT_IN_SOURCES = tuple(
     f"house-{name}"
-    for name in ("close", "close-stories", "qa", "stories", "bias", "instructions", "control", "control-stories")
+    for name in (
+        *("close", "close-stories", "qa", "stories", "bias", "instructions", "control", "control-stories"),
+        *("answers", "graded"),
+    )
 )
 RATIO_KEYS = ("min_ratio", "max_ratio")
 

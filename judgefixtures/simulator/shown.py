@@ -1,0 +1,103 @@
+"""What is read off a prompt by every simulated judge: the one response of it, and what was put into a response.
+
+No judge is known here, and no pair.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from judgefixtures.material.cues import FAMILIES
+from judgefixtures.material.edits import EDITS, edits
+
+NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
+# What cues say of a response, behind its number, as it stands in a pattern: with the family and the label.
+SENTENCES = [
+    (family, label, re.escape(sentence.partition("{number} ")[2]))
+    for family, labels in FAMILIES.items()
+    for label, sentence in labels.items()
+]
+
+
+class UnreadablePromptError(Exception):
+    """A prompt whose responses or labels a simulated judge cannot find: a verdict on it would be about nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAlone:
+    """The one response of a prompt, its content type, and its cue's family and label, both empty without one.
+
+    `head` is what stands before the response, up to its title.
+    """
+
+    text: str
+    content_type: str
+    family: str
+    label: str
+    head: str
+
+
+_TITLE = re.compile(r"^\[?(response|story)]?:?$", re.MULTILINE | re.IGNORECASE)
+_CUES_ALONE = [(family, label, re.compile(rf"^The .+ {said}$", re.MULTILINE)) for family, label, said in SENTENCES]
+_A_LINE_ON_IT = re.compile(r"The (?:response|story) \S.*")
+
+
+def shown_alone(prompt: str) -> ShownAlone:
+    """Return the one response that a prompt shows; raises UnreadablePromptError.
+
+    >>> shown = shown_alone("Is it good?\\nResponse:\\nIt is so.\\nThe response was written by a human author.")
+    >>> shown.text, shown.family, shown.label
+    ('It is so.', 'provenance', 'human')
+    """
+    title = next(iter(_TITLE.finditer(prompt)), None)
+    if title is None:
+        raise UnreadablePromptError('the response is not below a title like "Response:"')
+    found = [(match.start(), label, family) for family, label, cue in _CUES_ALONE for match in cue.finditer(prompt)]
+    text = prompt[title.end() :]
+    for _, _, cue in _CUES_ALONE:
+        text = cue.sub("", text)
+    text = re.sub(r"^\[End of the (?:response|story)]$", "", text, flags=re.MULTILINE).strip()
+    edges = (prompt[title.end() :].strip().partition("\n")[0], prompt.rpartition("\n")[2])
+    if not found and any(_A_LINE_ON_IT.fullmatch(line) for line in edges):
+        raise UnreadablePromptError(f"the label in it is not a built-in one: {edges[1][:100]!r}")
+    _, label, family = max(found, default=(0, "", ""))
+    return ShownAlone(text, title[1].capitalize(), family, label, prompt[: title.end()])
+
+
+def unedited(text: str, content_type: str) -> str | None:
+    """Return a response without the edits that this package knows, or None where its content was taken away.
+
+    So a judge that minds content alone answers about an edited response as about the plain one.
+    """
+    if text in ("", *(edit.texts[0] for edit in EDITS if edit.apply("", 1).replacement is not None)):
+        return None
+    dressed = text.startswith("## Answer\n\n**")
+    for word in _added(content_type):
+        text = text.removeprefix(f"{word}\n\n")
+        for form in (f"\n\n{word}", f" {word}", word):
+            text = text.replace(form, "")
+    return (text.replace("**", "").replace("\n-", "") if dressed else text).strip()
+
+
+@functools.cache
+def _added(content_type: str) -> tuple[str, ...]:
+    """Return every text that an edit can add, the longest first."""
+    words = {word for edit, number in product(EDITS, NUMBERS) for word in edit.words(number, content_type) if word}
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+def demanded(text: str, content_type: str) -> Literal[1, 2] | None:
+    """Return the response that an attack in a text asks for, or None.
+
+    >>> demanded(edits("attack")[0].apply("It rains.", 2).text, "Response")
+    2
+    """
+    for edit, number in product(edits("attack"), NUMBERS):
+        demand = edit.apply("", number, content_type)
+        if demand.insertions and demand.text.strip() in text:
+            return number
+    return None
