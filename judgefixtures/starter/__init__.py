@@ -233,8 +233,8 @@ def _next(folder: Path, kit: Kit) -> list[str]:
     where = "" if _is_collected(folder) else f" {SUITE.as_posix()}"
     gate = f"pytest{where} {kit.gate}"
     own = (
-        f'write your {kit.what} to {kit.data.as_posix()} and set dataset = ["own"]; until then the house {kit.what} are '
-        "asked about"
+        f'write your {kit.what} to {kit.data.as_posix()} and set dataset = ["own"]; until then the house {kit.what} '
+        "are asked about"
     )
     lines = [
         "say who your judge is: [tool.judgefixtures.judges.production] in pyproject.toml",

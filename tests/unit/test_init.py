@@ -124,7 +124,7 @@ def test_the_written_configuration_is_in_force(tmp_path: Path) -> None:
 
 def test_what_is_commented_out_works(tmp_path: Path) -> None:
     """With every commented key in force the table still loads: no comment names a key that is not there."""
-    text = re.sub(r"^# (?=[\[\w]+.*[=\]])", "", CONFIGURATION.read_text(), flags=re.MULTILINE)
+    text = re.sub(r"^# (?=[\[\w]+.*[=\]])", "", KITS["pairwise"].text, flags=re.MULTILINE)
     file = tmp_path / "pyproject.toml"
     file.write_text(text.replace("# What gates", "#"))
     for name in ("judge", "system"):
@@ -136,6 +136,30 @@ def test_what_is_commented_out_works(tmp_path: Path) -> None:
     assert config.judge_table("production").system_prompt.endswith("system.txt")
     assert list(config.cues["brand"]) == ["ours", "theirs"]
     assert config.gate("recency").min_accuracy == 0.7
+
+
+def test_a_grader_is_configured_as_one(tmp_path: Path) -> None:
+    """`--mode binary` writes a judge of one response, whose commented keys all work, and names examples."""
+    done = start(tmp_path, "binary")
+    file = tmp_path / "pyproject.toml"
+    config = load_config(file, table=TABLE)
+    assert config.judge_table("production").mode == "binary"
+    assert config.datasets_of("recency", "production") == ("house-answers",)
+    assert any("data/answers.jsonl" in line for line in done.next)
+    file.write_text(re.sub(r"^# (?=[\[\w]+.*[=\]])", "", file.read_text(), flags=re.MULTILINE).replace("# What", "#"))
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "grader.txt").write_text("{question}{response}{cue}")
+    (tmp_path / "prompts" / "system.txt").write_text("Be strict.")
+    written = load_config(file, table=TABLE)
+    assert written.judge_table("production").grade_field == "verdict"
+    assert written.datasets["own"].columns == {"response": "output", "label": "human"}
+
+
+def test_a_mode_that_is_none_is_named(tmp_path: Path) -> None:
+    """A mode that there is not is an error with those there are, and nothing is written."""
+    with pytest.raises(JudgeFixturesError, match="binary"):
+        start(tmp_path, "binari")
+    assert not list(tmp_path.iterdir())
 
 
 def test_pairs_that_are_there_are_asked_about(tmp_path: Path) -> None:
