@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,8 +22,11 @@ OPAQUE = {"thinking": "signature", "redacted_thinking": "data"}  # by the type o
 CHOSEN, TOP = "chosenCandidates", "topCandidates"  # in a Gemini candidate's `logprobsResult`: side by side
 
 
-def thinned(body: bytes) -> bytes:
+def thinned(body: bytes, may_stand: re.Pattern[bytes] = VERDICT_MAY_END) -> bytes:
     """Return an answer's body with the alternatives of those tokens alone that may hold a verdict.
+
+    `may_stand` says where one may: at the end of each match, or, where the pattern has a group, all along that
+    (`grade_may_stand` of reading/grade_probabilities.py).
 
     >>> thinned(b'{"choices": [{"logprobs": {"content": [{"token": "so", "logprob": -1, "top_logprobs": []}]}}]}')
     b'{"choices":[{"logprobs":{"content":[{"token":"so","logprob":-1}]}}]}'
@@ -33,12 +37,12 @@ def thinned(body: bytes) -> bytes:
     for logprobs in _held(found, "choices", "logprobs"):
         for name in OPENAI:
             if (spelled := _spelled(logprobs.get(name))) is not None:
-                places = _places(spelled)
+                places = _places(spelled, may_stand)
                 logprobs[name] = [_bare(entry, at in places) for at, entry in enumerate(logprobs[name])]
                 changed = True
     for result in _held(found, "candidates", "logprobsResult"):
         if (spelled := _spelled(result.get(CHOSEN))) is not None:
-            places = _places(spelled)
+            places = _places(spelled, may_stand)
             result[CHOSEN] = [_bare(entry) for entry in result[CHOSEN]]
             if isinstance(top := result.get(TOP), list):
                 result[TOP] = [_bare_list(each) if at in places else {} for at, each in enumerate(top)]
@@ -150,10 +154,14 @@ def _spelled(entries: Any) -> list[bytes] | None:
     return None if None in spelled else [each for each in spelled if each is not None]
 
 
-def _places(spelled: Sequence[bytes]) -> set[int]:
-    """Return the numbers of the tokens that hold a character which may be a verdict, in either format."""
+def _places(spelled: Sequence[bytes], may_stand: re.Pattern[bytes]) -> set[int]:
+    """Return the numbers of the tokens that hold a character which may be a verdict, in whichever format."""
     ends = list(itertools.accumulate(map(len, spelled)))
-    return {bisect_right(ends, found.end() - 1) for found in VERDICT_MAY_END.finditer(b"".join(spelled))}
+    places: set[int] = set()
+    for found in may_stand.finditer(b"".join(spelled)):
+        start = found.start(1) if may_stand.groups else found.end() - 1
+        places.update(range(bisect_right(ends, start), bisect_right(ends, found.end() - 1) + 1))
+    return places
 
 
 def _bare(entry: Any, with_others: bool = False) -> Any:

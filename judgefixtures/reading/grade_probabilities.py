@@ -92,6 +92,26 @@ def grade_reasons_first(
 
 _FIELD_WORDS = frozenset("_".join(FIELDS).split("_"))
 
+
+@lru_cache(maxsize=64)
+def grade_may_stand(format: GradeFormat, labels: Labels | None, field: str | None) -> re.Pattern[bytes]:  # noqa: A002
+    """Return what finds, in its group, the bytes of an answer by which a grade is told: what a recording has to keep.
+
+    >>> [found[1] for found in grade_may_stand("grade", None, None).finditer(b"It agrees. GRADE: **C**")]
+    [b'C']
+    """
+    # The usual words of both sides differ in their first letter; those of one's own may do so as late as behind a word.
+    most = max(len(word.encode()) for word in grade_words(format, labels)) + 1 if labels else 1
+    marks = rb"(?:[\s_*`\"'()\[\]{}\\]|\xe2\x80[\x98-\x9f])*+"
+    before = {
+        "json": rb"(?:%s)%s:" % (keys_pattern(FIELDS if field is None else (field,)).encode(), marks),
+        "brackets": rb"\[\[",
+        "grade": rb"GRADE%s(?::|\xef\xbc\x9a)" % marks,
+        "word": rb"(?:\A|</think>)",
+    }[format]
+    return re.compile(rb"%s%s(.{1,%d})" % (before, marks, most), re.IGNORECASE | re.DOTALL)
+
+
 # --- from the text to the place of its grade ----------------------------------------------------------------
 
 _OPENING, _CLOSING = r"\\?[\"'“‘]", r"\\?[\"'”’]"  # a whole answer may be a JSON string, quotes escaped

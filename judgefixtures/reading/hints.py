@@ -1,0 +1,172 @@
+"""Hints: which key of a judge's table would have its grades read, told from one answer that could not be read.
+
+A hint is for a person, who knows what the judge means. Nothing is read because of one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, get_args
+
+from judgefixtures.reading.grades import BRACKETS, FIELDS, LINE, GradeFormat, folded_grade, parse_grade
+from judgefixtures.reading.verdicts import folded, objects_in
+
+# A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
+LONGEST_LABEL, MOST_WORDS = 40, 3
+# An object of a judge's has a few fields; of one with more so many are looked at.
+MOST_FIELDS = 50
+_PROSE = re.compile(r"[,:;?/|]")
+_FIELDS = [folded(name) for name in FIELDS]
+# What fields are called in which judges grade, beside those that are read unasked.
+_LIKELY = re.compile(
+    r"rating|score|choice|decision|outcome|status|judg|class|correct|pass|success|quality|categor|grade"
+)
+_NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
+_SIDES = "labels = [PASSING, FAILING]"
+
+
+def hint_for(
+    text: str,
+    format: GradeFormat = "json",  # noqa: A002 (as parse_grade's)
+    labels: Sequence[object] | None = None,
+    field: str | None = None,
+) -> str:
+    """Return the key that would have a judge's answer read, as its table takes it; empty where none would.
+
+    The other arguments are those with which `parse_grade` did not read it.
+
+    >>> hint_for('{"rating": "good", "reason": "It is short."}')
+    'grade_field = "rating"'
+    >>> hint_for("It is right.\\n\\nGRADE: C")
+    'verdict = "grade"'
+    >>> hint_for('{"verdict": "acceptable"}')
+    'labels = [PASSING, FAILING] with "acceptable" on its side'
+    >>> hint_for('{"score": 7, "reason": "clear"}')
+    'mode = "pointwise" with pass_mark, for a score such as 7'
+    """
+    told = _Told(text, format, labels, field)
+    if parse_grade(text, format, labels, field).passed is not None:
+        return ""
+    looks = (_another_form, _another_field, _own_labels, _another_form_with_labels)
+    return next((hint for look in looks if (hint := look(told))), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """An answer, and how it was read in vain."""
+
+    text: str
+    format: GradeFormat
+    labels: Sequence[object] | None
+    field: str | None
+
+    @property
+    def fields(self) -> Iterator[tuple[str, Any]]:
+        """What the objects of the answer hold, outermost fields alone."""
+        for each in objects_in(self.text):
+            yield from itertools.islice(each.items(), MOST_FIELDS)
+
+
+def _another_form(told: _Told) -> str:
+    """Return the form in which the answer states its grade, with labels as they are or without."""
+    for form in get_args(GradeFormat):
+        if form != told.format and parse_grade(told.text, form, told.labels).passed is not None:
+            return f'verdict = "{form}"'
+    return ""
+
+
+def _another_form_with_labels(told: _Told) -> str:
+    """Return the form of a grade that has labels of its own, where it stands in brackets or on a line."""
+    for form in ("grade", "brackets"):
+        if form != told.format and (hint := _own_labels(replace(told, format=form, field=None))):
+            return f'verdict = "{form}" and {hint}'
+    return ""
+
+
+def _another_field(told: _Told) -> str:
+    """Return the one field that states a grade which can be read, where it is not looked for."""
+    if told.format != "json":
+        return ""
+    found = [
+        (name, value)
+        for name, value in told.fields
+        if not isinstance(value, dict | list) and (not _is_number(value) or _is_likely(name))
+        if parse_grade(told.text, "json", told.labels, name).passed is not None
+    ]
+    if not found:
+        return ""
+    name, value = min(found, key=_likeliest_first)
+    hint = f"grade_field = {_shown(name)}"
+    if isinstance(value, bool) and told.labels is None and folded(name) not in _FIELDS:
+        return f"{hint}, and labels = [false, true] if true is what fails"
+    return hint
+
+
+def _likeliest_first(field: tuple[str, Any]) -> tuple[bool, int, bool]:
+    """Return a key by which the usual fields come first in their order, then those that sound like a grade."""
+    name = folded(field[0])
+    return name not in _FIELDS, _FIELDS.index(name) if name in _FIELDS else 0, not _is_likely(name)
+
+
+def _is_likely(name: str) -> bool:
+    return folded(name) in _FIELDS or bool(_LIKELY.search(name.lower()))
+
+
+def _own_labels(told: _Told) -> str:
+    """Return what to do with a value that stands where a grade may be meant, and is none."""
+    field, value = next(_values(told), ("", None))
+    if value is None:
+        return ""
+    usual = not field or folded(field) in (_FIELDS if told.field is None else [folded(told.field)])
+    if _is_number(value):
+        named = "" if usual and folded(field) in ("", "score") else f', and "score" instead of {_shown(field)}'
+        return f'mode = "pointwise" with pass_mark, for a score such as {str(value).strip()}{named}'
+    named = "" if usual else f"grade_field = {_shown(field)} and "
+    if told.labels is None:
+        return f"{named}{_SIDES} with {_shown(value)} on its side"
+    return f"{named}labels with {_shown(value)}, too: it is none of them"
+
+
+def _values(told: _Told) -> Iterator[tuple[str, Any]]:
+    """Yield what may be a grade that is spelled otherwise, with the name of its field, or an empty one."""
+    invalid = parse_grade(told.text, told.format, told.labels, told.field).invalid
+    if told.format == "json":
+        found = [each for each in told.fields if invalid in ("no-json", "not-a-choice") and _is_likely(each[0])]
+        if told.field is not None:
+            found.sort(key=lambda each: folded(each[0]) != folded(told.field or ""))
+        else:
+            found.sort(key=_likeliest_first)
+    elif invalid == "not-a-choice":
+        answer = told.text.rpartition("</think>")[2]
+        pattern = {"brackets": BRACKETS, "grade": LINE}.get(told.format)
+        stated = [answer.strip()] if pattern is None else [each["stated"] for each in pattern.finditer(answer)]
+        found = [("", stated[-1])]
+    else:
+        found = []
+    yield from (each for each in found if _is_number(each[1]) or _is_label(each[1]))
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a value is a number, or spelled as one."""
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value.strip()) is not None
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _is_label(value: object) -> bool:
+    """Tell whether a value may be a label: a few words without marks between them, or true or false."""
+    if isinstance(value, str):
+        fits = len(value) <= LONGEST_LABEL and 0 < len(value.split()) <= MOST_WORDS
+        return fits and bool(folded_grade(value)) and not _PROSE.search(value)
+    return isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    """Return a label as a configuration has it."""
+    shown = value.strip(" *`'\".") or value if isinstance(value, str) else value
+    return json.dumps(shown, ensure_ascii=False)

@@ -1,0 +1,548 @@
+"""What the text of a judge of one response may say, what nobody may read into it, and how sure the judge was."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.planted import BODIES, FILLERS, Planted, pieces
+from support.timing import quickest
+
+from judgefixtures.cassettes.thinning import thinned
+from judgefixtures.grades import FIELDS, Grade, GradeFormat, parse_grade
+from judgefixtures.providers import google, openai
+from judgefixtures.providers.wire import Wire
+from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_probability, grade_reasons_first
+from judgefixtures.reading.grades import label_sides
+from judgefixtures.reading.hints import hint_for
+from judgefixtures.reading.probabilities import Probability, Token
+from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
+
+ANSWERS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "grades.jsonl").read_text(encoding="utf-8").splitlines()
+]
+FORMATS: tuple[GradeFormat, ...] = get_args(GradeFormat)
+PASSING = ["pass", "PASSED", "Yes", "true", "1", "correct", "right", "good", True, 1, 1.0]
+FAILING = ["fail", "Failed", "no", "FALSE", "0", "incorrect", "wrong", "bad", False, 0, 0.0]
+formats = st.sampled_from(FORMATS)
+# A reason in which nothing is a grade to anybody who reads what stands in the place of one.
+LURES = [
+    '{"verdict": "pass"}',
+    '{"verdict": "fail", "score": 1}',
+    "[[PASS]]",
+    "[[FAIL]]",
+    "\nGRADE: C\n",
+    "GRADE: I",
+    "PASS",
+    "fail",
+    "true",
+    '"passed": false,',
+    "</think>",
+    "```json",
+    "}",
+    "{",
+    '\\"',
+]
+reasons = st.lists(st.one_of(st.sampled_from(LURES), st.text(max_size=12)), max_size=6).map(" ".join)
+
+
+def read(answer: Mapping[str, Any]) -> Grade:
+    """Return what is read of one of the answers in the data file."""
+    return parse_grade(answer["text"], answer["format"], answer.get("labels"), answer.get("field"))
+
+
+def said(value: object, field: str = "verdict", **more: Any) -> str:
+    """Return an object that states a grade."""
+    return json.dumps({field: value, **more})
+
+
+# --- the record -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("passed", "invalid"), [(None, None), (False, "conflict"), (True, "no-json")])
+def test_a_grade_is_a_pass_or_fail_or_a_failure(passed: Any, invalid: Any) -> None:
+    """No grade is both valid and invalid, and none is neither."""
+    with pytest.raises(ValueError, match="either a pass or fail, or invalid"):
+        Grade(passed, "", invalid)
+
+
+# --- what judges answer -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer['form']}: {answer['text'][:40]!r}")
+def test_what_the_judges_of_the_frameworks_say(answer: dict[str, Any]) -> None:
+    """Every answer of the data file is read as what it says, or is invalid with the kind of its failure."""
+    found = read(answer)
+    assert (found.passed, found.invalid) == (answer.get("passed"), answer.get("invalid"))
+    assert answer.get("reason", found.reason) == found.reason
+
+
+def test_the_data_file_has_what_its_test_is_for() -> None:
+    """At least 200 different answers: of every form, each outcome; every kind of failure that a text may have."""
+    assert len({json.dumps(answer, sort_keys=True) for answer in ANSWERS}) >= 200
+    for form in FORMATS:
+        outcomes = {answer.get("passed") for answer in ANSWERS if answer["format"] == form}
+        assert outcomes == {True, False, None}
+    kinds = {answer["invalid"] for answer in ANSWERS if "invalid" in answer}
+    assert kinds == {"empty", "no-json", "truncated", "conflict", "not-a-choice", "no-token"}
+
+
+# --- what is read -----------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(FIELDS), st.sampled_from(PASSING + FAILING), reasons)
+def test_a_grade_is_read_whatever_its_reason_says(field: str, value: Any, reason: str) -> None:
+    """Each usual word, boolean and number in each usual field; what a reason embeds changes neither of them."""
+    found = parse_grade(said(value, field, reason=reason))
+    assert (found.passed, found.repaired) == (value in PASSING, ())
+    assert found.reason == reason
+
+
+@given(reasons, st.booleans(), st.sampled_from(["before", "after"]))
+def test_nothing_embedded_is_read(words: str, passed: bool, where: str) -> None:
+    """Neither a rubric, nor a list, nor an object within the answer states a grade, wherever it stands."""
+    inner = {"rubric": {"verdict": not passed, "text": words}, "points": [{"passed": not passed}, words]}
+    outer = {"verdict": passed}
+    text = json.dumps({**inner, **outer} if where == "before" else {**outer, **inner})
+    assert parse_grade(text).passed is passed
+
+
+@given(reasons, st.booleans())
+def test_the_last_one_counts_in_brackets_and_on_a_line(words: str, passed: bool) -> None:
+    """Judges name both while they explain: what stands before the last one changes nothing."""
+    bare = words.replace("</think>", "")
+    assert parse_grade(f"{bare}\n[[{'PASS' if passed else 'FAIL'}]]", "brackets").passed is passed
+    assert parse_grade(f"{bare}\nGRADE: {'C' if passed else 'I'}", "grade").passed is passed
+
+
+@given(st.text(), formats)
+@example('{"verdict": ' * 3000, "json")
+@example("[" * 5000, "json")
+@example('{"score": 1' + "0" * 5000 + "}", "json")
+@example('{"score": 1e999999999}', "json")
+@example('{"verdict": "pass", "reason": "\ud83d"}', "json")
+@example("GRADE:" * 2000, "grade")
+@example("[[" * 2000, "brackets")
+def test_no_text_raises(text: str, form: GradeFormat) -> None:
+    """Whatever a model writes is a grade or a failure of a kind that there is, with a reason that can be written."""
+    found = parse_grade(text, form)
+    assert found.invalid is None or found.invalid in get_args(InvalidKind)
+    found.reason.encode()
+    assert hint_for(text, form) == "" or found.passed is None
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), st.lists))
+def test_what_is_none_of_the_words_is_not_a_choice(value: Any) -> None:
+    """A value passes or fails where it is one of the words, and otherwise neither: valid if and only if readable."""
+    found = parse_grade(said(value))
+    bare = value.casefold().strip(" *_\"'.") if isinstance(value, str) else value
+    usual = {each.casefold() if isinstance(each, str) else each for each in PASSING + FAILING}
+    if not isinstance(bare, list) and bare in usual:
+        assert found.passed is (bare in [each.casefold() if isinstance(each, str) else each for each in PASSING])
+    elif not isinstance(value, str):
+        assert found.invalid == "not-a-choice"
+
+
+@pytest.mark.parametrize(
+    "dressed", ["{}.", "**{}**", "`{}`", '"{}"', "“{}”", " {}\n", "({})", "__{}__", "{}!", "*{}*."]
+)
+@pytest.mark.parametrize(("word", "passed"), [("Pass", True), ("FAIL", False), ("ｐａｓｓ", True)])
+def test_marks_around_a_word_do_not_matter(dressed: str, word: str, passed: bool) -> None:
+    """Emphasis, quotes, brackets and punctuation are what models add, in all four forms."""
+    text = dressed.format(word)
+    assert parse_grade(said(text)).passed is passed
+    assert parse_grade(f"So: [[{text.strip()}]]".replace("[[(", "[[").replace(")]]", "]]"), "brackets").passed is passed
+    assert parse_grade(f"So.\nGRADE: {text}", "grade").passed is passed
+    assert parse_grade(text, "word").passed is passed
+
+
+@pytest.mark.parametrize(
+    "text", ["partial", "P", "not pass", "pass?", "-1", ">1", "<1", "!pass", "1/2", "0.5", "50%", "pass/fail", "C", "✓"]
+)
+@pytest.mark.parametrize("form", ["json", "brackets", "word"])
+def test_no_other_word_is_a_grade(text: str, form: GradeFormat) -> None:
+    """Partial grades, letters, doubts and comparisons are not moved to the nearest of the two."""
+    whole = {"json": said(text), "brackets": f"[[{text}]]", "word": text}[form]
+    assert parse_grade(whole, form).invalid == "not-a-choice"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"pass": True, "score": 0.7}, True),
+        ({"score": 0.7, "pass": True}, True),
+        ({"answer": "Paris", "correct": True}, True),
+        ({"verdict": None, "score": 0}, False),
+        ({"verdict": "partial", "passed": False}, False),
+        ({"verdict": "pass", "label": "good", "score": 1}, True),
+        ({"pass": True, "score": 0}, "conflict"),
+        ({"verdict": "pass", "result": "fail"}, "conflict"),
+        ({"verdict": "pass", "Verdict": "fail"}, "conflict"),
+        ({"verdict": "pass", "Verdict": "Pass!"}, True),
+        ({"verdict": None, "score": None}, "not-a-choice"),
+        ({"rating": "pass"}, "no-json"),
+    ],
+    ids=str,
+)
+def test_only_fields_that_can_be_read_disagree(fields: dict[str, Any], expected: object) -> None:
+    """The first field counts whose value can be read; another one that says the other is a conflict."""
+    found = parse_grade(json.dumps(fields))
+    assert (found.invalid if found.passed is None else found.passed) == expected
+
+
+def test_a_named_field_alone_is_read() -> None:
+    """With a field of one's own neither the usual ones count nor can they contradict it."""
+    text = '{"verdict": "fail", "Is Grounded": "yes"}'
+    assert parse_grade(text, field="is_grounded").passed is True
+    assert parse_grade(text, field="rating").invalid == "no-json"
+
+
+def test_the_reason_is_the_first_field_that_holds_words() -> None:
+    """`reason` before what the frameworks call it; an empty one and the grade's own field are none."""
+    assert parse_grade(said(True, reasoning="b", reason="a")).reason == "a"
+    assert parse_grade(said(True, reason="", explanation="c")).reason == "c"
+    assert parse_grade(said(True, critique="d")).reason == "d"
+    assert parse_grade(said("yes", "comment", rationale="e"), field="comment").reason == "e"
+    assert parse_grade(said(True)).repaired == ("reason",)
+
+
+# --- labels of one's own ----------------------------------------------------------------------------------
+
+
+@given(
+    st.sampled_from([[True, False], [False, True], [["true"], ["false"]], [[False], [True]]]), st.booleans(), formats
+)
+def test_booleans_pass_on_the_side_where_they_stand(labels: list[Any], value: bool, form: GradeFormat) -> None:
+    """`[false, true]` passes what is false: JSON's false, and the word where no JSON is asked for."""
+    word = str(value).lower()
+    text = {"json": said(value), "brackets": f"[[{word}]]", "grade": f"GRADE: {word}", "word": word}[form]
+    first = json.loads(str(labels[0][0]).lower()) if isinstance(labels[0], list) else labels[0]
+    assert parse_grade(text, form, labels).passed is (value is first)
+
+
+@pytest.mark.parametrize("value", ["pass", "fail", True, False, 1, 0, "yes", "correct"])
+def test_with_labels_of_ones_own_only_those_count(value: Any) -> None:
+    """No usual word is read beside them; each side may be several."""
+    labels = ["acceptable", ["partial", "un-acceptable", "5"]]
+    assert parse_grade(said(value), labels=labels).invalid == "not-a-choice"
+    assert [parse_grade(said(each), labels=labels).passed for each in ("Acceptable.", "PARTIAL", 5, "5.0")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        (["pass"], "give two"),
+        ("pass", "give two"),
+        ([[], ["fail"]], "not empty"),
+        (["pass", " "], "not empty"),
+        (["pass", 1], "not empty"),
+        (["pass", ["fail", "PASS."]], "'pass' is on both sides"),
+        ([True, "true"], "'true' is on both sides"),
+    ],
+)
+def test_labels_that_are_not_two_sides(labels: Any, why: str) -> None:
+    """Labels by which nobody could tell a pass from a fail are an error that says so."""
+    with pytest.raises(ValueError, match=why):
+        parse_grade("pass", "word", labels)
+
+
+def test_an_unknown_form_is_an_error() -> None:
+    """A format that there is not is named, with those that there are."""
+    with pytest.raises(ValueError, match='unknown verdict format \'xml\': use "json", "brackets", "grade" or "word"'):
+        parse_grade("7", "xml")  # type: ignore[arg-type]
+
+
+# --- as verdicts are --------------------------------------------------------------------------------------
+
+WRAPPED = [
+    "{}",
+    "```json\n{}\n```",
+    "Sure: {} That is all.",
+    "<think>{{}}</think>{}",
+    "[{}]",
+    "{} {}",
+    '"not closed {}',
+    "{{ {}",
+    "",
+    "<think>{}",
+    "{} // {{",
+]
+
+
+@given(st.sampled_from(WRAPPED), st.integers(0, 70))
+def test_an_answer_is_looked_for_where_a_verdict_is(wrapped: str, cut: int) -> None:
+    """Fences, thinking, text around, several objects, what is cut off: repaired and failing as a verdict is."""
+    grade = '{"verdict": "pass", "reason": "It is right."}'
+    verdict = '{"selected_response": 1, "reason": "It is right."}'
+    found = parse_grade(wrapped.replace("{}", grade))
+    asked = parse_verdict(wrapped.replace("{}", verdict))
+    assert (found.invalid, found.repaired, found.reasoning.replace(grade, verdict)) == (
+        asked.invalid,
+        asked.repaired,
+        asked.reasoning,
+    )
+    assert parse_grade(grade[: min(cut, len(grade) - 1)]).passed is None
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "piece", ['{"verdict": "', "[[", "[[PASS", "**", "GRADE:", "GRADE: **", '"verdict": "pass', "# ", "pass ", "a*"]
+)
+def test_time_is_linear(form: GradeFormat, piece: str) -> None:
+    """What is written to cost time costs little: a text as long as any that is read."""
+    text = piece * (500_000 // len(piece))
+    assert quickest(lambda: parse_grade(text, form), 5) < 5
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
+    """A loop is told by its length."""
+    assert parse_grade("x" * (MAX_CHARACTERS + 1), form).invalid == "too-long"
+
+
+# --- hints ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "hint"),
+    [
+        ('{"rating": "good"}', {}, 'grade_field = "rating"'),
+        ('{"id": 1, "rating": "good"}', {}, 'grade_field = "rating"'),
+        ('{"pass": true, "score": 0}', {}, 'grade_field = "pass"'),
+        ('{"flagged": false}', {}, 'grade_field = "flagged", and labels = [false, true] if true is what fails'),
+        ('{"flagged": false}', {"labels": [False, True]}, 'grade_field = "flagged"'),
+        ("It is.\nGRADE: C", {}, 'verdict = "grade"'),
+        ("It is. [[PASS]]", {}, 'verdict = "brackets"'),
+        ("pass", {}, 'verdict = "word"'),
+        ('{"verdict": "pass"}', {"format": "word"}, 'verdict = "json"'),
+        ('{"verdict": "acceptable"}', {}, 'labels = [PASSING, FAILING] with "acceptable" on its side'),
+        ("It is in part.\nGRADE: P", {"format": "grade"}, 'labels = [PASSING, FAILING] with "P" on its side'),
+        ("GRADE: P", {}, 'verdict = "grade" and labels = [PASSING, FAILING] with "P" on its side'),
+        ('{"choice": "Y"}', {}, 'grade_field = "choice" and labels = [PASSING, FAILING] with "Y" on its side'),
+        ('{"verdict": "B"}', {"labels": ["A", "C"]}, 'labels with "B", too: it is none of them'),
+        ('{"score": 7}', {}, 'mode = "pointwise" with pass_mark, for a score such as 7'),
+        (
+            '{"rating": 7}',
+            {},
+            'mode = "pointwise" with pass_mark, for a score such as 7, and "score" instead of "rating"',
+        ),
+        ("[[0.5]]", {"format": "brackets"}, 'mode = "pointwise" with pass_mark, for a score such as 0.5'),
+        ('{"verdict": "pass"}', {}, ""),
+        ("The response is correct in every point.", {}, ""),
+        ('{"verdict": null}', {}, ""),
+        ('{"verdict": "pass", "reason": "cut', {}, ""),
+        ("", {}, ""),
+    ],
+)
+def test_a_hint_names_the_key_that_would_read_it(text: str, asked: dict[str, Any], hint: str) -> None:
+    """Of an answer that cannot be read it is said which key would, and nothing where none would."""
+    assert hint_for(text, **asked) == hint
+
+
+@pytest.mark.parametrize("answer", [each for each in ANSWERS if "invalid" in each], ids=lambda each: each["text"][:40])
+def test_a_hint_holds(answer: dict[str, Any]) -> None:
+    """A form or a field that is hinted at, and nothing beside it, does read the answer."""
+    key, _, value = hint_for(answer["text"], answer["format"], answer.get("labels"), answer.get("field")).partition(
+        " = "
+    )
+    if key == "verdict" and " and " not in value:
+        assert parse_grade(answer["text"], json.loads(value), answer.get("labels")).passed is not None
+    if key == "grade_field" and " and " not in value:
+        name = json.loads(value.partition(",")[0])
+        assert parse_grade(answer["text"], "json", answer.get("labels"), name).passed is not None
+
+
+# --- how sure the judge was -------------------------------------------------------------------------------
+
+READERS = {"openai": openai.read_completion, "google": google.read_content}
+# A text with the word marked, the form, labels, and the words with which a pass and a fail begin there.
+PLACES: dict[str, tuple[str, GradeFormat, Any, tuple[str, str]]] = {
+    "json": ('{"verdict": "«pass»", "reason": "It would fail otherwise."}', "json", None, ("pass", "fail")),
+    "reason first": (
+        '{"reason": "pass? \\"verdict\\": \\"pass\\"", "verdict": "«FAIL»"}',
+        "json",
+        None,
+        ("PASS", "FAIL"),
+    ),
+    "a boolean": ('{"reasoning": "true to the facts", "score": «false»}', "json", None, ("true", "false")),
+    "a number": ('{"verdict": «1», "reason": "1 of 1"}', "json", None, ("1", "0")),
+    "a float": ('{"score": «0».0, "reason": "1.0 would be more"}', "json", None, ("1", "0")),
+    "two fields": ('{"pass": «true», "score": 1, "reason": "so"}', "json", None, ("true", "false")),
+    "half a word": ('{"label": "«in»correct"}', "json", None, ("correct", "in")),
+    "a string": ('"{\\"verdict\\": \\"«yes»\\"}"', "json", None, ("yes", "no")),
+    "thinking": ('<think>{"verdict": "pass"}</think>{"verdict": "«fail»"}', "json", None, ("pass", "fail")),
+    "a fence": ('```json\n{"result": "«yes»", "rationale": "no doubt"}\n```', "json", None, ("yes", "no")),
+    "reversed": ('{"verdict": «false», "reason": "not toxic"}', "json", [False, True], ("false", "true")),
+    "own words": ('{"verdict": "«gut»"}', "json", ["gut", ["schlecht", "mangelhaft"]], ("gut", "mangel")),
+    "brackets": ("[[PASS]]? No: 日本語 [[«FAIL»]]", "brackets", None, ("PASS", "FAIL")),
+    "brackets, bold": ("So: [[**«Pass»**]]", "brackets", None, ("Pass", "Fail")),
+    "grade": ("GRADE: C at first.\n\n**GRADE: «I»**", "grade", None, ("C", "I")),
+    "grade, a word": ("So.\nGRADE: «CORRECT»", "grade", None, ("CORRECT", "IN")),
+    "word": ("«pass»", "word", None, ("pass", "fail")),
+    "word, bold": ("<think>fail</think>\n\n**«No»**", "word", None, ("Yes", "No")),
+}
+
+
+def logit(p: float) -> float:
+    """Return the log odds of a probability."""
+    return math.log(p / (1 - p))
+
+
+def listed(tokens: list[Planted], count: int = 40) -> list[Token]:
+    """Return tokens as a provider reads them."""
+    return [
+        Token(token.text, math.log(token.chance), {text: math.log(p) for text, p in token.likeliest(count)})
+        for token in tokens
+    ]
+
+
+def planted_at(marked: str, words: Mapping[str, float], cuts: list[int]) -> tuple[str, list[Planted]]:
+    """Return a text without its mark, and tokens of which the marked one has these words with their chances."""
+    before, _, rest = marked.partition("«")
+    stated, _, after = rest.partition("»")
+    found = [Planted(piece) for part in (before,) for piece in pieces(part, cuts)]
+    others = {word.encode(): p for word, p in words.items()} | {word.encode(): p for word, p in FILLERS.items()}
+    found.append(Planted(stated.encode(), others.get(stated.encode(), 0.5), others))
+    return before + stated + after, found + [Planted(piece) for piece in pieces(after, cuts)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@given(cuts=st.lists(st.integers(0, 200), max_size=20), p=st.floats(1e-6, 1 - 1e-6), rest=st.floats(0, 0.5))
+def test_a_planted_probability_is_found(place: str, cuts: list[int], p: float, rest: float) -> None:
+    """In all four forms, however the text around the word is cut, the log odds are those of pass planted at it."""
+    marked, form, labels, (passing, failing) = PLACES[place]
+    whole = (1 - rest) * 0.99
+    text, tokens = planted_at(marked, {passing: p * whole, failing: (1 - p) * whole}, cuts)
+    found = grade_probability(listed(tokens), text, parse_grade(text, form, labels), form, labels)
+    assert found is not None
+    assert found.log_odds == pytest.approx(logit(p), abs=1e-9)
+    assert found.elsewhere == pytest.approx(1 - whole, abs=1e-9)
+    assert not found.is_bound
+
+
+def found_in(others: Mapping[str, float], text: str, stated: str, form: GradeFormat = "json", **more: Any) -> Any:
+    """Return what is read where a server lists these probabilities in place of the first token that is stated."""
+    before, _, after = text.partition(stated)
+    chances = {word.encode(): p for word, p in others.items()}
+    tokens = [Planted(before.encode()), Planted(stated.encode(), chances[stated.encode()], chances)]
+    tokens = [token for token in [*tokens, Planted(after.encode())] if token.text]
+    labels = more.get("labels")
+    return grade_probability(listed(tokens), text, parse_grade(text, form, labels), form, labels)
+
+
+def test_all_that_states_a_grade_counts() -> None:
+    """Words of a side are added up, whole and cut, in any case; what begins like one and is none is elsewhere."""
+    chances = {"pass": 0.4, "Pass": 0.1, "passed": 0.05, " yes": 0.05, "fa": 0.1, "in": 0.06, "0": 0.04}
+    chances |= {"passable": 0.05, "partial": 0.05, "unsure": 0.03, "0.5": 0.02, '"': 0.01}
+    found = found_in(chances, '{"verdict": "pass"}', "pass")
+    assert found.log_odds == pytest.approx(math.log(0.6 / 0.2), abs=1e-12)
+    assert found.elsewhere == pytest.approx(0.2, abs=1e-12)
+
+
+def test_a_partial_grade_is_elsewhere() -> None:
+    """After "GRADE:" a P is no beginning of "pass": where grades may be letters it is one of its own."""
+    found = found_in({"C": 0.5, "I": 0.25, "P": 0.2, "Correct": 0.05}, "So.\nGRADE: C", "C", "grade")
+    assert found.log_odds == pytest.approx(math.log(0.55 / 0.25), abs=1e-12)
+    assert found.elsewhere == pytest.approx(0.2, abs=1e-12)
+
+
+def test_a_grade_that_is_not_listed_is_bounded() -> None:
+    """Where only one side is among what a server lists, the other is at most as likely as the least that it lists."""
+    found = found_in({"pass": 0.9, "Pass": 0.06, "partial": 0.02}, '{"verdict": "pass"}', "pass")
+    assert found.high == math.inf
+    assert found.low == pytest.approx(math.log(0.96 / 0.02), abs=1e-9)
+    assert found.is_bound
+
+
+LABELS = ["fully supported", ["fully unsupported", "not supported"]]
+
+
+def test_words_that_begin_alike_are_followed_to_where_they_part() -> None:
+    """A word of several tokens: each side has the probability of all its ways, whichever token tells them apart."""
+    text = '{"verdict": "fully supported"}'
+    tokens = [
+        Planted(b'{"verdict": "'),
+        Planted(b"fully", 0.7, {b"fully": 0.7, b"not": 0.2, b"?": 0.1}),
+        Planted(b" supported", 0.6, {b" supported": 0.6, b" uns": 0.4}),
+        Planted(b'"}'),
+    ]
+    found = grade_probability(listed(tokens), text, parse_grade(text, labels=LABELS), labels=LABELS)
+    assert found is not None
+    assert found.log_odds == pytest.approx(math.log(0.7 * 0.6 / (0.2 + 0.7 * 0.4)), abs=1e-9)
+    assert found.elsewhere == pytest.approx(0.1, abs=1e-9)
+
+
+def test_what_may_become_either_side_bounds_the_odds() -> None:
+    """A token that was not said and with which words of both sides begin may have been a pass or a fail."""
+    found = found_in({"not": 0.6, "fully": 0.4}, '{"verdict": "not supported"}', "not", labels=LABELS)
+    assert found.low == -math.inf or found.value <= 0.4
+    assert found.bounds[1] == pytest.approx(0.4, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"), [("no grade", "json"), ("", "word"), ('{"verdict": "pass", "passed": false}', "json")]
+)
+def test_no_grade_has_no_probability(text: str, form: GradeFormat) -> None:
+    """Where no grade is read, nothing is said of how sure the judge was of it."""
+    tokens = [Token(text.encode(), -0.1, {b"pass": -0.1, b"fail": -2.0})]
+    assert grade_probability(tokens, text, parse_grade(text, form), form) is None
+
+
+@given(st.text(max_size=40), formats, st.lists(st.binary(min_size=1, max_size=6), max_size=6))
+def test_no_tokens_raise(text: str, form: GradeFormat, pieces_of: list[bytes]) -> None:
+    """Whatever a server lists, and whether it spells the text or not, there is a probability or none."""
+    tokens = [
+        Token(each, -0.5, {b"pass": -1.0, each: -0.5}) for each in [*pieces_of, text.encode("utf-8", "replace")] if each
+    ]
+    for whole in (text, f'{text} {{"verdict": "pass"}}'):
+        found = grade_probability(tokens, whole, parse_grade(whole, form), form)
+        assert found is None or isinstance(found, Probability)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("sdk", BODIES)
+def test_a_thinned_recording_tells_the_same(place: str, sdk: str) -> None:
+    """What a recording keeps of an answer's alternatives is enough, in both wire formats; and it keeps few."""
+    marked, form, labels, (passing, failing) = PLACES[place]
+    text, tokens = planted_at(marked, {passing: 0.6, failing: 0.3}, [1, 3, 7])
+    body = json.dumps(BODIES[sdk](text, tokens, 20)).encode()
+    thin = thinned(body, grade_may_stand(form, None if labels is None else label_sides(labels), None))
+    whole, recorded = (READERS[sdk](Wire(200, {}, each.decode()), "m") for each in (body, thin))
+    grade = parse_grade(text, form, labels)
+    found = grade_probability(recorded.tokens, text, grade, form, labels)
+    assert found == grade_probability(whole.tokens, text, grade, form, labels)
+    assert found is not None
+    assert found.value == pytest.approx(2 / 3, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "expected"),
+    [
+        ('{"verdict": "pass", "reason": "It is right."}', "json", False),
+        ('```json\n{"is_correct": true, "explanation": "It is."}\n```', "json", False),
+        ('{"reason": "", "pass": true}', "json", False),
+        ('{"reasoning": "It is right.", "score": true}', "json", True),
+        ("Verdict: [[PASS]] since it is right.", "brackets", False),
+        ("It is right. [[PASS]]", "brackets", True),
+        ("**GRADE: C**", "grade", False),
+        ("It is right.\nGRADE: C", "grade", True),
+        ("PASS", "word", False),
+        ("<think>Is it right?</think>PASS", "word", True),
+        ("nothing that is read", "json", True),
+    ],
+)
+def test_an_answer_tells_whether_it_reasons_first(text: str, form: GradeFormat, expected: bool) -> None:
+    """What is said before the grade is reasoning, unless it is syntax or the name of a field."""
+    assert grade_reasons_first(text, parse_grade(text, form), form) is expected
