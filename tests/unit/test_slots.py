@@ -20,8 +20,9 @@ from judgefixtures.asking.judges import Judge, load_judge
 from judgefixtures.asking.kinds.pointwise import alone
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.files import CassetteFile
+from judgefixtures.cassettes.frozen import FrozenSample, freeze, freeze_sample
 from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import HIDDEN, Example, Pair, as_row
+from judgefixtures.material.pairs import HIDDEN, Example, Pair, as_row, with_columns
 from judgefixtures.material.prompts import LAYOUTS, Template, load_template, slots_in
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.words.errors import JudgeFixturesError
@@ -305,6 +306,18 @@ def test_a_judge_of_pairs_is_not_asked_about_examples(
     assert server.asked == []
 
 
+def test_a_column_with_the_name_of_another_modes_slot(tmp_path: Path) -> None:
+    """{scale} is text in a template for pairs; where the dataset has such a column it is an error and no blind judge."""
+    shows = f"{OWN}{{scale}}"
+    with script(tmp_path, NOWHERE, pair_rows(reference="r"), shows) as run:
+        assert run.pairs("ours", "own")
+    with (
+        script(tmp_path, NOWHERE, pair_rows(reference="r", scale="1 to 5"), shows) as run,
+        pytest.raises(JudgeFixturesError, match=r"shows \{scale\}, which is a slot of judges of another mode"),
+    ):
+        run.pairs("ours", "own")
+
+
 def test_pairs_of_a_script_are_checked(tmp_path: Path, server: Server) -> None:
     """So are pairs that no dataset has, and examples among them."""
     with script(tmp_path, server.url) as run:
@@ -442,6 +455,34 @@ def test_frozen_pairs_replay_where_the_data_is_not(tmp_path: Path, server: Serve
     ):
         run.pairs("ours", "own")
     (tmp_path / "rows.jsonl").write_text(kept)
+
+
+def test_a_hubs_pairs_replay_with_their_columns(tmp_path: Path) -> None:
+    """Of a dataset on the hub the frozen pairs have what a judge shows, and what the one shows that it is held against.
+
+    A template with a column that was not frozen is an error with the command that records it.
+    """
+    tables = "".join(
+        f'[judges.{name}]\nprovider = "openai"\nmodel = "m"\ntemplate = "{name}.txt"\n' for name in ("ours", "base")
+    )
+    file = tmp_path / "judges.toml"
+    file.write_text(f'control = false\n{tables}[datasets.hub]\nsource = "owner/name"\n')
+    pairs = [Pair(f"p{n}", f"q{n}", "1", "2", columns={"reference": "r", "notes": "n"}) for n in range(3)]
+    sample = FrozenSample({"source": "owner/name"}, 0, 3, tuple((pair.id, pair.digest) for pair in pairs), {}, "abc")
+    for name, column in (("ours", "reference"), ("base", "notes")):
+        (tmp_path / f"{name}.txt").write_text(OWN.replace("{reference}", f"{{{column}}}"))
+        folder = tmp_path / "cassettes" / name / "hub"
+        freeze(folder, [with_columns(pair, [column]) for pair in pairs])
+        freeze_sample(folder, sample, pairs)
+    with Run.from_config(file) as run:
+        assert [dict(pair.columns) for pair in run.pairs("ours", "hub")] == [{"reference": "r"}] * 3
+    with Run.from_config(file, baseline="base") as run:
+        assert [dict(pair.columns) for pair in run.pairs("ours", "hub")] == [{"reference": "r", "notes": "n"}] * 3
+    (tmp_path / "ours.txt").write_text(f"{OWN}{{rubric}}")
+    with Run.from_config(file) as run, pytest.raises(JudgeFixturesError) as error:
+        run.pairs("ours", "hub")
+    for part in ("shows {rubric}, which was not frozen", "--judge ours --judge-dataset hub --judge-record missing"):
+        assert part in str(error.value)
 
 
 def test_a_report_shows_the_columns(project: Project) -> None:
