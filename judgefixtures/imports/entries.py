@@ -15,7 +15,7 @@ from judgefixtures.imports.answers import Answered, Key, Selected, bare_name, sh
 from judgefixtures.imports.formats import Format
 from judgefixtures.material.contrasts import Condition, Order
 from judgefixtures.material.pairs import FIELDS as PAIR_FIELDS
-from judgefixtures.material.pairs import TEXT_FIELDS, Pair, as_row, swapped
+from judgefixtures.material.pairs import TEXT_FIELDS, Pair, as_row, swapped, with_columns
 from judgefixtures.reading.verdicts import InvalidKind, parse_verdict
 from judgefixtures.sources import Source
 from judgefixtures.sources.mapping import identifier, mapped_pair
@@ -117,7 +117,7 @@ class Entry:
         source = Source("log", columns={**columns, **({"id": self.column("pair")} if has_id else {})})
         found = mapped_pair(self.row, source, make_id=not has_id)
         assert found is not None  # no gold value is left out without gold_values
-        return found
+        return with_columns(found, ())  # what else the row holds is about the answer
 
     def pair_id(self) -> str | None:
         """Return the id of the pair that the row is about, None where it names none."""

@@ -32,7 +32,7 @@ from judgefixtures.imports.entries import FIELDS, Entry, Reader, Request
 from judgefixtures.imports.formats import format_of, read_log, remarks_on
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
-from judgefixtures.material.pairs import Pair, as_row
+from judgefixtures.material.pairs import Pair, as_row, with_columns
 from judgefixtures.numbers.statistics import several
 from judgefixtures.providers import know_credentials
 from judgefixtures.sources import Source, load_pairs
@@ -153,7 +153,11 @@ def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, 
 
 
 def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
-    """Return the pairs; raises JudgeFixturesError for one that holds a key: they are written beside the answers."""
+    """Return the pairs as a log is about them; raises JudgeFixturesError for one that holds a key.
+
+    They are written beside the answers, and nobody knows what else the judge of a log was shown.
+    """
+    pairs = tuple(with_columns(pair, ()) for pair in pairs)
     for number, pair in enumerate(pairs, 1):
         if redacted_json(row := as_row(pair)) != row:
             named = "" if redacted(pair.id) != pair.id else f" ({pair.id!r})"

@@ -169,6 +169,11 @@ class Template:
         """Return the columns of a dataset that the wording for a content type shows."""
         return columns_in(self.text_for(content_type))
 
+    def letters_for(self, content_type: str) -> tuple[str, ...]:
+        """Return the slots of judges of another mode in the wording for a content type: there they are its text."""
+        own = LAYOUTS[self.mode].slots
+        return tuple(sorted(OURS.intersection(slots_in(self.text_for(content_type))).difference(own)))
+
     def shows(self, pair: Pair) -> Pair:
         """Return the pair with the columns that the wording for it shows, and no others."""
         return with_columns(pair, self.columns_for(pair.content_type)) if pair.columns else pair

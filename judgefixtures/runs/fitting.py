@@ -28,11 +28,18 @@ def check_fit(judge: str, table: JudgeTable, template: Template, dataset: str, p
             f"{table.mode!r}) compares two: ask it about a dataset of pairs, or set mode = {alone} in its table."
         )
     of_kind: dict[str, list[Pair]] = {}
-    for pair in pairs if template.columns else ():
+    for pair in pairs:
         of_kind.setdefault(pair.content_type, []).append(pair)
     for content_type, some in of_kind.items():
         for column in template.columns_for(content_type):
             _check_column(column, judge, template, dataset, some)
+        for column in template.letters_for(content_type):
+            if any(column in pair.columns for pair in some):
+                raise JudgeFixturesError(
+                    f"the template {template.name} of judge {judge!r} shows {{{column}}}, which is a slot of judges of "
+                    f"another mode and would be sent as it stands, and dataset {dataset!r} has a column of that name: "
+                    f"give the column another name, or write {{{{{column}}}}} for these letters."
+                )
 
 
 def _check_column(column: str, judge: str, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:

@@ -15,6 +15,7 @@ from judgefixtures.asking.received import Received, Reply
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.in_use import Cassette
+from judgefixtures.material.pairs import Example
 from judgefixtures.measures.rows import served_rows
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger
@@ -67,9 +68,11 @@ class Round:
                     "they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(self.task.pairs):
-                dataset = self.asking.dataset
+                dataset, said = self.asking.dataset, "gold"
+                if any(isinstance(pair, Example) for pair in self.task.pairs):
+                    said = "label"
                 self.desk.note(
-                    f"{dataset}: gold, category or cluster of {_listed(regraded)} changed since the recording"
+                    f"{dataset}: {said}, category or cluster of {_listed(regraded)} changed since the recording"
                 )
 
     def warn_of_cache(self) -> None:

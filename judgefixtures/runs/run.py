@@ -36,6 +36,7 @@ from judgefixtures.runs.desk import (
     command_start,
     unseen,
 )
+from judgefixtures.runs.fitting import check_fit
 from judgefixtures.runs.interviews import Interviews
 from judgefixtures.runs.inventory import Inventory
 from judgefixtures.runs.ledger import Archive, Asking, Days, Ledger
@@ -231,8 +232,10 @@ class Run:
         """Return what a judge answers about pairs in every arm, from its recordings or, recording, from the judge.
 
         One that plans first makes its plans before anything else. Raises CassetteMissError for what is not recorded,
-        FatalJudgeError and BudgetError for what ends a recording, WaitingError where answers come in batches.
+        JudgeFixturesError for pairs that its template cannot show, FatalJudgeError and BudgetError for what ends a
+        recording, WaitingError where answers come in batches.
         """
+        check_fit(judge.name, judge.table, judge.template, dataset, pairs)
         asking = Asking(dataset, "answers", "", Ledger() if ledger is None else ledger)
         try:
             return self.interviews.answers(judge, tuple(pairs), arms, asking)

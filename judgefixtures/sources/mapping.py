@@ -42,16 +42,17 @@ def _voted_pairs(
     """Yield the pair of every row with the votes on it: each row is checked, whether its votes let it in or not."""
     seen: dict[str, Row] = {}
     first: tuple[str, bool] | None = None
-    unseen = dict(source.columns or {})
-    id_column = unseen.get("id", "id")
+    columns = source.columns or {}
+    unseen = [*columns.items(), *(("labels", column) for column in source.raters)]
+    id_column = columns.get("id", "id")
     for row in rows:
-        unseen = {field: column for field, column in unseen.items() if lookup(row.fields, column) is MISSING}
+        unseen = [(field, column) for field, column in unseen if lookup(row.fields, column) is MISSING]
         has_id = lookup(row.fields, id_column) is not MISSING
         first = first or (row.place, has_id)
-        if "id" not in (source.columns or {}) and has_id and not first[1]:
+        if "id" not in columns and has_id and not first[1]:
             raise row.mistake(f"the row has an id, but {first[0]} has none: give all rows one.")
         votes = row_votes(row, source)
-        pair = mapped_pair(row, source, make_id=not first[1] and "id" not in (source.columns or {}))
+        pair = mapped_pair(row, source, make_id=not first[1] and "id" not in columns)
         if pair is None:
             left_out["rows whose gold value is mapped to 0"] += 1
             continue
@@ -62,7 +63,7 @@ def _voted_pairs(
             raise JudgeFixturesError(_repeated(row, pair, seen[pair.id], made=not has_id))
         seen[pair.id] = row
         yield pair, votes
-    for field, column in unseen.items() if first else ():
+    for field, column in unseen if first else ():
         raise source.mistake(
             f"columns = {{{field} = {column!r}}}, but no row of {source.path or source.origin} has {column!r}."
         )

@@ -159,10 +159,11 @@ def describe(
       gold: first response 5, second 5; the better response is the longer one in 6 of 10
     """
     hub, note = hub_id(source), sample.licence or licence(source)
-    single = any(isinstance(pair, Example) for pair in pairs)
     origin = hub or (str(source.path) if source.path else source.origin)
+    examples = [pair for pair in pairs if isinstance(pair, Example)]
+    what = "examples" if examples else "pairs"
     said = [
-        f"{name}: {len(pairs)} of {available} {'examples' if single else 'pairs'}",
+        f"{name}: {len(pairs)} of {available} {what}",
         f"seed {seed}",
         f"from {origin}" + (f" ({source.origin})" if source.origin not in (origin, "") else ""),
         f"revision {sample.revision}" if sample.revision else "revision not pinned" if hub else "",
@@ -179,8 +180,8 @@ def describe(
             f"  gold: first response {golds[1]}, second {golds[2]}{unlabelled}; the better response is the longer one "
             f"in {longer[True]} of {golds[1] + golds[2]}"
         )
-    labels = Counter(pair.label for pair in pairs if isinstance(pair, Example))
-    if labels["pass"] or labels["fail"]:
+    if examples:
+        labels = Counter(each.label for each in examples)
         lines.append(f"  labels: pass {labels['pass']}, fail {labels['fail']}, none {labels[None]}")
     categories = Counter(pair.category for pair in pairs if pair.category is not None)
     if categories:
@@ -189,10 +190,10 @@ def describe(
         lines.append(f"  left out: {accounted(sample.left_out)}")
     if (clusters := independent(pairs)) < len(pairs):
         related = f"{len(pairs)} in {several(clusters, 'cluster')}"
-        lines.append(f"  related pairs: {related}, which are what intervals and gates count")
+        lines.append(f"  related {what}: {related}, which are what intervals and gates count")
     if sharing := sharing_a_question(pairs):
         lines.append(
-            f"  {sharing} pairs share a question with another one: intervals are too narrow for them "
+            f"  {sharing} {what} share a question with another one: intervals are too narrow for them "
             "(one_per_question = true keeps one each; a column `cluster` keeps all, and intervals heed it)"
         )
     return lines

@@ -1,115 +1,406 @@
-"""The example project: it does what its README says, command by command, and its workflow does the same.
-
-Everything runs in a copy, offline; the simulated judges listen on a free port in place of the README's. The commands
-of its workflow are run in test_workflows.py.
-"""
+"""Examples: a question with one response, what people say of it, and whatever else its row holds."""
 
 from __future__ import annotations
 
-import re
-import socket
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from support.pages import EXAMPLE, Command, assert_done, blocks, clone, run
+from hypothesis import given
+from hypothesis import strategies as st
+from support.project import json_lines
 
-from judgefixtures.report.outcome import NOT_MEASURED
-from judgefixtures.starter import SUITE, start
+from judgefixtures.cassettes.frozen import FrozenSample, freeze, frozen_pairs
+from judgefixtures.config import Config, load_config
+from judgefixtures.material.pairs import Example, Pair, as_row
+from judgefixtures.measures.rows import digest_of, pair_row
+from judgefixtures.sources import Source, load_pairs, load_sample
+from judgefixtures.sources.sample import describe
+from judgefixtures.sources.values import as_text
+from judgefixtures.words.errors import JudgeFixturesError
 
-pytestmark = pytest.mark.whole
-
-WORKFLOW = EXAMPLE / ".github" / "workflows" / "judge-gate.yml"
-
-
-def commands(page: Path = EXAMPLE / "README.md") -> list[Command]:
-    """Return the commands of the README, or of a copy of it."""
-    return [command for block in blocks(page) for command in block.commands if block.language == "console"]
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder, without what running Python leaves there."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and not {"__pycache__", ".pytest_cache", "report"} & {*path.parts}
-    }
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the example, with a port that is free on this machine."""
-    folder = clone(tmp_path_factory.mktemp("example") / "support-judge", EXAMPLE)
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
-    for name in ("pyproject.toml", "README.md"):
-        file = folder / name
-        file.write_text(file.read_text().replace("8080", str(port)))
-    return folder
+ROW = {"id": "a", "question": "Why is the sky blue?", "response": "Air scatters blue."}
+PAIR_ROW = {"id": "a", "question": "Why?", "response_1": "So.", "response_2": "No."}
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Where is my parcel?"},
+    {"role": "assistant", "content": None, "tool_calls": [{"name": "track", "arguments": {"id": 7}}]},
+    {"role": "tool", "content": [{"type": "text", "text": "In Bonn."}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "It is in Bonn."}, {"type": "image", "url": "u"}]},
+]
+TOLD = (
+    "System: Be brief.\nUser: Where is my parcel?\n"
+    'Assistant: {"name": "track", "arguments": {"id": 7}}\nTool: In Bonn.\n'
+    'Assistant: It is in Bonn.\n{"type": "image", "url": "u"}'
+)
+Reading = Callable[..., Any]
 
 
-def test_the_readme_gates_records_and_swaps() -> None:
-    """What the README promises to show is among its commands, and nothing else is parsed as one."""
-    found = [command.line for command in commands()]
-    assert len(found) == 6
-    assert sum("--judge-record" in command for command in found) == 3
-    assert sum("swap" in command for command in found) == 2
+@pytest.fixture
+def reading(tmp_path: Path) -> Reading:
+    """Return what reads rows as a dataset with further keys of its table."""
+
+    def read(*rows: Mapping[str, Any], name: str = "rows.jsonl", text: str | None = None, **keys: Any) -> Any:
+        path = tmp_path / name
+        path.write_text(json_lines(rows) if text is None else text, encoding="utf-8")
+        return load_pairs(Source("answers", path, **keys))
+
+    return read
 
 
-def undated(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Return files without the day on which a recording was made: what is recorded again has today's."""
-    return {name: re.sub(rb',"recorded":"[0-9-]+"', b"", content) for name, content in files.items()}
+def only(pairs: tuple[Pair, ...]) -> Example:
+    """Return the one example that there is."""
+    (example,) = pairs
+    assert isinstance(example, Example)
+    return example
 
 
-@pytest.mark.slow
-def test_every_command_of_the_readme(project: Path) -> None:
-    """Run in order, each ends with the code that the README gives, and recording the same again changes no byte."""
-    before = tree(project)
-    for command in commands(project / "README.md"):
-        done = run(command.line, project)
-        assert_done(command, done)
-        if command.code:
-            assert "decision: REJECT" in done.stdout
-    assert undated(tree(project)) == undated(before)
+def refused(reading: Reading, *rows: Mapping[str, Any], **keys: Any) -> str:
+    """Return what is said of rows that cannot be read."""
+    with pytest.raises(JudgeFixturesError) as error:
+        reading(*rows, **keys)
+    return str(error.value)
 
 
-@pytest.mark.slow
-def test_the_gate_needs_recordings(project: Path) -> None:
-    """The gate replays and does not ask: without the recordings it fails, and says which command records."""
-    (project / "cassettes").rename(project / "away")
-    try:
-        done = run(commands()[0].line, project)
-    finally:
-        (project / "away").rename(project / "cassettes")
-    assert done.returncode == NOT_MEASURED
-    assert "--judge-record missing" in done.stdout
+# --- what an example is -----------------------------------------------------------------------------------
 
 
-def test_the_modules_are_those_of_init(tmp_path: Path) -> None:
-    """The example's tests are what `init` writes, byte for byte."""
-    start(tmp_path)
-    assert tree(EXAMPLE / SUITE) == tree(tmp_path / SUITE)
+def test_a_file_with_a_column_response_holds_examples(reading: Reading) -> None:
+    """A row is an example with its response, label, category, cluster, content type and further columns."""
+    more = {"label": "pass", "category": "c", "cluster": 7, "content_type": "Answer", "reference": "Rayleigh"}
+    example = only(reading(ROW | more))
+    assert (example.id, example.question, example.response) == ("a", ROW["question"], ROW["response"])
+    assert (example.label, example.category, example.cluster, example.content_type) == ("pass", "c", "7", "Answer")
+    assert dict(example.columns) == {"reference": "Rayleigh"}
 
 
-def steps(job: str) -> list[dict[str, Any]]:
-    """Return the steps of a job of the workflow."""
-    return yaml.safe_load(WORKFLOW.read_text())["jobs"][job]["steps"]
+def test_a_response_of_another_name_is_mapped(reading: Reading) -> None:
+    """Columns name the response and the label; the names of the file are then no columns of the example."""
+    row = {"key": 1, "input": "Why?", "meta": {"human": "good"}, "out": {"text": "So."}, "notes": "n"}
+    columns = {"id": "key", "question": "input", "response": "out.text", "label": "meta.human"}
+    example = only(reading(row, columns=columns))
+    assert (example.id, example.question, example.response, example.label) == ("1", "Why?", "So.", "pass")
+    assert dict(example.columns) == {"out": '{"text": "So."}', "notes": "n"}
 
 
-def test_the_workflow_gates_on_a_pull_request() -> None:
-    """Its gate is the README's, with a report."""
-    workflow = yaml.safe_load(WORKFLOW.read_text())
-    assert {"pull_request", "workflow_dispatch"} == set(workflow[True])  # YAML reads the key `on` as true
-    (command,) = [step["run"] for step in steps("gate") if step.get("run", "").startswith("pytest")]
-    assert command == f"{commands()[0].line} --judge-report report"
+@pytest.mark.parametrize("suffix", ["json", "csv", "tsv"])
+def test_other_formats_are_read_alike(reading: Reading, suffix: str) -> None:
+    """JSON lists, CSV and TSV give the examples that JSON lines give; an empty cell is no label and no column."""
+    rows = [ROW | {"label": "1", "reference": "r"}, ROW | {"id": "b", "label": None, "reference": None}]
+    if suffix == "json":
+        text = json.dumps(rows)
+    else:
+        cut = "\t" if suffix == "tsv" else ","
+        lines = [[*rows[0]], *([each or "" for each in row.values()] for row in rows)]
+        text = "".join(f"{cut.join(line)}\n" for line in lines)
+    found = {pair.id: pair for pair in reading(name=f"rows.{suffix}", text=text)}
+    assert [(found[key].label, dict(found[key].columns)) for key in "ab"] == [("pass", {"reference": "r"}), (None, {})]
 
 
-def test_the_workflow_records_by_hand_alone() -> None:
-    """The recording job runs only when it is started by hand, with the key as a secret and a limit to what it costs."""
-    workflow = yaml.safe_load(WORKFLOW.read_text())
-    record = workflow["jobs"]["record"]
-    assert record["if"] == "github.event_name == 'workflow_dispatch'"
-    (step,) = [step for step in record["steps"] if step.get("run", "").startswith("pytest")]
-    assert "--judge-record all --judge-max-cost" in step["run"]
-    assert step["env"]["OPENAI_API_KEY"] == "${{ secrets.OPENAI_API_KEY }}"
+def test_examples_without_ids_get_some(reading: Reading) -> None:
+    """An id is made of the texts, whatever the order of the rows and whatever else stands in them."""
+    one, other = ({key: ROW[key] for key in ("question", "response")} for _ in range(2))
+    other["response"] = "It mirrors the sea."
+    ids = {pair.response_1: pair.id for pair in reading(one, other)}
+    again = {pair.response_1: pair.id for pair in reading(other | {"notes": "n"}, one | {"label": "fail"})}
+    assert ids == again
+    assert len(set(ids.values())) == 2
+    assert "must differ" in refused(reading, one, one)
+
+
+@pytest.mark.parametrize("two", [{"response_1": "x"}, {"response_1": "x", "response_2": "y"}])
+def test_one_response_and_two_are_an_error(reading: Reading, two: dict[str, str]) -> None:
+    """A row with both is an error that names both columns and the keys that decide; with one of these it is read."""
+    said = refused(reading, ROW | two)
+    for part in ("rows.jsonl:1", "'response'", *map(repr, two), 'columns = {response = "response"}'):
+        assert part in said
+    assert only(reading(ROW | two, columns={"response": "response"})).response == ROW["response"]
+    both = {"response_1": "x", "response_2": "y"}
+    (pair,) = reading(ROW | both, columns={"response_1": "response_1"}, balance_positions=False)
+    assert (pair.response_1, pair.response_2) == ("x", "y")
+
+
+def test_a_preference_beside_a_response_is_an_error(reading: Reading) -> None:
+    """Chosen and rejected are two responses, too."""
+    said = refused(reading, ROW | {"chosen": "x", "rejected": "y"})
+    assert "'chosen', 'rejected'" in said
+
+
+@pytest.mark.parametrize("response", ["", "  ", None, 7, [], {"role": "user"}])
+def test_a_response_is_a_text(reading: Reading, response: Any) -> None:
+    """A response that is no text and no conversation is an error that names file, row and field."""
+    said = refused(reading, ROW | {"response": response})
+    assert "rows.jsonl:1" in said
+    assert "'response'" in said
+
+
+@pytest.mark.parametrize(
+    ("row", "keys", "key", "rows"),
+    [
+        (ROW, {"gold_values": {"a": 1}}, "gold_values", "examples"),
+        (ROW, {"columns": {"gold": "question"}}, "columns.gold", "examples"),
+        (PAIR_ROW, {"label_values": {"a": "pass"}}, "label_values", "pairs"),
+        (PAIR_ROW, {"columns": {"label": "id"}}, "columns.label", "pairs"),
+        (PAIR_ROW, {"raters": ("id",)}, "columns.labels", "pairs"),
+    ],
+)
+def test_keys_of_the_other_kind_are_an_error(
+    reading: Reading, row: dict[str, str], keys: dict[str, Any], key: str, rows: str
+) -> None:
+    """What says how gold is read means nothing for examples, nor what says how labels are for pairs."""
+    said = refused(reading, row, **keys)
+    assert f"{key} of [datasets.answers]" in said
+    assert f"the rows hold {rows}" in said
+
+
+# --- labels -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["pass", "PASS", " Pass ", True, "true", 1, 1.0, "1", "yes", "Correct", "good"])
+def test_usual_words_for_pass(reading: Reading, value: Any) -> None:
+    """Without label_values the usual words are understood, in any case."""
+    assert only(reading(ROW | {"label": value})).label == "pass"
+
+
+@pytest.mark.parametrize("value", ["fail", "Fail", False, "FALSE", 0, 0.0, "0", "no", "incorrect", "Bad"])
+def test_usual_words_for_fail(reading: Reading, value: Any) -> None:
+    """The same of fail."""
+    assert only(reading(ROW | {"label": value})).label == "fail"
+
+
+@pytest.mark.parametrize("row", [ROW, ROW | {"label": None}])
+def test_an_absent_label_is_unlabelled(reading: Reading, row: dict[str, Any]) -> None:
+    """Null is no label, and so is a column that is not there."""
+    assert only(reading(row)).label is None
+
+
+@pytest.mark.parametrize("value", ["partial", "", 0.5, 2, -1, ["pass"], {"a": 1}, "P"])
+def test_any_other_label_is_an_error(reading: Reading, value: Any) -> None:
+    """It names the row, the value, and the key that says what it means."""
+    said = refused(reading, ROW, ROW | {"id": "b", "label": value})
+    for part in ("rows.jsonl:2", "'label'", repr(value), "label_values", "[datasets.answers]"):
+        assert part in said
+
+
+def test_label_values_say_what_counts(tmp_path: Path) -> None:
+    """Only what they list is read then, numbers and booleans by their JSON; anything else is an error."""
+    rows = [ROW | {"id": str(n), "human": value} for n, value in enumerate(("ok", 2, True, "meh", 0, None))]
+    (tmp_path / "rows.jsonl").write_text(json_lines(rows))
+    table = 'columns = {label = "human"}\nlabel_values = {pass = ["ok", 2, true], fail = ["meh", 0]}'
+    labels = {pair.id: pair.label for pair in load_pairs(configured(tmp_path, table).source("d"))}
+    assert labels == {"0": "pass", "1": "pass", "2": "pass", "3": "fail", "4": "fail", "5": None}
+    with pytest.raises(JudgeFixturesError, match=r"rows.jsonl:1: 'human' is 'ok', which label_values does not map"):
+        load_pairs(configured(tmp_path, table.replace('"ok", ', "")).source("d"))
+
+
+def configured(folder: Path, table: str) -> Config:
+    """Return a configuration with a dataset."""
+    file = folder / "judges.toml"
+    file.write_text(f'[datasets.d]\npath = "rows.jsonl"\n{table}\n')
+    return load_config(file)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('label_values = {good = ["a"]}', "unknown label 'good'"),
+        ('label_values = {pass = ["a"], fail = ["b", "a"]}', "'a' is both pass and fail"),
+        ("label_values = {}", "which values mean pass"),
+        ('label_values = {pass = [["a"]]}', "is not a text"),
+        ('columns = {response = "a", response_1 = "b"}', "response is that of an example, and response_1 is of a pair"),
+        ('columns = {question = ["a", "b"]}', "only labels may stand in several"),
+        ("columns = {labels = []}", "columns.labels"),
+    ],
+)
+def test_wrong_tables_are_told(tmp_path: Path, table: str, said: str) -> None:
+    """What a table cannot mean is an error that names file, table and key."""
+    with pytest.raises(JudgeFixturesError) as error:
+        configured(tmp_path, table)
+    assert "datasets.d" in str(error.value)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "people"),
+    [
+        ({"anna": "pass", "bo": "fail", "cy": "pass"}, "pass", {"anna": "pass", "bo": "fail", "cy": "pass"}),
+        ({"anna": "fail", "bo": None}, "fail", {"anna": "fail"}),
+        ([0, 0, 1], "fail", {"1": "fail", "2": "fail", "3": "pass"}),
+        ({"anna": "pass", "bo": "fail"}, None, {"anna": "pass", "bo": "fail"}),
+        ([], None, {}),
+        (None, None, {}),
+        ('{"anna": "yes"}', "pass", {"anna": "pass"}),
+    ],
+)
+def test_the_label_is_the_majority(reading: Reading, labels: Any, label: str | None, people: dict[str, str]) -> None:
+    """Labels of several people are kept by who they are; their majority is the label, and a tie has none."""
+    example = only(reading(ROW | {"labels": labels}))
+    assert (example.label, dict(example.labels)) == (label, people)
+
+
+def test_labels_in_several_columns(tmp_path: Path) -> None:
+    """Each column that is named holds what one person says; none of them is a slot."""
+    rows = [ROW | {"anna": 1, "bo": 0, "cy": "yes", "notes": "n"}]
+    (tmp_path / "rows.jsonl").write_text(json_lines(rows))
+    source = configured(tmp_path, 'columns = {labels = ["anna", "bo", "cy"]}').source("d")
+    example = only(load_pairs(source))
+    assert dict(example.labels) == {"anna": "pass", "bo": "fail", "cy": "pass"}
+    assert (example.label, dict(example.columns)) == ("pass", {"notes": "n"})
+
+
+def test_a_rater_that_no_row_has_is_an_error(tmp_path: Path) -> None:
+    """A slip in the name of a person's column loses no labels without a word."""
+    (tmp_path / "rows.jsonl").write_text(json_lines([ROW | {"anna": 1}]))
+    with pytest.raises(JudgeFixturesError, match="'bo'"):
+        load_pairs(configured(tmp_path, 'columns = {labels = ["anna", "bo"]}').source("d"))
+
+
+def test_a_label_that_most_people_contradict_is_an_error(reading: Reading) -> None:
+    """It names the row, both sides and who said what; a tie contradicts nothing."""
+    said = refused(reading, ROW | {"label": "pass", "labels": {"anna": 0, "bo": "fail", "cy": 1}})
+    assert "rows.jsonl:1: 'label' says pass, and most labels say fail (anna: fail, bo: fail, cy: pass)" in said
+    assert only(reading(ROW | {"label": "pass", "labels": ["pass", "fail"]})).label == "pass"
+
+
+@pytest.mark.parametrize("labels", ["anna: pass", 3, True])
+def test_labels_of_another_shape_are_an_error(reading: Reading, labels: Any) -> None:
+    """They are an object or a list."""
+    assert "'labels' must be an object" in refused(reading, ROW | {"labels": labels})
+
+
+def test_labels_are_in_no_digest(reading: Reading) -> None:
+    """What people say changes neither the example's digest nor that of a report's pairs."""
+    plain, labelled = only(reading(ROW)), only(reading(ROW | {"label": "pass", "labels": {"anna": "pass"}}))
+    assert plain.digest == labelled.digest
+    rows = [pair_row("j", "d", each).to_json() for each in (plain, labelled)]
+    assert digest_of(rows[:1]) == digest_of(rows[1:])
+
+
+# --- columns ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a {question} b", "a {question} b"),
+        ("", ""),
+        (3, "3"),
+        (2.5, "2.5"),
+        (False, "false"),
+        (["a", "ä"], '["a", "ä"]'),
+        ({"a": [1, None]}, '{"a": [1, null]}'),
+        ([], "[]"),
+        (TALK, TOLD),
+        ([{"role": "critic", "content": "Hm."}, {"role": "human", "content": "Ok."}], "Critic: Hm.\nUser: Ok."),
+        ([{"role": "user", "text": "no content"}], '[{"role": "user", "text": "no content"}]'),
+        ([{"role": "user", "content": "Hi."}, "bye"], '[{"role": "user", "content": "Hi."}, "bye"]'),
+    ],
+)
+@pytest.mark.parametrize("row", [ROW, PAIR_ROW], ids=["example", "pair"])
+def test_a_column_is_text(reading: Reading, row: dict[str, str], value: Any, text: str) -> None:
+    """A text is as it is, messages are a conversation, anything else is JSON; of pairs as of examples."""
+    (pair,) = reading(row | {"context": value})
+    assert dict(pair.columns) == {"context": text}
+
+
+@given(st.text())
+def test_a_text_stays_to_the_letter(text: str) -> None:
+    """No text is changed, whatever it looks like."""
+    assert as_text(text) == text
+
+
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool", "system"]), st.text()), min_size=1))
+def test_nothing_of_a_conversation_is_lost(said: list[tuple[str, str]]) -> None:
+    """Every message stands in the text, in its order, behind who said it."""
+    told = as_text([{"role": role, "content": content} for role, content in said])
+    assert told == "\n".join(f"{role.capitalize()}: {content}" for role, content in said)
+
+
+def test_null_is_not_there(reading: Reading) -> None:
+    """A column that is null is absent, and so is one that the row does not have."""
+    found = {pair.id: dict(pair.columns) for pair in reading(ROW | {"notes": None}, ROW | {"id": "b", "notes": "n"})}
+    assert found == {"a": {}, "b": {"notes": "n"}}
+
+
+def test_what_tells_the_answer_is_no_column(reading: Reading) -> None:
+    """Id, labels, gold, votes, category and cluster are never shown, by whatever name they stand in the file."""
+    telling = {"label": 1, "labels": [1], "gold": 1, "votes": {"1": 1, "2": 0}, "category": "c", "cluster": "x"}
+    assert dict(only(reading(ROW | telling | {"notes": "n"})).columns) == {"notes": "n"}
+    row = {key: value for key, value in ROW.items() if key != "id"} | {"k": "1", "h": 1, "kind": "c", "doc": "x"}
+    columns = {"id": "k", "label": "h", "category": "kind", "cluster": "doc"}
+    assert dict(only(reading(row | {"notes": "n"}, columns=columns)).columns) == {"notes": "n"}
+
+
+@pytest.mark.parametrize("field", ["question", "response"])
+def test_a_field_may_be_a_conversation(reading: Reading, field: str) -> None:
+    """A mapped column that holds messages is read as a conversation."""
+    row = {key: value for key, value in ROW.items() if key != field} | {"messages": TALK}
+    example = only(reading(row, columns={field: "messages"}))
+    assert getattr(example, field) == TOLD
+    assert dict(example.columns) == {}
+
+
+def test_responses_of_a_pair_may_be_conversations(reading: Reading) -> None:
+    """So may each response of a pair."""
+    (pair,) = reading(PAIR_ROW | {"response_2": TALK}, balance_positions=False)
+    assert (pair.response_1, pair.response_2) == ("So.", TOLD)
+
+
+def test_columns_change_no_pair(reading: Reading) -> None:
+    """A pair of old has the digest, the row and the place that it has without further columns."""
+    (plain,), (more,) = reading(PAIR_ROW), reading(PAIR_ROW | {"reference": "r"})
+    assert plain == more
+    assert plain.digest == more.digest
+    assert plain.columns_digest == ""
+
+
+# --- kept beside recordings -------------------------------------------------------------------------------
+
+
+def test_frozen_examples_come_back(tmp_path: Path, reading: Reading) -> None:
+    """What is frozen beside recordings is read as it was: labels as gold, and whatever columns it has."""
+    said = {"label": "fail", "labels": {"anna": "fail"}, "category": "c", "cluster": "k", "notes": "{question}\n"}
+    example = only(reading(ROW | said))
+    freeze(tmp_path / "frozen", [example])
+    found = frozen_pairs(tmp_path / "frozen")["a"]
+    assert found == example
+    assert (found.label, dict(found.labels), dict(found.columns)) == (
+        "fail",
+        {"anna": "fail"},
+        {"notes": "{question}\n"},
+    )
+    assert as_row(found) == ROW | said | {"content_type": "Response"}
+
+
+def test_a_selection_has_new_keys_only_where_set() -> None:
+    """A sample that was frozen before there were examples is still the one that is configured."""
+    old = Source("d", source="owner/name", columns={"question": "q"}, gold_values={"a": 1})
+    assert old.selection == {"source": "owner/name", "columns": {"question": "q"}, "gold_values": {"a": 1}}
+    new = Source("d", source="owner/name", label_values={"ok": "pass"}, raters=("anna", "bo"))
+    assert new.selection == {"source": "owner/name", "label_values": {"ok": "pass"}, "raters": ["anna", "bo"]}
+    kept = FrozenSample(new.selection, 0, 1, (), {})
+    assert json.loads(json.dumps(kept.selection)) == new.selection
+
+
+def test_a_report_shows_an_example_as_one() -> None:
+    """Its row has the response, the label and the columns that it is given with, and no second response."""
+    row = pair_row("j", "d", Example("a", "q", "r", label="pass", columns={"notes": "n"})).to_json()
+    assert row["response"] == "r"
+    assert (row["label"], row["columns"], row["judges"]) == ("pass", {"notes": "n"}, ["j"])
+    assert not {"response_1", "response_2", "gold"} & row.keys()
+    assert "columns" not in pair_row("j", "d", Pair("a", "q", "1", "2")).to_json()
+
+
+def test_the_preflight_counts_labels(tmp_path: Path) -> None:
+    """A sample of examples is described as one: how many there are, and how many of each label."""
+    labels = ["pass", "pass", "fail", None]
+    (tmp_path / "rows.jsonl").write_text(
+        json_lines(ROW | {"id": str(n), "label": each} for n, each in enumerate(labels))
+    )
+    source = Source("answers", tmp_path / "rows.jsonl")
+    sample = load_sample(source)
+    lines = describe("answers", sample.pairs, sample, source, 0, available=4)
+    assert lines[0].startswith("answers: 4 of 4 examples")
+    assert "  labels: pass 2, fail 1, none 1" in lines
