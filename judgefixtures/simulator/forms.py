@@ -80,7 +80,7 @@ class Form:
             return Stated(start, start + len(said), _pair(written))
         before = {"brackets": "[[", "grade": "GRADE:", "word": ""}[self.notation]
         dress = {"brackets": "{}", "grade": " {}", "word": "{}"}[self.notation]
-        start = text.rindex(before) + len(before)
+        start = text.rindex(before) + len(before) if before else 0
         end = text.rindex("]]") if self.notation == "brackets" else len(text)
         return Stated(start, end, _pair(dress.format(label) for label in self.labels))
 

@@ -77,10 +77,19 @@ def earlier(merit: Merit, low: float, high: float) -> int:
     return sum(low <= known.merit.lean < high for known in _near_ones()[merit.among][: merit.place])
 
 
+def house_odds(name: str) -> tuple[float, ...]:
+    """Return the log odds with which readers pass each response of a house set, in the order in which a run takes them.
+
+    >>> {round(odds, 1) for odds in house_odds("house-graded")} == {4.8, -4.8}
+    True
+    """
+    return tuple(known.merit.odds for known in _everything() if known.merit.among.split()[0] == name)
+
+
 def house_texts(content_type: str) -> tuple[str, ...]:
     """Return the responses of the house's examples of a content type, of its pairs where there is no example."""
     known = [each for each in _everything() if each.content_type == content_type]
-    examples = [each.text for each in known if each.merit.among.startswith((NEAR, GRADED))]
+    examples = [each.text for each in known if each.merit.among.split()[0] in (NEAR, GRADED)]
     return tuple(examples or (each.text for each in known))
 
 
