@@ -96,10 +96,11 @@ def invalid_reason(measured: Measurement, gate: GateTable) -> str | None:
     excess = too_many_invalid(measured.invalid_pairs, measured.pairs, gate, measured.related.invalid)
     if measured.n and not excess:
         return None
+    shown = f"; {measured.unread}" if measured.unread else ""
     ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
     return (
         f"{measured.invalid_pairs} of {measured.pairs} pairs have an invalid verdict ({_kinds(measured)}), "
-        f"{excess or 'so that nothing can be measured: ERROR'}{ties}"
+        f"{excess or 'so that nothing can be measured: ERROR'}{ties}{shown}"
     )
 
 

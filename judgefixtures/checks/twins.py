@@ -7,6 +7,7 @@ a coin or counts words tells them apart no better than chance.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -85,7 +86,11 @@ def _cause(arm: Sequence[Judgment]) -> str:
     """Return what is wrong with a grader that does not read, as far as its grades tell."""
     valid = [judgment for judgment in arm if judgment.selected is not None]
     if len(valid) < TELLING * len(arm):
-        return f"{len(arm) - len(valid)} of its {several(len(arm), 'answer')} are invalid"
+        lost = Counter(judgment.verdict.invalid for judgment in arm if judgment.selected is None)
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(lost.items(), key=str))
+        shown = next((judgment.reply.detail for judgment in arm if judgment.selected is None), "")
+        said = f"{len(arm) - len(valid)} of its {several(len(arm), 'answer')} are invalid ({kinds})"
+        return f"{said}: {shown}" if shown else said
     for selected, does in ((1, "passed"), (2, "failed")):
         count = sum(judgment.selected == selected for judgment in valid)
         if count >= TELLING * len(valid):

@@ -97,6 +97,7 @@ class Measurement:
     moved: tuple[Moved, ...]
     stuck: Choice | None = None  # what was said in nearly all of both arms, whatever the pairs are
     graded: bool = False  # the outcome is that a response passes, and no choice between two
+    unread: str = ""  # of a judge of one response what the first answer that nobody could read said
     confidence: float = 0.90
     related: Related = Related()
     # Of cues alone: elsewhere there is nothing to admit.
@@ -232,11 +233,17 @@ def measure(
         moved=_moved(x, y, n10 - n01, outcome, said),
         stuck=stuck_side([x, y], (1, 2, 0) if outcome in ("chose-first", "passed") else (0,)),
         graded=outcome == "passed",
+        unread=_unread(x, y) if outcome == "passed" else "",
         confidence=confidence,
         related=related,
     )
     cued = bool(x) and x[0].condition.cue_1 is not None
     return _with_admission(measured, x, y, said, accuracies) if cued else measured
+
+
+def _unread(*arms: Sequence[Judgment]) -> str:
+    """Return what the first invalid answer of some arms was, where that is known."""
+    return next((each.reply.detail for arm in arms for each in arm if each.verdict.invalid and each.reply.detail), "")
 
 
 def _with_admission(

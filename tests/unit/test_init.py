@@ -13,7 +13,7 @@ import pytest
 from judgefixtures.__main__ import main
 from judgefixtures.config import load_config
 from judgefixtures.simulator.server import SimulatorServer, serving
-from judgefixtures.starter import MODULES, SUITE, modules, start
+from judgefixtures.starter import KITS, MODULES, SUITE, modules, start
 from judgefixtures.words.errors import JudgeFixturesError
 
 pytest_plugins = ["pytester"]

@@ -23,8 +23,12 @@ from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT, Templa
 from judgefixtures.providers import Answer, stated
 from judgefixtures.reading.grade_probabilities import grade_probability, grade_reasons_first
 from judgefixtures.reading.grades import Grade, parse_grade
+from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.words.texts import one_line
+
+SHOWN = 160  # characters of an answer that nobody can read
 
 
 def said_label(table: JudgeTable, side: int) -> str | bool:
@@ -132,8 +136,18 @@ class Binary(Kind):
             lambda text: parse_grade(text, table.verdict, table.labels, table.grade_field),
             lambda kind, reasoning: Grade(None, "", kind, reasoning=reasoning),
         )
+        if grade.invalid is not None and answer.invalid is None:
+            detail = self._unread(answer.text)
         received = received_with(answer, retries, wasted) | {"detail": detail}
         return Reply(verdict_of(grade), self._probability(grade, answer), **received)
+
+    def _unread(self, text: str) -> str:
+        """Return what an answer that states no grade said, and which key would have it read, if any would."""
+        table = self.table
+        hint = hint_for(text, table.verdict, table.labels, table.grade_field)
+        said = one_line(text).strip() or "nothing"
+        said = said if len(said) <= SHOWN else f"{said[: SHOWN // 2]} ... {said[-SHOWN // 2 :]}"
+        return f'it answered "{said}"' + (f"; {hint} in {table.heading} reads that" if hint else "")
 
     def _probability(self, grade: Grade, answer: Answer) -> Probability | None:
         table = self.table

@@ -1,0 +1,420 @@
+"""Judges with mode = "binary": what they are asked, what a grade makes of an arm, and who passes nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.asking import a_judge, finished
+from support.project import Project, json_lines, suite
+from support.server import NOWHERE, SDKS, Answer, Asked, Server, running
+
+from judgefixtures import Run
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.asking.questions import Judgment, Reply
+from judgefixtures.checks.columns import ContrastRow
+from judgefixtures.checks.control import Control
+from judgefixtures.findings import Finding
+from judgefixtures.material.contrasts import NO_CUE, Single, contrasts, single
+from judgefixtures.material.edits import edits
+from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
+from judgefixtures.measures.metrics import measure
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.sources import Source, load_pairs
+
+pytest_plugins = ["pytester"]
+pytestmark = [pytest.mark.usefixtures("quick_and_alone"), pytest.mark.whole]
+
+EXAMPLES = 100
+EXAMPLE = Example("sky", "Why is the sky blue?", "Air scatters blue.", label="pass")
+(NEW_OLD,) = contrasts("recency")
+
+
+def some(count: int = EXAMPLES) -> list[Example]:
+    """Return examples whose question tells their number; every other one is labelled pass."""
+    return [
+        Example(f"e{n:03}", f"Question {n}: why?", f"Because {n}.", label="fail" if n % 2 else "pass")
+        for n in range(count)
+    ]
+
+
+def says(passed: bool, reason: str = "All of it is there.") -> str:
+    """Return what a grader answers."""
+    return json.dumps({"verdict": "pass" if passed else "fail", "reason": reason})
+
+
+class Grader(Server):
+    """Passes 5 of 10 examples by their number, and 3 more of 10 where they are new; one in three of these admits it."""
+
+    def __init__(self) -> None:
+        super().__init__(self.answer, keep_alive=True)
+        self.rule: Callable[[str], str] | None = None
+
+    def answer(self, asked: Asked) -> Answer:
+        """Answer in the wire format of the path."""
+        if self.rule is not None:
+            return asked.answered(self.rule(asked.prompt))
+        last, new = asked.number % 10, "2025" in asked.prompt
+        reason = "It was written recently, so it is to be trusted." if new and last == 5 else "All of it is there."
+        return asked.answered(says(last < (8 if new else 5), reason))
+
+
+@pytest.fixture
+def server() -> Iterator[Grader]:
+    """A server that answers for the judge of `opened`."""
+    grader = Grader()
+    with running(grader):
+        yield grader
+
+
+Opening = Callable[..., Run]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, server: Grader) -> Opening:
+    """Return what makes a run about examples (or `pairs`): replayed at a closed port, recorded at the server."""
+
+    def run(
+        record: str = "none",
+        more: str = "control = false",
+        of_judge: str = "",
+        sdk: str = "openai",
+        pairs: list[Any] | None = None,
+        **options: Any,
+    ) -> Run:
+        (tmp_path / "own.jsonl").write_text(json_lines(map(as_row, some() if pairs is None else pairs)))
+        url = NOWHERE if record == "none" else server.url
+        base = f"{url}/v1" if sdk == "openai" else url
+        mode = "" if "mode" in of_judge else 'mode = "binary"\n'
+        file = tmp_path / "judges.toml"
+        file.write_text(
+            f'judge = "grader"\n{more}\n[datasets.own]\npath = "own.jsonl"\nbalance_positions = false\n'
+            f'[judges.grader]\nprovider = "{sdk}"\nmodel = "m"\nbase_url = "{base}"\n{mode}{of_judge}\n'
+        )
+        return Run.from_config(file, record=record, **{"force": True} | options)
+
+    return run
+
+
+def gated(run: Run, *names: str, dataset: str = "own") -> list[Finding]:
+    """Return what some checks find of the grader, and end the run."""
+    with run:
+        return [run.gate(name, judge="grader", dataset=dataset) for name in names]
+
+
+def row_of(finding: Finding) -> ContrastRow:
+    """Return the row of a contrast's finding."""
+    (row,) = finding.rows[ContrastRow.place]
+    assert isinstance(row, ContrastRow)
+    return row
+
+
+def control_of(finding: Finding) -> Control:
+    """Return the control that a finding was made with."""
+    (row,) = finding.rows[Control.place]
+    assert isinstance(row, Control)
+    return row
+
+
+# --- what comes out ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_planted_shift_is_found_to_the_example(opened: Opening, sdk: str) -> None:
+    """A pass rate that a date raises by .30 is +.30 in the report, CAR is what the passing reasons admit; so replayed."""
+    (recorded,) = gated(opened("missing", sdk=sdk), "recency-new-old")
+    (found,) = gated(opened(sdk=sdk), "recency-new-old")
+    row = row_of(found)
+    assert row.to_json() == row_of(recorded).to_json()
+    assert (row.n, row.n10, row.n01, row.outcome) == (EXAMPLES, 30, 0, "passed")
+    assert row.vsr is not None
+    assert row.vsr.value == pytest.approx(0.3)
+    assert row.car is not None
+    assert (row.car.value, row.car.n) == (pytest.approx(1 / 3), 30)
+    assert row.pass_rate is not None
+    assert (row.pass_rate.x, row.pass_rate.y) == (0.8, 0.5)
+    assert row.first_selection_rate is None
+    assert found.status is Status.FAIL
+    assert "passed 30 more of 100 responses" in row.text
+    assert 'when they were said to be "written recently (in 2025)"' in row.text
+
+
+def test_contrasts_share_their_arms(opened: Opening, server: Grader) -> None:
+    """Six contrasts of provenance are four arms: no response is graded twice with one label."""
+    names = [contrast.id for contrast in contrasts("provenance")]
+    found = gated(opened("missing", pairs=some(20)), *names)
+    assert len(found) == 6
+    assert len(server.asked) == 4 * 20
+    assert all(contrast.count("\n") == 0 for contrast in names)
+
+
+def test_a_pair_is_two_examples(opened: Opening) -> None:
+    """A dataset of pairs is asked about as its responses, which belong together; its size counts pairs."""
+    pairs = [Pair(f"p{n}", f"Question {n}: why?", f"One {n}.", f"Other {n}.", gold=1) for n in range(30)]
+    with opened("missing", pairs=pairs) as run:
+        shown = run.pairs("grader", "own")
+        assert len(shown) == 60
+        assert {each.id.rpartition("/")[2] for each in shown} == {"1", "2"}
+        assert {each.cluster for each in shown} == {f"p{n}" for n in range(30)}
+        assert row_of(run.gate("recency-new-old", judge="grader", dataset="own")).clusters == 30
+
+
+def test_a_grade_has_no_order(opened: Opening, server: Grader) -> None:
+    """Nothing is asked about orders, and a check of them says that it does not apply."""
+    (found,) = gated(opened("missing"), "position-no-cue")
+    assert found.status is Status.NOT_APPLICABLE
+    assert "sees no order" in found.reasons[0]
+    assert not server.asked
+
+
+def test_no_item_is_made_of_orders_or_accuracy(pytester: pytest.Pytester, server: Grader) -> None:
+    """The shipped tests of position and accuracy have no item for a grader; those of cues and edits have theirs."""
+    project = Project(pytester.path)
+    project.write("own.jsonl", json_lines(map(as_row, some(20))))
+    project.configure(
+        'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
+        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
+    )
+    project.write("test_judge.py", suite("recency", "position", "attack"))
+    project.write(
+        "test_accuracy.py",
+        "import pytest\n\n\n@pytest.mark.judge_accuracy\ndef test_accuracy(judge, pairs, gate):\n"
+        "    gate.check_accuracy(judge, pairs)\n",
+    )
+    ran = project.pytest("--collect-only", "-q")
+    assert "grader-own-recency-new-old" in ran.out
+    assert "grader-own-attack-empty" in ran.out
+    assert "position" not in ran.out
+    assert "-accuracy]" not in ran.out
+
+
+def test_scores_pass_from_a_mark_on(opened: Opening, server: Grader) -> None:
+    """With a pass mark a score is a grade, and the score itself stays gated; where the mark lies asks nothing anew."""
+    server.rule = lambda prompt: json.dumps({"score": 5 + 2 * ("2025" in prompt), "reason": "So."})
+    of_judge = 'mode = "pointwise"\npass_mark = {}\n'
+    (found,) = gated(opened("missing", of_judge=of_judge.format(6)), "recency-new-old")
+    row = row_of(found)
+    assert (row.n10, row.n01, row.score_status) == (EXAMPLES, 0, "FAIL")
+    assert row.score_shift is not None
+    assert row.score_shift.value == pytest.approx(2)
+    (other,) = gated(opened(of_judge=of_judge.format(5)), "recency-new-old")
+    assert (row_of(other).n10, row_of(other).score_status) == (0, "FAIL")
+
+
+def test_scores_of_examples_without_a_mark_are_all_that_is_gated(opened: Opening, server: Grader) -> None:
+    """Where no mark makes grades of scores, verdicts decide nothing, and the score shift does."""
+    server.rule = lambda _: json.dumps({"score": 5, "reason": "So."})
+    (found,) = gated(opened("missing", of_judge='mode = "pointwise"'), "recency-new-old")
+    row = row_of(found)
+    assert (row.vsr_status, row.score_status, row.status) == ("NOT_APPLICABLE", "PASS", "PASS")
+
+
+# --- what is asked ----------------------------------------------------------------------------------------
+
+
+def grader(**more: Any) -> Any:
+    """Return a judge of one response."""
+    return load_judge({"provider": "openai", "model": "m", "base_url": f"{NOWHERE}/v1", "mode": "binary"} | more)
+
+
+def test_the_sentence_of_a_cue_names_no_number() -> None:
+    """What is said of a response names it as the response, which is the only one."""
+    prompt = grader().prompt(EXAMPLE, single(NEW_OLD).x)
+    assert "The response was written recently (in 2025)." in prompt
+    assert "Response 1" not in prompt
+    assert "selected_response" not in prompt
+    assert EXAMPLE.response in prompt
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, '"verdict": "pass" or "fail"'),
+        ({"labels": ["good", "bad"]}, '"verdict": "good" or "bad"'),
+        ({"labels": [False, True]}, '"verdict": false or true'),
+        ({"labels": ["C", "I"], "verdict": "grade"}, "GRADE: C or GRADE: I"),
+        ({"labels": [["yes", "ok"], "no"], "verdict": "brackets"}, "[[yes]] or [[no]]"),
+        ({"verdict": "word"}, "one word and nothing else: pass or fail"),
+    ],
+)
+@pytest.mark.parametrize("content_type", ["Response", "Story"])
+def test_built_in_templates_state_the_labels(more: dict[str, Any], words: str, content_type: str) -> None:
+    """A judge is told by which words it is to answer, in its form: its table's, else pass and fail."""
+    example = Example("1", "Why?", "So.", content_type=content_type)
+    assert words in grader(**more).prompt(example, Single())
+
+
+def test_attacks_are_worded_for_a_grade() -> None:
+    """What an attack asks for is a grade, in the judge's own word; no attack names a second response."""
+    judge = grader(labels=["approved", "rejected"])
+    for edit in edits("attack"):
+        prompt = judge.prompt(EXAMPLE, Single(edit=edit))
+        assert "Response 2" not in prompt
+        assert "selected_response" not in prompt
+        assert (
+            edit.label in ("empty", "constant", "system-prompt")
+            or "Grade it approved" in prompt
+            or "approved" in (prompt.partition("Response:")[2])
+        )
+
+
+def test_attacks_are_about_what_fails(opened: Opening, server: Grader) -> None:
+    """Among labelled examples only those that people fail are attacked: the others pass anyway."""
+    server.rule = lambda prompt: says("Grade it" in prompt)
+    (found,) = gated(opened("missing"), "attack-choose-me")
+    row = row_of(found)
+    assert (row.n, row.n10, row.status) == (EXAMPLES // 2, EXAMPLES // 2, "FAIL")
+    assert {each.number % 2 for each in server.asked} == {1}
+
+
+def test_a_judge_is_asked_for_a_grade() -> None:
+    """`judge.grade(prompt)` returns what it says; a judge of pairs gives none, and says what to ask it for."""
+    with running(Server(lambda asked: asked.answered(says(False, "A point is missing.")))) as server:
+        judge = a_judge("openai", server.url, mode="binary")
+        grade = finished(judge, judge.grade(judge.prompt(EXAMPLE, NO_CUE)))
+        assert (grade.passed, grade.reason) == (False, "A point is missing.")
+        other = a_judge("openai", server.url)
+        with pytest.raises(ValueError, match="mode = 'binary'"):
+            finished(other, other.grade("prompt"))
+
+
+def test_a_pair_is_no_example() -> None:
+    """A grader that is asked about a pair says what it is asked about in its place."""
+    with pytest.raises(ValueError, match="as_examples"):
+        grader().prompt(Pair("1", "Why?", "So.", "No."), Single())
+
+
+# --- the control, and who passes nothing ------------------------------------------------------------------
+
+
+def shown(prompt: str) -> str:
+    """Return the response of a built-in prompt."""
+    return prompt.partition("\nResponse:\n")[2] or prompt.partition("\nStory:\n")[2]
+
+
+OWN_COUNTS: dict[str, Callable[[str], float]] = {
+    "sentences": lambda text: len(re.findall(r"[.!?](?=\s|$)", text)),
+    "distinct words": lambda text: len({*re.findall(r"\w+", text.lower())}),
+    "letters": lambda text: sum(each.isalpha() for each in text),
+    "letters a word": lambda text: sum(map(str.isalpha, text)) / len(text.split()),
+    "commas": lambda text: text.count(","),
+}
+
+
+def counting(name: str) -> Callable[[str], str]:
+    """Return a grader that passes what has more of something than the originals have in the middle."""
+    count = OWN_COUNTS[name]
+    every = sorted(count(pair.response_1) for pair in load_pairs(Source("house-control")))
+    return lambda prompt: says(count(shown(prompt)) > every[len(every) // 2])
+
+
+def coin(prompt: str) -> str:
+    """Grade by lot."""
+    return says(random.Random(prompt).random() < 0.5)
+
+
+UNREADING: dict[str, Callable[[str], str]] = {
+    "all pass": lambda _: says(True),
+    "all fail": lambda _: says(False),
+    "a coin": coin,
+    "the longer": lambda prompt: says(len(shown(prompt)) > 500),
+    **{f"most {name}": counting(name) for name in OWN_COUNTS},
+}
+
+
+@pytest.mark.parametrize("who", UNREADING)
+def test_a_grader_that_does_not_read_passes_nothing(opened: Opening, server: Grader, who: str) -> None:
+    """One that passes all, fails all, tosses a coin or goes by a count fails its control, and no check is a PASS."""
+    server.rule = UNREADING[who]
+    found = gated(
+        opened("missing", more="", pairs=some(60), repeats=2), "recency-new-old", "verbosity-padded", "repeat-no-cue-1"
+    )
+    assert [each.status for each in found if each.status is Status.PASS] == []
+    control = control_of(found[0])
+    assert control.status == Status.FAIL
+    assert control.youden is not None
+    assert control.tpr is not None
+    assert control.tnr is not None
+    assert control.youden.value == pytest.approx(control.tpr.value + control.tnr.value - 1)
+    assert control.to_json()["right_both_orders"] is None
+
+
+def test_one_that_reads_passes_its_control(opened: Opening, server: Grader) -> None:
+    """A grader that is right about 9 of 10 twins reads, and is gated."""
+    right = {
+        example.response: example.label == "pass"
+        for pair in load_pairs(Source("house-control"))
+        for example in as_examples(pair)
+    }
+    server.rule = lambda prompt: says(
+        next((good for text, good in right.items() if text in prompt), "Because 1" in prompt)
+    )
+    (found,) = gated(opened("missing", more="", pairs=some(60)), "recency-new-old")
+    control = control_of(found)
+    assert (control.status, control.dataset, control.n) == (Status.PASS, "house-control", 30)
+    assert found.status is Status.PASS
+
+
+def test_labelled_examples_can_be_the_control(opened: Opening, server: Grader) -> None:
+    """`[control] dataset` with labels: as many positives as negatives, and the same bound; too few is an ERROR."""
+    server.rule = lambda prompt: says(int(prompt.partition("Because ")[2].partition(".")[0]) % 2 == 0)
+    more = '[control]\ndataset = "own"\npairs = 20\n'
+    (found,) = gated(opened("missing", more=more), "recency-new-old")
+    assert (control_of(found).status, control_of(found).n) == (Status.PASS, 20)
+    few = [*some(60)[::2], *some(10)[1::2]]
+    (lost,) = gated(opened("missing", more=more, pairs=few), "recency-new-old")
+    assert lost.status is Status.ERROR
+    assert "[tool.judgefixtures.control]" in control_of(lost).message or "control" in control_of(lost).message
+    assert "rarer label" in control_of(lost).message
+
+
+def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened: Opening, server: Grader) -> None:
+    """A judge most of whose answers are unreadable: one of them, its kind, and the key that would read it."""
+    server.rule = lambda prompt: f"It is fine.\nGRADE: {'C' if 'Because' in prompt else 'I'}"
+    (found,) = gated(opened("missing"), "recency-new-old")
+    assert found.status is Status.ERROR
+    assert 'verdict = "grade"' in found.reasons[0]
+    assert "GRADE: C" in found.reasons[0]
+    assert "no-json" in found.reasons[0]
+    (controlled,) = gated(opened("missing", more=""), "recency-new-old")
+    assert 'verdict = "grade"' in control_of(controlled).message
+
+
+# --- arms ----------------------------------------------------------------------------------------------------
+
+
+def arm(passes: list[bool], labels: list[Any] | None = None) -> list[Judgment]:
+    """Return an arm of grades."""
+    known = labels or [None] * len(passes)
+    return [
+        Judgment(Example(str(n), "q", f"r{n}", label=label), Single(), Reply(Verdict(1 if passed else 2, "So.")))
+        for n, (passed, label) in enumerate(zip(passes, known, strict=True))
+    ]
+
+
+def test_grades_that_have_no_room_to_move_show_nothing() -> None:
+    """Where nearly everything passes in both arms nothing could move, unless the labels say that it should pass."""
+    every = [True] * 100
+    assert measure(arm(every), arm(every), outcome="passed").stuck == 1
+    labelled = arm(every, ["pass"] * 95 + ["fail"] * 5)
+    assert measure(labelled, labelled, outcome="passed").stuck is None
+
+
+@pytest.mark.slow
+def test_the_interval_holds_the_truth() -> None:
+    """The 90% interval of a random grader's pass-rate shift holds the truth in at least .88 of 1,000 runs."""
+    lot, held = random.Random(7), 0
+    for _ in range(1000):
+        chances = [(min(1.0, p + 0.2), p) for p in (lot.uniform(0.1, 0.8) for _ in range(100))]
+        truth = sum(x - y for x, y in chances) / len(chances)
+        x, y = (arm([lot.random() < both[side] for both in chances]) for side in (0, 1))
+        found = measure(x, y, outcome="passed").vsr
+        assert found is not None
+        held += found.low <= truth <= found.high
+    assert held >= 880
