@@ -245,7 +245,7 @@ def _rest(alternative: bytes, before: bytes) -> bytes | None:
 def says(said: bytes, words: Mapping[str, int], *, stated: bool = False) -> int | None:
     """Return the side of the words that bytes are, or are the beginning of; None where they are of none.
 
-    Where a grade may be a letter no other letter is the beginning of a word: in "GRADE: P" it is a partial one. It is
+    Where C and I are grades no other letter is the beginning of a usual word: in "GRADE: P" it is a partial one. It is
     one where the whole word is `stated`.
 
     >>> words = grade_words("json")
@@ -259,8 +259,7 @@ def says(said: bytes, words: Mapping[str, int], *, stated: bool = False) -> int 
     if found := _NUMBER.match(text):
         number, after = as_number(found[0]), text[found.end() :]
         return words.get(number) if not after or after[0] in ENDING else None
-    letters = any(len(word) == 1 and word.isalpha() for word in words)
-    if not stated and letters and len(text) == 1 and text.isalpha() and text not in words:
+    if not stated and len(text) == 1 and text not in words and words == grade_words("grade"):
         return None
     sides = {side for word, side in words.items() if word.startswith(text)}
     if not sides:

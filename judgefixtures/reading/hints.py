@@ -18,7 +18,7 @@ from judgefixtures.reading.verdicts import folded, objects_in
 
 # A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
 LONGEST_LABEL, MOST_WORDS = 40, 3
-# An object of a judge's has a few fields; of one with more so many are looked at.
+# A judge's answer has a few fields; of one with more so many are looked at.
 MOST_FIELDS = 50
 _PROSE = re.compile(r"[,:;?/|]")
 _FIELDS = [folded(name) for name in FIELDS]
@@ -66,10 +66,10 @@ class _Told:
     field: str | None
 
     @property
-    def fields(self) -> Iterator[tuple[str, Any]]:
-        """What the objects of the answer hold, outermost fields alone."""
-        for each in objects_in(self.text):
-            yield from itertools.islice(each.items(), MOST_FIELDS)
+    def fields(self) -> list[tuple[str, Any]]:
+        """What the objects of the answer hold, outermost fields alone and each once."""
+        each = itertools.chain.from_iterable(found.items() for found in objects_in(self.text))
+        return list(dict(itertools.islice(each, MOST_FIELDS)).items())
 
 
 def _another_form(told: _Told) -> str:

@@ -491,6 +491,54 @@ def test_what_may_become_either_side_bounds_the_odds() -> None:
     assert found.bounds[1] == pytest.approx(0.4, abs=1e-9)
 
 
+@given(st.data())
+def test_the_truth_lies_within_the_bounds(data: st.DataObject) -> None:
+    """Of a model that says one of the labels, letter by letter: its probability of a pass lies between the bounds.
+
+    Where no label begins as one of the other side does, the bounds are that probability.
+    """
+    words = data.draw(st.lists(st.text("ab", min_size=1, max_size=4), min_size=2, max_size=6, unique=True))
+    weights = data.draw(st.lists(st.integers(1, 20), min_size=len(words), max_size=len(words)))
+    chances = {f'{word}"': weight / sum(weights) for word, weight in zip(words, weights, strict=True)}
+    passing = data.draw(st.integers(1, len(words) - 1))
+    labels, said = [words[:passing], words[passing:]], data.draw(st.sampled_from(words))
+    tokens = [Planted(b'{"verdict": "')]
+    for number, letter in enumerate(f'{said}"'):
+        begun = {word[number]: 0.0 for word in chances if word.startswith(said[:number]) and len(word) > number}
+        before = math.fsum(p for word, p in chances.items() if word.startswith(said[:number]))
+        for each in begun:
+            one = math.fsum(p for word, p in chances.items() if word.startswith(said[:number] + each))
+            begun[each] = one / before
+        tokens.append(Planted(letter.encode(), begun[letter], {each.encode(): p for each, p in begun.items()}))
+    text = json.dumps({"verdict": said})
+    found = grade_probability(listed([*tokens, Planted(b"}")]), text, parse_grade(text, labels=labels), labels=labels)
+    truth = math.fsum(chances[f'{word}"'] for word in words[:passing])
+    assert found is not None
+    assert found.bounds[0] - 1e-6 <= truth <= found.bounds[1] + 1e-6
+    if not {word[0] for word in words[:passing]} & {word[0] for word in words[passing:]}:
+        assert found.value == pytest.approx(truth, abs=1e-6)
+
+
+SPELLINGS = {
+    "alone": ['{"verdict": "', "pass", '", "reason": "ok"}'],
+    "with a quote": ['{"verdict": ', '"pass', '", "reason": "ok"}'],
+    "with a colon": ['{"verdict', '":"pass', '", "reason": "ok"}'],
+    "with what follows": ['{"verdict": "', 'pass",', ' "reason": "ok"}'],
+    "everything": ['{"verdict": "pass", "reason": "pass"}'],
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_word_is_found_in_whatever_token_holds_it(spelling: str) -> None:
+    """A token may hold syntax before the word and behind it, or the whole answer."""
+    parts = SPELLINGS[spelling]
+    stated = next(part for part in parts if "pass" in part)
+    others = {stated: 0.6, stated.replace("pass", "fail", 1): 0.3, stated.replace("pass", "partial", 1): 0.1}
+    found = found_in(others, "".join(parts), stated)
+    assert found.value == pytest.approx(2 / 3, abs=1e-9)
+    assert found.elsewhere == pytest.approx(0.1, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("text", "form"), [("no grade", "json"), ("", "word"), ('{"verdict": "pass", "passed": false}', "json")]
 )
