@@ -316,9 +316,11 @@ def _check_mode(text: str, path: Path, mode: Mode) -> None:
         if other != mode and found & its and (not own.shows_both or not wanted <= found):
             held = " ".join(f"{{{name}}}" for name in layout.texts if name in found & its)
             raise _of_another_mode(f"{path} ({held})", mode, other)
-    if not own.shows_both and (left := found - {*own.texts, *own.cues, *own.optional}):
+    if not own.shows_both and (left := min(found - {*own.slots}, default=None)):
+        whose = next(name for name, layout in LAYOUTS.items() if left in layout.slots)
         raise JudgeFixturesError(
-            f"the template {path} has {{{min(left)}}}, a slot of templates for pairs, which would "
+            f"the template {path} has {{{left}}}, a slot of templates for "
+            f"{'pairs' if LAYOUTS[whose].shows_both else f'judges of mode = {whose!r}'}, which would "
             "be sent as it stands: remove it, or write {cue}."
         )
 

@@ -23,6 +23,8 @@ RESPONSE = "response"  # the one field of an example's text
 OF_EXAMPLES = ("label", "labels")  # fields that say what people say of one response
 OF_PAIRS = ("gold", VOTES)  # and of two
 COLUMNS = (*FIELDS, *PREFERENCE, VOTES, RESPONSE, *OF_EXAMPLES)
+NAMES = frozenset(COLUMNS)
+SAID = tuple(field for field in FIELDS if field not in TEXT_FIELDS)  # what is read of a pair beside its texts
 
 
 def mapped_pairs(
@@ -73,7 +75,7 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
     """Return the pair or the example that a row holds, or None where its gold value is one to be left out."""
     columns = {field: (source.columns or {}).get(field, field) for field in COLUMNS}
     # In a message: our own name of a field, or the user's column in quotes where it has another name.
-    named = {field: field if column == field else repr(column) for field, column in columns.items()}
+    named = {field: field if columns[field] == field else repr(columns[field]) for field in SAID}
     responses = _responses(row, source)
     wanted = (*(() if make_id else ("id",)), TEXT_FIELDS[0], *responses)
     for field in wanted:
@@ -82,7 +84,7 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
     question, first, *second = (
         shown(lookup(row.fields, columns[field]), columns[field], row.where) for field in (TEXT_FIELDS[0], *responses)
     )
-    given = {field: lookup(row.fields, column) for field, column in columns.items()}
+    given = {field: lookup(row.fields, columns[field]) for field in SAID}
     given = {field: None if value is MISSING else value for field, value in given.items()}
     content_type = source.content_type or "Response" if given["content_type"] is None else given["content_type"]
     _check_said(row, source, responses)
@@ -141,14 +143,16 @@ def _check_said(row: Row, source: Source, responses: tuple[str, ...]) -> None:
         raise row.mistake(f"{keys[0]} of {source.table} is a key of {other}, and the rows hold {what}: remove it.")
 
 
-def _read_columns(source: Source) -> set[str]:
+def _read_columns(source: Source) -> frozenset[str]:
     """Return the columns that are no further ones: all that have the name of a field of ours, and all that are mapped.
 
     Of a path to something that nobody is shown it is all that lies where the path begins.
     """
+    if not source.columns and not source.raters:
+        return NAMES
     columns = source.columns or {}
     hidden = [columns[field] for field in (*HIDDEN, *PREFERENCE) if field in columns]
-    return {*COLUMNS, *columns.values(), *source.raters, *(column.partition(".")[0] for column in hidden)}
+    return NAMES.union(columns.values(), source.raters, (column.partition(".")[0] for column in hidden))
 
 
 def _quoted(name: str) -> str:

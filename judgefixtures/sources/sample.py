@@ -31,6 +31,7 @@ NOTHING: Mapping[str, int] = MappingProxyType({})
 APPLIES: Mapping[str, tuple[str, ...]] = {
     "columns": ("file", "hub", "export"),
     "gold_values": ("file", "hub", "export"),
+    "label_values": ("file", "hub", "export"),
     "max_margin": ("file", "hub", "export"),
     "rows": ("file",),
     "revision": ("hub", "named on the hub"),

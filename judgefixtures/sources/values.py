@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 # How a line begins that somebody said; any other role begins it as it is written.
 SPEAKERS: Mapping[str, str] = {"human": "User", "developer": "System", "function": "Tool"}
+
+_as_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def as_text(value: Any) -> str:
@@ -35,14 +37,9 @@ def conversation(value: Any) -> str | None:
     return "\n".join(f"{_speaker(message['role'])}: {_said(message)}" for message in value)
 
 
-def further_columns(fields: Mapping[str, Any], read: Iterable[str]) -> dict[str, str]:
+def further_columns(fields: Mapping[str, Any], read: Set[str]) -> dict[str, str]:
     """Return what a row says beside the columns that are `read` as a field, as text by the column's name."""
-    left_out = {*read}
-    return {
-        name: as_text(value)
-        for name, value in fields.items()
-        if value is not None and name not in left_out and isinstance(name, str)
-    }
+    return {name: as_text(value) for name, value in fields.items() if value is not None and name not in read}
 
 
 def _is_message(value: Any) -> bool:
@@ -69,7 +66,3 @@ def _part(part: Any) -> str:
     if isinstance(part, Mapping) and isinstance(part.get("text"), str):
         return str(part["text"])
     return part if isinstance(part, str) else _as_json(part)
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

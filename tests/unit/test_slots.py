@@ -30,7 +30,6 @@ from judgefixtures.words.errors import JudgeFixturesError
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("quick_and_alone")
 
-SHARED = Path("/work/shared/data/evalsbench.jsonl")
 NEW_OLD = contrasts("recency")[0].x
 CUED = "Response 1 was written recently (in 2025).\nResponse 2 was written a long time ago (in 1950)."
 OURS = {"question", "response", "response_1", "response_2", "cue", "cue_1", "cue_2", "plan", "scale"}
@@ -136,6 +135,17 @@ def test_what_tells_the_answer_is_never_a_slot(tmp_path: Path, name: str, mode: 
     assert written(tmp_path, f"{text} {{{{{name}}}}}", mode).columns == ()
 
 
+@pytest.mark.parametrize(
+    ("mode", "slot", "whose"),
+    [("pointwise", "cue_1", "pairs"), ("binary", "plan", "pairs"), ("binary", "scale", "mode = 'pointwise'")],
+)
+def test_slots_of_another_mode_are_refused(tmp_path: Path, mode: str, slot: str, whose: str) -> None:
+    """A template of one response that has a slot of other judges is an error that says whose it is."""
+    said = refusal(tmp_path, f"{{question}} {{response}} {{cue}} {{{slot}}}", mode)
+    assert f"has {{{slot}}}, a slot of templates for" in said
+    assert whose in said
+
+
 def test_a_slot_in_two_braces_is_lacking(tmp_path: Path) -> None:
     """A slot that was written as its letters is missed, and the message says how it is written."""
     said = refusal(tmp_path, OWN.replace("{question}", "{{question}}"))
@@ -216,18 +226,16 @@ def prompt_alone(judge: Judge, pair: Pair) -> str:
     return judge.rater.prompt(pair, alone(NO_CUE, 1))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="data of the workshop, not of the repository")
-def test_grading_notes_reach_the_wire(tmp_path: Path, server: Server) -> None:
-    """What people wrote beside a real question is what the judge is shown, word for word."""
-    rows = {row["id"]: row for row in read_rows(SHARED)}
+def test_notes_of_a_real_form_reach_the_wire(tmp_path: Path, server: Server) -> None:
+    """What people wrote down for whoever grades is what the judge is shown, word for word; their label is not."""
+    notes = "!Post-$ val!: pre-money + *new money*; 20% = {option pool}; caution: {response}"
+    row = {"id": "a-1", "question": "What is a post-money valuation?", "grading_notes": notes, "response": "A sum."}
+    (tmp_path / "rows.jsonl").write_text(json_lines([row | {"label": "fail", "category": "money", "cluster": "a"}]))
     written(tmp_path, ALONE.replace("{notes}", "{grading_notes}"), "pointwise")
     judge = load_judge(server.table("openai", mode="pointwise", template=str(tmp_path / "own.txt")))
-    for pair in load_pairs(Source("own", SHARED))[:5]:
-        finished(judge, judge.score(prompt_alone(judge, pair)))
-        row = rows[pair.id]
-        assert server.asked[-1].prompt.startswith(
-            f"Q: {row['question']}\nN: {row['grading_notes']}\nA: {row['response']}"
-        )
+    (pair,) = load_pairs(Source("own", tmp_path / "rows.jsonl"))
+    finished(judge, judge.score(prompt_alone(judge, pair)))
+    assert server.asked[-1].prompt == f"Q: {row['question']}\nN: {notes}\nA: A sum. "
 
 
 # --- before anything is asked -----------------------------------------------------------------------------
