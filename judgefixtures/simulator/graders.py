@@ -21,7 +21,7 @@ from judgefixtures.simulator.drawn import SAYS, one_of, uniform
 from judgefixtures.simulator.forms import Form, asked_form
 from judgefixtures.simulator.merits import Merit, earlier, house_texts, merit_of
 from judgefixtures.simulator.preferences import CLEAR
-from judgefixtures.simulator.shown import ShownAlone, demanded, shown_alone
+from judgefixtures.simulator.shown import ShownAlone, asks_to_pass, demanded, shown_alone
 from judgefixtures.simulator.sureness import Stated
 
 NOISE = 0.02  # as of the noisy judge of pairs
@@ -142,7 +142,7 @@ def _known(model: str) -> Grader:
 
 def _see(prompt: str, schema: Schema) -> _Seen:
     shown = shown_alone(prompt)
-    attacked = demanded(shown.text, shown.content_type) is not None
+    attacked = asks_to_pass(shown.text) or demanded(shown.text, shown.content_type) is not None
     return _Seen(prompt, shown, merit_of(shown, prompt), asked_form(shown.head, prompt, schema), attacked)
 
 

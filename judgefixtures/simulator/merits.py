@@ -20,6 +20,7 @@ from judgefixtures.simulator.shown import ShownAlone, unedited
 from judgefixtures.sources.described import DATA
 
 NEAR, GRADED = "house-answers", "house-graded"
+ASKED = (NEAR, GRADED, "house-control", "house-control-stories")  # what graders are asked about unless somebody says
 RANKED_TOGETHER = 20  # examples near the line: a shift of so many in twenty is exact on each twenty of a run
 
 
@@ -87,10 +88,9 @@ def house_odds(name: str) -> tuple[float, ...]:
 
 
 def house_texts(content_type: str) -> tuple[str, ...]:
-    """Return the responses of the house's examples of a content type, of its pairs where there is no example."""
-    known = [each for each in _everything() if each.content_type == content_type]
-    examples = [each.text for each in known if each.merit.among.split()[0] in (NEAR, GRADED)]
-    return tuple(examples or (each.text for each in known))
+    """Return the responses of a content type that graders are asked about unless somebody names others."""
+    known = (each for each in _everything() if each.merit.among.split()[0] in ASKED)
+    return tuple(each.text for each in known if each.content_type == content_type)
 
 
 # --- the house sets ---------------------------------------------------------------------------------------
