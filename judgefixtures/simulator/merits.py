@@ -20,7 +20,7 @@ from judgefixtures.simulator.shown import ShownAlone, unedited
 from judgefixtures.sources.described import DATA
 
 NEAR, GRADED = "house-answers", "house-graded"
-ASKED = (NEAR, GRADED, "house-control", "house-control-stories")  # what graders are asked about unless somebody says
+ASKED = (NEAR, GRADED, "house-control", "house-control-stories")  # what graders are usually asked about
 RANKED_TOGETHER = 20  # examples near the line: a shift of so many in twenty is exact on each twenty of a run
 
 
@@ -87,9 +87,10 @@ def house_odds(name: str) -> tuple[float, ...]:
     return tuple(known.merit.odds for known in _everything() if known.merit.among.split()[0] == name)
 
 
-def house_texts(content_type: str) -> tuple[str, ...]:
-    """Return the responses of a content type that graders are asked about unless somebody names others."""
-    known = (each for each in _everything() if each.merit.among.split()[0] in ASKED)
+def house_texts(among: str, content_type: str) -> tuple[str, ...]:
+    """Return the responses of a merit's set; where it has none, of the sets that graders are usually asked about."""
+    names = among.split()[:1] or ASKED
+    known = (each for each in _everything() if each.merit.among.split()[0] in names)
     return tuple(each.text for each in known if each.content_type == content_type)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -515,23 +514,29 @@ def test_those_that_count(name: str, content_type: str) -> None:
     """They pass what has much of it and fail what has little, near half of the house's, whatever is said."""
     few, many = SAMPLES[name]
     many = many * 40 or " ".join(f"word{number}" for number in range(150))
-    ends = [Example("e", "Why?", text * 1, content_type=content_type) for text in (few, many)]
+    ends = [Example("e", "Why?", text, content_type=content_type) for text in (few, many)]
     assert passed(f"simulated-grader-{name}", ends) == [False, True]
     house_set = house("house-graded") if content_type == "Response" else _stories()
     share = sum(passed(f"simulated-grader-{name}", house_set)) / len(house_set)
-    assert 0.2 < share < 0.8
+    assert 0.25 < share < 0.75
 
 
 def _stories() -> tuple[Example, ...]:
     return tuple(example for pair in load_pairs(Source("house-control-stories")) for example in as_examples(pair))
 
 
-def test_counting_does_not_tell_twins_apart() -> None:
-    """Two responses of which a count is the same get one grade of whoever counts it."""
-    for example in house("house-graded")[:30]:
-        twin = Example("t", example.question, re.sub(r"[aeiou]", "e", example.response))
-        for name in ("longer", "commas", "sentences", "letters"):
-            assert len({*passed(f"simulated-grader-{name}", [example, twin])}) == 1
+@pytest.mark.parametrize("name", ["house-control", "house-control-stories"])
+def test_counting_does_not_tell_twins_apart(name: str) -> None:
+    """Of the twins of the control they pass about as many originals as spoiled ones: about half of each."""
+    originals, spoiled = zip(*(sorted(as_examples(pair), key=_fails) for pair in load_pairs(Source(name))), strict=True)
+    for count in COUNTING:
+        shares = [sum(passed(f"simulated-grader-{count}", each)) / len(each) for each in (originals, spoiled)]
+        assert all(0.25 < share < 0.75 for share in shares), count
+        assert abs(shares[0] - shares[1]) < 0.1, count
+
+
+def _fails(example: Example) -> bool:
+    return example.label == "fail"
 
 
 # --- edits and attacks --------------------------------------------------------------------------------------------
