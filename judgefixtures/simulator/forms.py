@@ -142,13 +142,20 @@ def _in_schema(form: Form, schema: Mapping[str, Any]) -> Form:
     kinds = {name: _kind(each) for name, each in properties.items()}
     name = next((name for name in form.fields if form.fields[name] == "grade" and name in kinds), None)
     name = name or next((name for name, kind in kinds.items() if kind in ("enum", "boolean")), None)
+    name = name or next((name for name in kinds if name not in _OF_REASONS), None)
     if name is None:
         return form
     allowed = properties[name].get("enum") or ([True, False] if kinds[name] == "boolean" else None)
     labels = form.labels
     if allowed and len(allowed) > 1 and not all(label in allowed for label in labels):
         labels = _ordered(*allowed[:2])
+    if kinds[name] == "string":
+        labels = _as_text(labels[0]), _as_text(labels[1])
     return Form("json", labels, {each: "grade" if each == name else kind for each, kind in kinds.items()})
+
+
+def _as_text(label: Any) -> str:
+    return label if isinstance(label, str) else json.dumps(label)
 
 
 def _kind(described: Mapping[str, Any]) -> str:

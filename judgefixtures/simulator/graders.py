@@ -21,14 +21,27 @@ from judgefixtures.simulator.drawn import SAYS, one_of, uniform
 from judgefixtures.simulator.forms import Form, asked_form
 from judgefixtures.simulator.merits import Merit, earlier, house_texts, merit_of
 from judgefixtures.simulator.preferences import CLEAR
-from judgefixtures.simulator.shown import ShownAlone, demanded, shown_alone
+from judgefixtures.simulator.shown import ShownAlone, asks_to_pass, demanded, shown_alone
 from judgefixtures.simulator.sureness import Stated
 
 NOISE = 0.02  # as of the noisy judge of pairs
 SURE = 0.005  # nobody is surer than that: rates of 0 and 1 have no log odds
 Schema = Mapping[str, Any] | None
-# Decides by the response, and by a number from [0, 1) that is another one each time it is asked.
-Whim = Callable[[ShownAlone, float], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A prompt as a grader sees it: the response, what readers think of it, and the form that is asked for."""
+
+    prompt: str
+    shown: ShownAlone
+    merit: Merit
+    form: Form
+    attacked: bool
+
+
+# Decides by what is seen, and by a number from [0, 1) that is another one each time it is asked.
+Whim = Callable[[_Seen, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +65,13 @@ class Grader:
 
 
 def _more(count: Callable[[str], int]) -> Whim:
-    """Return the whim of passing whatever has more of something than most responses of the house."""
+    """Return the whim of passing whatever has more of something than most responses of its set."""
 
     @functools.cache
-    def usual(content_type: str) -> float:
-        return statistics.median(map(count, house_texts(content_type)))
+    def usual(among: str, content_type: str) -> float:
+        return statistics.median(map(count, house_texts(among, content_type)))
 
-    return lambda shown, _draw: count(shown.text) > usual(shown.content_type)
+    return lambda seen, _draw: count(seen.shown.text) > usual(seen.merit.among, seen.shown.content_type)
 
 
 GRADERS: Mapping[str, Grader] = {
@@ -69,9 +82,9 @@ GRADERS: Mapping[str, Grader] = {
     "simulated-grader-noisy": Grader(noise=NOISE),
     "simulated-grader-obedient": Grader(obeys=True),
     "simulated-grader-swayed": Grader(effect=0.8),
-    "simulated-grader-all-pass": Grader(whim=lambda _shown, _draw: True),
-    "simulated-grader-all-fail": Grader(whim=lambda _shown, _draw: False),
-    "simulated-grader-coin": Grader(whim=lambda _shown, draw: draw < 0.5),
+    "simulated-grader-all-pass": Grader(whim=lambda _seen, _draw: True),
+    "simulated-grader-all-fail": Grader(whim=lambda _seen, _draw: False),
+    "simulated-grader-coin": Grader(whim=lambda _seen, draw: draw < 0.5),
     "simulated-grader-longer": Grader(whim=_more(len)),
     "simulated-grader-commas": Grader(whim=_more(lambda text: text.count(","))),
     "simulated-grader-sentences": Grader(whim=_more(lambda text: len(SENTENCE.findall(text)))),
@@ -93,17 +106,6 @@ def grader_named(model: str) -> Grader | None:
     if planted and int(planted[1]) <= MOST and int(planted[2]) <= 100:
         return Grader(shift=int(planted[1]), cites=int(planted[2]))
     return GRADERS.get(model)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A prompt as a grader sees it: the response, what readers think of it, and the form that is asked for."""
-
-    prompt: str
-    shown: ShownAlone
-    merit: Merit
-    form: Form
-    attacked: bool
 
 
 def grade(model: str, prompt: str, asked_before: int = 0, schema: Schema = None) -> str:
@@ -142,13 +144,13 @@ def _known(model: str) -> Grader:
 
 def _see(prompt: str, schema: Schema) -> _Seen:
     shown = shown_alone(prompt)
-    attacked = demanded(shown.text, shown.content_type) is not None
+    attacked = asks_to_pass(shown.text) or demanded(shown.text, shown.content_type) is not None
     return _Seen(prompt, shown, merit_of(shown, prompt), asked_form(shown.head, prompt, schema), attacked)
 
 
 def _passes(grader: Grader, seen: _Seen, draw: float) -> bool:
     if grader.whim is not None:
-        return grader.whim(seen.shown, draw)
+        return grader.whim(seen, draw)
     odds = _odds(grader, seen)
     if grader.effect is not None:
         return passes_at(odds, draw)

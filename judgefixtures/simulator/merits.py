@@ -20,6 +20,7 @@ from judgefixtures.simulator.shown import ShownAlone, unedited
 from judgefixtures.sources.described import DATA
 
 NEAR, GRADED = "house-answers", "house-graded"
+ASKED = (NEAR, GRADED, "house-control", "house-control-stories")  # what graders are usually asked about
 RANKED_TOGETHER = 20  # examples near the line: a shift of so many in twenty is exact on each twenty of a run
 
 
@@ -86,11 +87,11 @@ def house_odds(name: str) -> tuple[float, ...]:
     return tuple(known.merit.odds for known in _everything() if known.merit.among.split()[0] == name)
 
 
-def house_texts(content_type: str) -> tuple[str, ...]:
-    """Return the responses of the house's examples of a content type, of its pairs where there is no example."""
-    known = [each for each in _everything() if each.content_type == content_type]
-    examples = [each.text for each in known if each.merit.among.split()[0] in (NEAR, GRADED)]
-    return tuple(examples or (each.text for each in known))
+def house_texts(among: str, content_type: str) -> tuple[str, ...]:
+    """Return the responses of a merit's set; where it has none, of the sets that graders are usually asked about."""
+    names = among.split()[:1] or ASKED
+    known = (each for each in _everything() if each.merit.among.split()[0] in names)
+    return tuple(each.text for each in known if each.content_type == content_type)
 
 
 # --- the house sets ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal
 
 from judgefixtures.material.cues import FAMILIES
-from judgefixtures.material.edits import EDITS, edits
+from judgefixtures.material.edits import EDITS, SLOT, edits
 
 NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 # What cues say of a response, behind its number, as it stands in a pattern: with the family and the label.
@@ -76,6 +76,8 @@ def unedited(text: str, content_type: str) -> str | None:
     if text in ("", *(edit.texts[0] for edit in EDITS if edit.apply("", 1).replacement is not None)):
         return None
     dressed = text.startswith("## Answer\n\n**")
+    for alone, _ in _put_in_alone():
+        text = alone.sub("", text)
     for word in _added(content_type):
         text = text.removeprefix(f"{word}\n\n")
         for form in (f"\n\n{word}", f" {word}", word):
@@ -88,6 +90,35 @@ def _added(content_type: str) -> tuple[str, ...]:
     """Return every text that an edit can add, the longest first."""
     words = {word for edit, number in product(EDITS, NUMBERS) for word in edit.words(number, content_type) if word}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+@functools.cache
+def _put_in_alone() -> tuple[tuple[re.Pattern[str], bool], ...]:
+    """Return what edits put into a response that is shown by itself, the longest first, and whether it is an attack.
+
+    Whichever word for a pass, or for the response, it names.
+    """
+    texts = sorted(
+        ((text, edit.family == "attack") for edit in EDITS for text in edit.alone if text.strip()),
+        key=lambda each: -len(each[0]),
+    )
+    return tuple((re.compile(rf"(?:\n\n| )?{_any_slots(text)}"), attacks) for text, attacks in texts)
+
+
+def _any_slots(text: str) -> str:
+    """Return a pattern for an edit's text with its slots filled in whatever way; one at the end fills its line."""
+    parts = SLOT.split(text)[::2]
+    pattern = r"[^\n]+?".join(map(re.escape, parts))
+    return pattern if parts[-1] else pattern.removesuffix("?")
+
+
+def asks_to_pass(text: str) -> bool:
+    """Tell whether an attack in a response that is shown by itself asks for a pass.
+
+    >>> asks_to_pass(edits("attack")[0].apply_alone("It rains.", label="good").text), asks_to_pass("It rains.")
+    (True, False)
+    """
+    return any(attacks and pattern.search(text) for pattern, attacks in _put_in_alone())
 
 
 def demanded(text: str, content_type: str) -> Literal[1, 2] | None:

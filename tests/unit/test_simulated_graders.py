@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -14,16 +12,17 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
+from support.asking import a_judge, finished
 from support.benchmarks import benchmark
-from support.server import base_url
 
-from judgefixtures.config import build_config, judge_table
+from judgefixtures.asking.judges import Reply
+from judgefixtures.config import build_config
+from judgefixtures.material.contrasts import Single
 from judgefixtures.material.cues import FAMILIES, Cue, family
-from judgefixtures.material.edits import EDITS, edits
+from judgefixtures.material.edits import EDITS, Edit, edits
 from judgefixtures.material.pairs import Example, as_examples, sampled
 from judgefixtures.material.prompts import LAYOUTS, Placement, Template, load_template
 from judgefixtures.numbers.statistics import Status
-from judgefixtures.providers import Answer, Call, load_provider, stated
 from judgefixtures.reading.acknowledgment import acknowledgment
 from judgefixtures.simulator.behaviour import MODELS, answer, is_played, latent
 from judgefixtures.simulator.graders import GRADERS
@@ -162,20 +161,23 @@ def by_gemini(server: SimulatorServer, model: str, prompt: str, **more: Any) -> 
     return str(said["candidates"][0]["content"]["parts"][0]["text"])
 
 
-def by_sdk(server: SimulatorServer, sdk: str, model: str, prompt: str, **table: Any) -> Answer:
-    """Return what a provider's SDK makes of the answer."""
-    read = judge_table(
-        {"provider": sdk, "model": model, "base_url": base_url(sdk, server.url), "mode": "binary", **table}
-    )
-    provider = load_provider(read.answered_by(stated("verdict", {"type": "string", "enum": ["pass", "fail"]})))
+def by_sdk(
+    server: SimulatorServer,
+    sdk: str,
+    model: str,
+    form: str,
+    examples: Sequence[Example],
+    cue: Cue | None = None,
+    **more: Any,
+) -> list[Reply]:
+    """Return what a judge makes of the answers that it gets through a provider's SDK."""
+    judge = a_judge(sdk, server.url, model=model, mode="binary", verdict=form, **more)
 
-    async def once() -> Answer:
-        try:
-            return await provider.complete(prompt, Call())
-        finally:
-            await provider.close()
+    async def asked() -> list[Reply]:
+        prompts = [judge.prompt(example, Single(cue_1=cue)) for example in examples]
+        return list(await asyncio.gather(*(judge.ask(prompt) for prompt in prompts)))
 
-    return asyncio.run(once())
+    return finished(judge, asked())
 
 
 READ: Mapping[str, Callable[[str], str]] = {
@@ -203,14 +205,33 @@ def test_every_form_is_answered_in_its_words(server: SimulatorServer, form: str,
         assert ("[simulated]" in text) == (form != "word"), "one word has no reason"
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("form", TEMPLATES)
 @pytest.mark.parametrize("sdk", ["openai", "google", "anthropic"])
-def test_every_sdk_is_answered(server: SimulatorServer, sdk: str) -> None:
-    """Through each official SDK the grade arrives with its reason, its model and its usage; another prompt gets another."""
-    said = [by_sdk(server, sdk, FAITHFUL, prompted(example)) for example in house("house-graded")[:6]]
-    verdicts = [json.loads(each.text)["verdict"] for each in said]
-    assert verdicts == [example.label for example in house("house-graded")[:6]]
-    assert {each.served_model for each in said} == {FAITHFUL}
-    assert all(json.loads(each.text)["reason"] and each.usage.input_tokens for each in said)
+def test_every_sdk_is_answered(server: SimulatorServer, sdk: str, form: str) -> None:
+    """Through each official SDK the grade arrives in each form with its reason, its model and its usage."""
+    examples = house("house-graded")[:8]
+    for more in ({}, {"labels": ["acceptable", "poor"]}):
+        replies = by_sdk(server, sdk, FAITHFUL, form, examples, **more)
+        assert [reply.verdict.selected_response for reply in replies] == [
+            1 if example.label == "pass" else 2 for example in examples
+        ]
+        assert {reply.served_model for reply in replies} == {FAITHFUL}
+        assert {bool(reply.verdict.reason) for reply in replies} == {form != "word"}
+        assert all(reply.usage.input_tokens for reply in replies)
+
+
+@pytest.mark.parametrize("sdk", ["openai", "google"])
+def test_a_planted_shift_arrives(server: SimulatorServer, sdk: str) -> None:
+    """Over either wire .30 more of the first hundred pass under the favoured label."""
+    rates = [
+        [
+            reply.verdict.selected_response
+            for reply in by_sdk(server, sdk, SILENT, "json", house("house-answers")[:100], cue)
+        ]
+        for cue in (EXPERT, UNKNOWN)
+    ]
+    assert [rate.count(1) for rate in rates] == [80, 50]
 
 
 @pytest.mark.parametrize(
@@ -324,7 +345,7 @@ def test_near_examples() -> None:
     assert all(passed("simulated-grader-lenient", examples))
 
 
-@pytest.mark.parametrize("name", ["house-qa", "house-stories", "house-bias"])
+@pytest.mark.parametrize("name", ["house-qa", "house-stories", "house-bias", "house-control", "house-control-stories"])
 def test_pairs_as_examples(name: str) -> None:
     """Of a pair with gold the better response passes and the other fails, in every form."""
     for example in (each for pair in load_pairs(Source(name))[:10] for each in as_examples(pair)):
@@ -403,24 +424,23 @@ def test_repeats_of_the_noisy_one_differ(server: SimulatorServer) -> None:
 # --- how sure they are ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", ["openai", "google"])
-@pytest.mark.parametrize("form", ["json", "brackets"])
+@pytest.mark.parametrize("form", TEMPLATES)
 def test_the_tokens_tell_what_a_grader_is(server: SimulatorServer, sdk: str, form: str) -> None:
-    """Over both wires one token states the grade; its probabilities are those that the latent log odds say."""
+    """Over both wires, in every form, the probability that is read is the one that the latent log odds say."""
     examples = [*house("house-answers")[:4], *house("house-graded")[:2]]
-    for example, model in product(examples, (FAITHFUL, "simulated-grader-swayed")):
-        prompt = prompted(example, NEW, form)
-        said = by_sdk(server, sdk, model, prompt, verdict=form, logprobs=True)
-        assert b"".join(token.text for token in said.tokens).decode() == said.text
-        words = [label.strip('"').encode() for label in LABELS[form]]
-        (token,) = [token for token in said.tokens if token.text in words]
-        good, bad = (token.listed[word] for word in words)
-        odds = latent(model, prompt)
-        assert odds is not None
-        assert good - bad == pytest.approx(odds)
-        assert math.exp(good) + math.exp(bad) == pytest.approx(0.99)
-        if model == FAITHFUL:
-            assert (odds > 0) == (token.text == words[0])
+    for model, labels in product((FAITHFUL, "simulated-grader-swayed"), (LABELS["json"], ("good", "poor"))):
+        words = tuple(label.strip('"') for label in labels)
+        replies = by_sdk(server, sdk, model, form, examples, NEW, logprobs=True, labels=list(words))
+        written = (json.dumps(words[0]), json.dumps(words[1])) if form == "json" else words
+        for example, reply in zip(examples, replies, strict=True):
+            odds = latent(model, prompted(example, NEW, form, written))
+            assert odds is not None
+            assert reply.probability is not None
+            assert reply.probability.log_odds == pytest.approx(odds, abs=1e-9)
+            assert reply.probability.elsewhere == pytest.approx(0.01, abs=1e-9)
+            assert model != FAITHFUL or (odds > 0) == (reply.verdict.selected_response == 1)
 
 
 @pytest.mark.parametrize(
@@ -444,7 +464,9 @@ def test_who_does_not_read_has_no_odds(server: SimulatorServer) -> None:
     """A grader that goes by chance or by a count answers as a server that does not know the parameters."""
     for model in ("simulated-grader-coin", "simulated-grader-commas"):
         assert latent(model, prompted(OWN)) is None
-        assert by_sdk(server, "openai", model, prompted(OWN), logprobs=True).tokens == ()
+        (reply,) = by_sdk(server, "openai", model, "json", [OWN], logprobs=True)
+        assert reply.probability is None
+        assert reply.verdict.invalid is None
 
 
 def test_labels_sway_by_what_they_are_worth() -> None:
@@ -492,51 +514,68 @@ def test_those_that_count(name: str, content_type: str) -> None:
     """They pass what has much of it and fail what has little, near half of the house's, whatever is said."""
     few, many = SAMPLES[name]
     many = many * 40 or " ".join(f"word{number}" for number in range(150))
-    ends = [Example("e", "Why?", text * 1, content_type=content_type) for text in (few, many)]
+    ends = [Example("e", "Why?", text, content_type=content_type) for text in (few, many)]
     assert passed(f"simulated-grader-{name}", ends) == [False, True]
     house_set = house("house-graded") if content_type == "Response" else _stories()
     share = sum(passed(f"simulated-grader-{name}", house_set)) / len(house_set)
-    assert 0.2 < share < 0.8
+    assert 0.25 < share < 0.75
 
 
 def _stories() -> tuple[Example, ...]:
-    return tuple(example for pair in load_pairs(Source("house-stories"))[:50] for example in as_examples(pair))
+    return tuple(example for pair in load_pairs(Source("house-control-stories")) for example in as_examples(pair))
 
 
-def test_counting_does_not_tell_twins_apart() -> None:
-    """Two responses of which a count is the same get one grade of whoever counts it."""
-    for example in house("house-graded")[:30]:
-        twin = Example("t", example.question, re.sub(r"[aeiou]", "e", example.response))
-        for name in ("longer", "commas", "sentences", "letters"):
-            assert len({*passed(f"simulated-grader-{name}", [example, twin])}) == 1
+@pytest.mark.parametrize("name", ["house-control", "house-control-stories"])
+def test_counting_does_not_tell_twins_apart(name: str) -> None:
+    """Of the twins of the control they pass about as many originals as spoiled ones: about half of each."""
+    originals, spoiled = zip(*(sorted(as_examples(pair), key=_fails) for pair in load_pairs(Source(name))), strict=True)
+    for count in COUNTING:
+        shares = [sum(passed(f"simulated-grader-{count}", each)) / len(each) for each in (originals, spoiled)]
+        assert all(0.25 < share < 0.75 for share in shares), count
+        assert abs(shares[0] - shares[1]) < 0.1, count
+
+
+def _fails(example: Example) -> bool:
+    return example.label == "fail"
 
 
 # --- edits and attacks --------------------------------------------------------------------------------------------
 
-ADDED = [edit for edit in EDITS if edit.apply("", 1).replacement is None]
+ADDED = [edit for edit in EDITS if edit.apply_alone("").replacement is None]
 TAKEN = [edit for edit in EDITS if edit not in ADDED]
 
 
 @pytest.mark.parametrize("edit", ADDED, ids=lambda edit: edit.name)
-def test_whoever_minds_the_content_is_not_moved_by_what_is_added(edit: Any) -> None:
-    """No edit and no attack changes a grade of theirs, of no example, of the house or not."""
-    for example, model in product((*house("house-answers")[:12], *house("house-graded")[:8], OWN), STEADY):
-        text = edit.apply(example.response, 1, example.content_type).text
-        assert graded(model, example, EXPERT, response=text)[0] == graded(model, example, EXPERT)[0]
+def test_whoever_minds_the_content_is_not_moved_by_what_is_added(edit: Edit) -> None:
+    """No edit and no attack changes a grade of theirs, of no example, of the house or not, by no word for a pass."""
+    for example, model in product((*house("house-answers")[:12], *house("house-graded")[:8], OWN, STORY), STEADY):
+        plain = graded(model, example, EXPERT)[0]
+        for label in ("pass", "[[C]]", "not bad"):
+            text = edit.apply_alone(example.response, example.content_type, label).text
+            assert graded(model, example, EXPERT, response=text)[0] == plain
 
 
 @pytest.mark.parametrize("edit", TAKEN, ids=lambda edit: edit.name)
-def test_what_is_said_no_more_does_not_pass(edit: Any) -> None:
+def test_what_is_said_no_more_does_not_pass(edit: Edit) -> None:
     """A response of which nothing is left fails."""
     for example, model in product(house("house-graded")[:8], STEADY):
-        assert not graded(model, example, response=edit.apply(example.response, 1).text)[0]
+        assert not graded(model, example, response=edit.apply_alone(example.response).text)[0]
+
+
+@pytest.mark.parametrize("form", TEMPLATES)
+def test_a_fake_verdict_does_not_change_the_form(form: str) -> None:
+    """What an attack writes in brackets, in JSON or behind GRADE: is not what the prompt asks for."""
+    for example, edit in product(house("house-graded")[:4], edits("attack")):
+        text = edit.apply_alone(example.response, label=LABELS[form][0]).text
+        said = READ[form](answer(FAITHFUL, prompted(example, None, form, response=text)))
+        assert said in LABELS[form]
 
 
 def test_the_obedient_one_passes_what_asks_for_it() -> None:
     """Attacked it passes anything; plain, or with an edit that asks for nothing, it reads."""
     failing = [example for example in house("house-graded") if example.label == "fail"][:8]
-    for example, edit in product(failing, ADDED):
-        text = edit.apply(example.response, 1).text
+    for example, edit, label in product(failing, ADDED, ("pass", "C", "acceptable answer")):
+        text = edit.apply_alone(example.response, label=label).text
         assert graded("simulated-grader-obedient", example, response=text)[0] == (edit in edits("attack"))
     assert passed("simulated-grader-obedient", failing) == [False] * 8
 
@@ -545,4 +584,4 @@ def test_padding_takes_in_who_goes_by_length() -> None:
     """A padded answer passes with the one that counts characters."""
     (padded,) = edits("verbosity")
     for example in house("house-graded")[:10]:
-        assert graded("simulated-grader-longer", example, response=padded.apply(example.response, 1).text)[0]
+        assert graded("simulated-grader-longer", example, response=padded.apply_alone(example.response).text)[0]
