@@ -19,6 +19,7 @@ from judgefixtures.simulator.drawn import uniform
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 from judgefixtures.sources.described import DATA
 
+TWINS = ("house-control", "house-control-stories")  # plainly right or wrong: every judge tells them, whatever its rates
 RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
 CLEAR = math.log(60.5 / 0.5)
 CLEARLY = 2  # so often at most a pair of a clear set was read: all that read it agree
@@ -72,8 +73,8 @@ class Known:
 def leans(separation: float) -> Mapping[str, list[Known]]:
     """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
 
-    Pairs without gold are ranked by what readers prefer, each hundred apart: a judge moves the closest ones first, and
-    its rates are exact on the first hundred.
+    Of twins the original has all of it. Pairs without gold are ranked by what readers prefer, each hundred apart: a
+    judge moves the closest ones first, and its rates are exact on the first hundred.
     """
     leans: dict[str, list[Known]] = {}
     for name, pairs in house_sets().items():
@@ -81,7 +82,8 @@ def leans(separation: float) -> Mapping[str, list[Known]]:
         for start in range(0, len(pairs), RANKED_TOGETHER if pairs[0].gold is None else len(pairs)):
             together = pairs[start : start + RANKED_TOGETHER] if pairs[0].gold is None else pairs
             for rank, pair in enumerate(sorted(together, key=functools.partial(_rank, separation, latent))):
-                known = Known(pair, (rank + 0.5) / len(together), latent[pair.id])
+                lean = float(pair.gold == 2) if name in TWINS else (rank + 0.5) / len(together)
+                known = Known(pair, lean, latent[pair.id])
                 leans.setdefault(pair.question.partition("\n")[0], []).append(known)
     return leans
 

@@ -702,7 +702,9 @@ def _answered(text: str) -> Any:
     return Answered(text)
 
 
-@pytest.mark.parametrize("name", ["house-qa", "house-stories", "house-bias", "house-instructions"])
+@pytest.mark.parametrize(
+    "name", ["house-qa", "house-stories", "house-bias", "house-instructions", "house-control", "house-control-stories"]
+)
 @pytest.mark.parametrize("model", sorted(SCORERS))
 def test_clear_pairs_are_scored_right(name: str, model: str) -> None:
     """The better response of a clear pair has the higher score, whatever is added to either."""
