@@ -145,10 +145,15 @@ def folded_grade(value: object) -> str | None:
         case Decimal():
             return as_number(f"{value:f}") if value.is_finite() and -30 < value.adjusted() < 30 else None
         case str() if len(value) <= LONGEST_WORD:
-            whole = unicodedata.normalize("NFKC", value).casefold().strip()
-            bare = whole.lstrip(_MARKS).rstrip(_ENDING)
-            return as_number(" ".join((bare or whole).replace("_", " ").split()))
+            return _folded_text(value)
     return None
+
+
+@lru_cache(maxsize=1024)  # a judge says two words, over and over
+def _folded_text(text: str) -> str:
+    whole = unicodedata.normalize("NFKC", text).casefold().strip()
+    bare = whole.lstrip(_MARKS).rstrip(_ENDING)
+    return as_number(" ".join((bare or whole).replace("_", " ").split()))
 
 
 def as_number(text: str) -> str:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from judgefixtures.words.texts import encodable
@@ -341,6 +342,14 @@ class _Object(dict[str, Any]):
         super().__init__(pairs)
         self.pairs = pairs
 
+    @cached_property
+    def by_name(self) -> dict[str, list[tuple[str, Any]]]:
+        """The (key, value) pairs by their folded keys: a value may stand under one of many."""
+        found: dict[str, list[tuple[str, Any]]] = {}
+        for key, item in self.pairs:
+            found.setdefault(folded(key), []).append((key, item))
+        return found
+
 
 # A float would round 1.00000000000000001 to a choice; a Decimal does not.
 _STRICT = json.JSONDecoder(object_pairs_hook=_Object, parse_float=Decimal)
@@ -438,7 +447,9 @@ def _reason_entry(value: _Object, form: Form, entry: object) -> tuple[str, Any] 
 
 def _entries(value: _Object, name: str) -> list[tuple[str, Any]]:
     """Return the different (key, value) pairs that `name` could mean: two of them are one too many."""
-    pairs = [(key, item) for key, item in value.pairs if folded(key) == folded(name)]
+    pairs = value.by_name.get(folded(name), [])
+    if len(pairs) < 2:
+        return pairs
     return list({(key, _compact(item)): (key, item) for key, item in pairs}.values())
 
 

@@ -9,14 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from support.asking import a_judge, finished
 from support.benchmarks import benchmark
+from support.server import base_url
 
+from judgefixtures import Run
 from judgefixtures.asking.judges import Reply
 from judgefixtures.config import build_config
+from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.cues import FAMILIES, Cue, family
 from judgefixtures.material.edits import EDITS, Edit, edits
@@ -585,3 +589,43 @@ def test_padding_takes_in_who_goes_by_length() -> None:
     (padded,) = edits("verbosity")
     for example in house("house-graded")[:10]:
         assert graded("simulated-grader-longer", example, response=padded.apply_alone(example.response).text)[0]
+
+
+# --- through the gate ---------------------------------------------------------------------------------------------
+
+
+def gated(server: SimulatorServer, folder: Path, sdk: str, model: str, *checks: str) -> list[Finding]:
+    """Return what a recording run finds of a grader, asked about the first hundred examples near the line."""
+    file = folder / "judges.toml"
+    file.write_text(
+        f'pairs = 100\njudge = "mine"\n[judges.mine]\nprovider = "{sdk}"\nmodel = "{model}"\n'
+        f'base_url = "{base_url(sdk, server.url)}"\nmode = "binary"\n'
+    )
+    with Run.from_config(file, record="missing") as run:
+        return [run.gate(check, judge="mine", dataset="house-answers") for check in checks]
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.usefixtures("quick_and_alone")
+@pytest.mark.parametrize("sdk", ["openai", "google"])
+def test_what_was_planted_is_reported(server: SimulatorServer, tmp_path: Path, sdk: str) -> None:
+    """A shift of +.30 is +.30, and CAR is 24 of 30 where 80 of a hundred are cited; where nothing is planted it is PASS."""
+    for model, status, said in (
+        ("simulated-grader-planted-30-80", Status.FAIL, ["VSR +0.30,", "CAR 24/30 = .80,"]),
+        (FAITHFUL, Status.PASS, ["VSR 0.00,"]),
+    ):
+        (tmp_path / model).mkdir()
+        (found,) = gated(server, tmp_path / model, sdk, model, "recency-new-old")
+        assert found.status == status
+        assert [reason[: len(words)] for reason, words in zip(found.reasons, said, strict=True)] == said
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.usefixtures("quick_and_alone")
+@pytest.mark.parametrize("name", ["all-pass", "all-fail", "coin", *COUNTING])
+def test_who_does_not_read_gets_no_pass(server: SimulatorServer, tmp_path: Path, name: str) -> None:
+    """Whoever goes by nothing, by chance or by a count fails the control, and nothing about it is a PASS."""
+    checks = ("recency-new-old", "provenance-expert-unknown", "verbosity-padded", "attack-plea", "placebo-listed-shown")
+    found = gated(server, tmp_path, "openai", f"simulated-grader-{name}", *checks)
+    assert {each.status for each in found} == {Status.ERROR}
+    assert all("control" in each.reasons[0] for each in found)
