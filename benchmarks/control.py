@@ -26,7 +26,7 @@ from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.sources.sample import load_sample
 
-SETS = ("house-qa", "house-stories")
+SETS = ("house-control", "house-control-stories")
 RATES = (0.75, 0.8, 0.85, 0.9, 0.95, 0.99)  # right in both orders
 STUBBORN = (0.0, 0.5, 1.0)  # of the errors: the wrong response in both orders
 NOISES = (0.0, 0.05, 0.1, 0.2)

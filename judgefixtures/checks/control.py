@@ -28,7 +28,7 @@ from judgefixtures.words.records import unwritten
 ARMS: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
 CONFIDENCE = 0.90  # two-sided, so that the lower bound is one-sided at 95%, whatever a gate's confidence is
 TELLING = 0.9  # of the answers: when so many have something in common, that is what is wrong with the judge
-CLEAR, CLEAR_STORIES = "house-qa", "house-stories"
+CLEAR, CLEAR_STORIES = "house-control", "house-control-stories"
 OFF = "control = false: nothing shows that this judge reads what it judges, and a PASS is no more than its verdicts"
 REFUSED: dict[str, str] = {Status.FAIL: "it failed its control", Status.INCONCLUSIVE: "its control is inconclusive"}
 TABLE = "[tool.judgefixtures.control]"  # as messages name it
@@ -59,7 +59,7 @@ class Control(ReportRow):
 
 
 def control_dataset(table: ControlTable, pairs: Sequence[Pair]) -> str:
-    """Return the dataset whose clear pairs control a judge of such pairs: for stories the house stories."""
+    """Return the dataset whose clear pairs control a judge of such pairs: twins, of stories where all of them are."""
     if table.dataset is not None:
         return table.dataset
     return CLEAR_STORIES if all(pair.content_type == "Story" for pair in pairs) else CLEAR

@@ -27,6 +27,7 @@ from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 from judgefixtures.sources.described import DATA
 
 RANKED_TOGETHER = PAIRS  # pairs without gold: what the published rates are exact on
+TWINS = ("house-control", "house-control-stories")  # plainly right or wrong: every judge tells them, whatever its rates
 LONGER = 1.6  # how much longer a response is that a judge who prefers length falls for
 _NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 NO_LABELS: Labels = ("", "")
@@ -407,8 +408,8 @@ class Known:
 def _leans(separation: float) -> Mapping[str, list[Known]]:
     """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
 
-    Pairs without gold are ranked by what readers prefer, each hundred apart: a judge moves the closest ones first, and
-    its rates are exact on the first hundred.
+    Of twins the original has all of it. Pairs without gold are ranked by what readers prefer, each hundred apart: a
+    judge moves the closest ones first, and its rates are exact on the first hundred.
     """
     leans: dict[str, list[Known]] = {}
     for name, pairs in _house_sets().items():
@@ -416,7 +417,8 @@ def _leans(separation: float) -> Mapping[str, list[Known]]:
         for start in range(0, len(pairs), RANKED_TOGETHER if pairs[0].gold is None else len(pairs)):
             together = pairs[start : start + RANKED_TOGETHER] if pairs[0].gold is None else pairs
             for rank, pair in enumerate(sorted(together, key=functools.partial(_rank, separation, latent))):
-                known = Known(pair, (rank + 0.5) / len(together), latent[pair.id])
+                lean = float(pair.gold == 2) if name in TWINS else (rank + 0.5) / len(together)
+                known = Known(pair, lean, latent[pair.id])
                 leans.setdefault(pair.question.partition("\n")[0], []).append(known)
     return leans
 

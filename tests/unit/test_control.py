@@ -44,12 +44,13 @@ BLIND = {
     "first": "it chose the response that stands first in 60 of 60 answers",
     "second": "it chose the response that stands second in 60 of 60 answers",
     "coin": "its choices are like the toss of a coin",
-    "longer": "it chose the longer response in 60 of 60 answers",
+    "longer": "its choices are like the toss of a coin (the same response in both orders on 30 of 30 pairs)",
     "wrong": "it chose the wrong response in 60 of 60 answers",
     "invalid": "of its 60 answers are invalid",
 }
 DECIDED = {"ERROR", "NOT_APPLICABLE"}
 CONTROL = 60  # calls: 30 pairs in both orders
+TWINS = ("house-control", "house-control-stories")
 
 
 def configuration(head: str = "", *, more: str = WIDE, own: str = "[datasets.own]\npath = 'pairs.jsonl'\n") -> str:
@@ -149,7 +150,7 @@ def test_a_judge_that_does_not_read_passes_nothing(project: Controlled, judge: s
     assert len([line for line in ran.outlines if line.startswith(short)]) == ran.parseoutcomes()["failed"] > 60
     assert len([line for line in said_of_control(ran) if reason in line]) == 2
     controls = [row for row in ran.report["controls"] if row["judge"] == judge]
-    assert [(row["dataset"], row["status"]) for row in controls] == [("house-qa", "FAIL"), ("house-stories", "FAIL")]
+    assert [(row["dataset"], row["status"]) for row in controls] == [(name, "FAIL") for name in TWINS]
     assert all(reason in row["message"] for row in controls)
     rows = [row for row in of(judge, ran) if "reasons" not in row]
     assert {row["dataset"] for row in rows} >= {"house-close", "house-close-stories", "house-qa", "house-stories"}
@@ -186,7 +187,7 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
     assert row.pop("message") in said_of_control(ran)[0]
     assert row == {
         "judge": "good",
-        "dataset": "house-qa",
+        "dataset": "house-control",
         "n": 30,
         "right_both_orders": 30,
         "first_selected": 30,
@@ -196,7 +197,7 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
     heading = next(number for number, line in enumerate(ran.outlines) if line.strip("= ") == "judges")
     assert ran.outlines[heading + 1].startswith("PASS: good passed all ")
     title = next(number for number, line in enumerate(ran.outlines) if line.startswith("--- control: "))
-    assert ran.outlines[title + 1].startswith("control of good on house-qa is PASS: ")
+    assert ran.outlines[title + 1].startswith("control of good on house-control is PASS: ")
 
 
 def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
@@ -206,8 +207,8 @@ def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
         "--judge", "no_stories", "--judge-pairs", "12", "-k", "recency or position", "--judge-report", "report"
     )
     assert {row["dataset"]: row["status"] for row in ran.report["controls"]} == {
-        "house-qa": "PASS",
-        "house-stories": "FAIL",
+        "house-control": "PASS",
+        "house-control-stories": "FAIL",
     }
     statuses = {row["dataset"]: row["status"] for row in ran.report["contrasts"]}
     assert statuses == {
@@ -220,8 +221,9 @@ def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
 
 @pytest.mark.parametrize("mode", ["fail", "warn"])
 def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> None:
-    """Paragraphs tell the better story nearly always: INCONCLUSIVE, and no item, no swap and no output passes it."""
-    project.configure(own="", more=WIDE.replace("[gate]", f'[gate]\ninconclusive = "{mode}"'))
+    """Paragraphs tell the better story of a control of one's own: INCONCLUSIVE; no item, no swap, no output passes it."""
+    own = '[control]\ndataset = "house-stories"\n'
+    project.configure(own="", more=own + WIDE.replace("[gate]", f'[gate]\ninconclusive = "{mode}"'))
     ran = project.run(
         "--judge",
         "paragraphs",
@@ -250,15 +252,12 @@ def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> N
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("judge", ["full_stops", "commas", "distinct_words", "letters_a_word"])
-def test_a_judge_that_counts_what_can_be_evened_out_fails(project: Controlled, judge: str) -> None:
-    """What tells the better response on 26 or 28 of the first 30 pairs tells it no more on those that are asked."""
+@pytest.mark.parametrize("judge", readers.COUNTED)
+def test_a_judge_that_counts_fails(project: Controlled, judge: str) -> None:
+    """Sentences, distinct words, letters, commas: nothing that is counted tells twins apart, of answers or stories."""
     project.configure(own="")
     ran = project.run("--judge", judge, "--judge-pairs", "4", "-k", "position", "--judge-report", "report")
-    assert {(row["dataset"], row["status"]) for row in ran.report["controls"]} == {
-        ("house-qa", "FAIL"),
-        ("house-stories", "FAIL"),
-    }
+    assert {(row["dataset"], row["status"]) for row in ran.report["controls"]} == {(name, "FAIL") for name in TWINS}
 
 
 # --- the configuration ----------------------------------------------------------------------------------------
@@ -379,7 +378,7 @@ def test_the_control_is_recorded_once_and_replayed(recorded: Controlled, server:
     assert serial.ret == 0
     files = {file.name: file.read_bytes() for file in serial.folder.iterdir()}
     assert serial.report["controls"][0]["n"] == 30
-    assert {row["dataset"] for row in serial.rows("judgments")} == {"own", "house-qa"}
+    assert {row["dataset"] for row in serial.rows("judgments")} == {"own", "house-control"}
     parallel = recorded.run("-n", "2", "-k", "cue", "--judge-report", "report")
     assert parallel.ret == 0
     assert {file.name: file.read_bytes() for file in parallel.folder.iterdir()} == files
@@ -402,15 +401,17 @@ def test_processes_that_record_share_the_control(project: Controlled, server: Se
 @pytest.mark.parametrize("mode", ["all", "missing"])
 def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, server: Server, mode: str) -> None:
     """The control asks about some pairs alone: what else is recorded of its dataset stays and replays."""
-    about = ("--judge-dataset", "house-qa", "--judge-pairs", "100", "test_position.py::test_position")
+    about = ("--judge-dataset", "house-control", "--judge-pairs", "100", "test_position.py::test_position")
     assert recorded.run(*about, "--judge-record", "missing").ret == 0
-    assert len(about_house(server)) == 2 * 100
-    before = {name: recorded.cassette(name, dataset="house-qa").read_text() for name in ("no-cue", NO_CUE_SWAPPED.name)}
+    assert len(about_house(server)) == 2 * 60
+    before = {
+        name: recorded.cassette(name, dataset="house-control").read_text() for name in ("no-cue", NO_CUE_SWAPPED.name)
+    }
     assert recorded.run("-k", "recency", "--judge-record", mode).ret == 0
-    assert len(about_house(server)) == 2 * 100 + (CONTROL if mode == "all" else 0)
+    assert len(about_house(server)) == 2 * 60 + (CONTROL if mode == "all" else 0)
     for name, text in before.items():
-        after = recorded.cassette(name, dataset="house-qa").read_text()
-        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 100
+        after = recorded.cassette(name, dataset="house-control").read_text()
+        assert len(after.splitlines()) == len(text.splitlines()) == 1 + 60
     recorded.configure()
     assert recorded.run(*about).ret == 0
     assert recorded.run("-k", "recency").ret == 0
@@ -418,7 +419,7 @@ def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, 
 
 def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, server: Server) -> None:
     """Without its recording the control is an ERROR whose command records it, and nothing else."""
-    shutil.rmtree(recorded.cassettes / "ours" / "house-qa")
+    shutil.rmtree(recorded.cassettes / "ours" / "house-control")
     missed = recorded.run("-k", "recency", "--judge-report", "report")
     assert missed.ret == NOT_MEASURED
     assert missed.report["controls"][0]["status"] == "ERROR"
@@ -479,7 +480,7 @@ def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled)
 def test_the_preflight_counts_the_control(recorded: Controlled) -> None:
     """What the control costs is part of the preflight, as long as it is not recorded; a control that is off is said."""
     recorded.configure()
-    line = "control of ours: 30 pairs of house-qa, both orders, before anything else"
+    line = "control of ours: 30 pairs of house-control, both orders, before anything else"
     kept = recorded.run("--judge-preflight", "-k", "recency")
     kept.stdout.fnmatch_lines([f"  {line}", "  ours: at most 0 calls*"])
     shutil.rmtree(recorded.cassettes)
@@ -698,6 +699,41 @@ def test_the_choice_knows_texts_and_gold_alone() -> None:
     equal = tuple(Pair(f"p{number}", "q", f"a{number}", f"b{number}", gold=1) for number in range(60))
     assert least_telling(equal, 30) == equal[:30]
     assert least_telling(equal[:8], 30) == equal[:8]
+    for name in TWINS:
+        twins = load_sample(build_config({}).source(name), 0).pairs
+        assert least_telling(twins, 30) == twins[:30]
+
+
+@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("count", COUNTS)
+def test_no_count_passes_on_twins(name: str, count: str) -> None:
+    """Whoever takes what has more, or less, of something and of equal ones always the same side is like a coin: FAIL."""
+    pairs = load_sample(build_config({}).source(name), 0).pairs[: ControlTable().pairs]
+    for larger in (1, -1):
+        for otherwise in (1, 2):
+            sides = [leanings(pair)[count] * larger for pair in pairs]
+            chosen = [otherwise if side == 0 else 1 if side > 0 else 2 for side in sides]
+            both: tuple[list[Judgment], list[Judgment]] = ([], [])
+            for pair, place in zip(pairs, chosen, strict=True):
+                both[0].append(Judgment(pair, NO_CUE, Reply(Verdict(place, "x"))))
+                both[1].append(Judgment(pair, NO_CUE_SWAPPED, Reply(Verdict(3 - place, "x"))))
+            found = control("ours", name, *both, ControlTable().threshold)
+            assert (found.status, found.n) == (Status.FAIL, 30)
+            assert 12 <= found.right_both_orders <= 18
+
+
+def test_twins_are_chosen_by_no_count() -> None:
+    """A judge that reads all twins but one, and takes the wrong one of that in both orders, passes, whichever it is."""
+    for name in TWINS:
+        pairs = load_sample(build_config({}).source(name), 0).pairs[: ControlTable().pairs]
+        for wrong in pairs:
+            places = [3 - (pair.gold or 0) if pair == wrong else pair.gold for pair in pairs]
+            own = [Judgment(pair, NO_CUE, Reply(Verdict(n, "x"))) for pair, n in zip(pairs, places, strict=True)]
+            other = [
+                Judgment(pair, NO_CUE_SWAPPED, Reply(Verdict(3 - (n or 0), "x")))
+                for pair, n in zip(pairs, places, strict=True)
+            ]
+            assert control("ours", name, own, other, 0.5).status is Status.PASS
 
 
 def test_a_judge_that_is_better_than_a_coin_is_not_called_one() -> None:

@@ -289,6 +289,18 @@ def test_only_the_noisy_judge_is_noisy(model: str) -> None:
     assert len(answers) == 1
 
 
+@pytest.mark.parametrize("dataset", ["house-control", "house-control-stories"])
+@pytest.mark.parametrize("model", sorted(JUDGES))
+def test_every_simulated_judge_reads_twins(model: str, dataset: str) -> None:
+    """It is right in both orders on as many of the pairs that a control asks about as show that it reads."""
+    right = [
+        said(model, pair, NO_CUE).selected_response == pair.gold
+        and said(model, swapped(pair), NO_CUE).selected_response == 3 - (pair.gold or 0)
+        for pair in house(dataset)[:30]
+    ]
+    assert sum(right) >= 20
+
+
 # --- a latent effect --------------------------------------------------------------------------------------
 
 

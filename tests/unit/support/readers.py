@@ -89,8 +89,10 @@ paragraphs = counting(lambda text: text.count("\n\n"))
 full_stops = counting(lambda text: text.count("."))
 commas = counting(lambda text: text.count(","))
 distinct_words = counting(lambda text: len(set(text.lower().split())))
+letters = counting(lambda text: sum(map(str.isalpha, text)))
 letters_a_word = counting(lambda text: len(text) / len(text.split()))
-COUNTED = ("paragraphs", "full_stops", "commas", "distinct_words", "letters_a_word")
+sentences = counting(lambda text: sum(map(text.count, ".!?")))
+COUNTED = ("paragraphs", "full_stops", "sentences", "commas", "distinct_words", "letters", "letters_a_word")
 
 
 def good(prompt: str) -> str:
