@@ -13,7 +13,17 @@ import pytest
 
 from judgefixtures.material.registry import FAMILY, SWAP
 from judgefixtures.plugin.gating import OUTCOME, Gate
-from judgefixtures.plugin.items import ITEM, MARKS, is_left_out, key_of, mark_of, selected, subjects_of, words_of
+from judgefixtures.plugin.items import (
+    ITEM,
+    MARKS,
+    is_left_out,
+    key_of,
+    mark_of,
+    own_mark,
+    selected,
+    subjects_of,
+    words_of,
+)
 from judgefixtures.plugin.options import add_options, check_options
 from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
@@ -83,13 +93,15 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(masked(str(error))) from None
 
 
-def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str) -> list[pytest.Item] | None:
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> list[pytest.Item] | None:
     """Check the configuration when the first judge test is met: one clear collection error, not one per item.
 
-    Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats;
-    nor of one that is made by name alone where nobody named it.
+    Nothing is made of a test that has nothing to compare: no family of the user's own, no baseline, no repeats, no
+    order in which a judge of one response sees anything; nor of one that is made by name alone where nobody named it.
     """
-    mark = mark_of(collector)
+    mark = own_mark(obj) or mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
     return None if _subjects(mark, collector) else []

@@ -25,6 +25,12 @@ def mark_of(node: Any) -> pytest.Mark | None:
     return next((mark for name in MARKS if (mark := node.get_closest_marker(name)) is not None), None)
 
 
+def own_mark(function: object) -> pytest.Mark | None:
+    """Return the mark that a test function itself has, before pytest has made an item of it."""
+    marks = getattr(function, "pytestmark", None)
+    return next((mark for mark in marks if mark.name in MARKS), None) if isinstance(marks, list) else None
+
+
 def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
     """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
     from judgefixtures.checks import ALONE_CHECKS, check_of, swap_checks

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.asking import a_judge, finished
-from support.project import Project, json_lines, suite
+from support.project import Project, in_pyproject, json_lines
 from support.server import NOWHERE, SDKS, Answer, Asked, Server, running
 
 from judgefixtures import Run
@@ -175,23 +175,17 @@ def test_a_grade_has_no_order(opened: Opening, server: Grader) -> None:
 
 def test_no_item_is_made_of_orders_or_accuracy(pytester: pytest.Pytester, server: Grader) -> None:
     """The shipped tests of position and accuracy have no item for a grader; those of cues and edits have theirs."""
-    project = Project(pytester.path)
+    project = Project(pytester, in_pyproject)
     project.write("own.jsonl", json_lines(map(as_row, some(20))))
     project.configure(
         'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
         f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
     )
-    project.write("test_judge.py", suite("recency", "position", "attack"))
-    project.write(
-        "test_accuracy.py",
-        "import pytest\n\n\n@pytest.mark.judge_accuracy\ndef test_accuracy(judge, pairs, gate):\n"
-        "    gate.check_accuracy(judge, pairs)\n",
-    )
-    ran = project.pytest("--collect-only", "-q")
-    assert "grader-own-recency-new-old" in ran.out
-    assert "grader-own-attack-empty" in ran.out
-    assert "position" not in ran.out
-    assert "-accuracy]" not in ran.out
+    project.copy_tests("recency", "position", "attack", "accuracy", "bias")
+    ids = project.ids()
+    assert "test_recency.py::test_recency[grader-own-recency-new-old]" in ids
+    assert "test_attack.py::test_attack[grader-own-attack-empty]" in ids
+    assert not [each for each in ids if "position" in each or "accuracy" in each]
 
 
 def test_scores_pass_from_a_mark_on(opened: Opening, server: Grader) -> None:
@@ -275,8 +269,9 @@ def test_attacks_are_about_what_fails(opened: Opening, server: Grader) -> None:
 
 def test_a_judge_is_asked_for_a_grade() -> None:
     """`judge.grade(prompt)` returns what it says; a judge of pairs gives none, and says what to ask it for."""
-    with running(Server(lambda asked: asked.answered(says(False, "A point is missing.")))) as server:
-        judge = a_judge("openai", server.url, mode="binary")
+    server = Server(lambda asked: asked.answered(says(False, "A point is missing.")), keep_alive=True)
+    with running(server):
+        judge = a_judge("openai", server.url, mode="binary", model="m")
         grade = finished(judge, judge.grade(judge.prompt(EXAMPLE, NO_CUE)))
         assert (grade.passed, grade.reason) == (False, "A point is missing.")
         other = a_judge("openai", server.url)

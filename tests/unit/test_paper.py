@@ -118,7 +118,7 @@ def test_it_says_first_what_it_would_ask_and_cost(project: Path) -> None:
     asked = 2 * PAIRS * CONDITIONS + CONTROL
     for judge in ("gpt-4o", "gemini-2.5-flash"):
         assert re.search(rf"^  {judge}: at most {asked} calls, \d+ tokens in, \d+ out, \$\d", done.stdout, re.MULTILINE)
-        for clear in ("house-qa", "house-stories"):
+        for clear in ("house-control", "house-control-stories"):
             assert f"control of {judge}: 30 pairs of {clear}, both orders, before anything else" in done.stdout
     for dataset in ("eli5", "litbench"):
         assert f"{dataset}: {PAIRS} of {PAIRS + 10} pairs" in done.stdout

@@ -637,8 +637,8 @@ def test_a_suite_is_recorded_and_replayed(project: Project) -> None:
     preflight = project.run(*chosen, "--judge-preflight")
     announced = int(re.search(r"scores: at most (\d+) calls", preflight.said)[1])  # type: ignore[index]
     first = project.run(*chosen, "--judge-record", "missing", "--judge-force")
-    # Cue-free scores and those with cues of 40 pairs, and of three more of the ten that the control takes.
-    assert server.requests == announced == 2 * 40 + 4 * 40 + 2 * 3
+    # Cue-free scores and those with cues of 40 pairs, and of the ten that the control takes.
+    assert server.requests == announced == 2 * 40 + 4 * 40 + 2 * 10
     judgments = first.rows("judgments")
     assert "it sees no order" in project.run(*chosen, "-rs").said
     report = {name: (project.path / "report" / name).read_bytes() for name in ("report.json", "judgments.jsonl")}

@@ -139,7 +139,7 @@ def test_a_repository_gates_its_judge_with_the_wheel_alone(installed: Path, tmp_
     (tmp_path / "conftest.py").write_text(code)
     replayed = run("pytest", "-k", "recency", cwd=tmp_path, path=installed)
     for said in (recorded, replayed):
-        for clear in ("house-qa", "house-stories"):
+        for clear in ("house-control", "house-control-stories"):
             assert f"control of production on {clear} is PASS" in said
     assert "2 passed" in replayed
     assert f"ours: {installed / 'judgefixtures'}" in replayed
