@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -108,6 +109,11 @@ class Asker(ABC, Generic[R]):
         return self._provider.dropped
 
     @property
+    def decisive(self) -> re.Pattern[bytes] | None:
+        """Where an answer states what it decides, if not as a verdict does."""
+        return None
+
+    @property
     def retries(self) -> int:
         """How many attempts failed that were made again."""
         return self.back_off.retries
@@ -164,6 +170,7 @@ class Asker(ABC, Generic[R]):
 
     async def ask_once(self, prompt: str, call: Call) -> Answer:
         """Return the answer of one attempt, in its turn and without secrets; raises as providers do."""
+        call.decisive = self.decisive
         unhurried = call.is_replayed or call.is_posted  # nobody is to be spared then
         async with contextlib.nullcontext(0.0) if unhurried else self.pace.call() as started:
             try:

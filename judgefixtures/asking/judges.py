@@ -7,6 +7,7 @@ not know pairs' gold, contrasts or gates.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,11 @@ class Judge(Judged):
         A judge of another mode gives none: ValueError.
         """
         return await self.kind.grade(prompt)
+
+    @property
+    def decisive(self) -> re.Pattern[bytes] | None:
+        """Where an answer states what it decides, if not as a verdict does."""
+        return self.kind.decisive
 
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:
         """Return the verdict that an answer states, or the invalid one that it is."""

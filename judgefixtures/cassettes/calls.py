@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -86,6 +87,7 @@ class Call:
     # region, none of which is part of what was asked.
     address: str | None = None
     post: Postbox | None = None  # nothing goes to the network
+    decisive: re.Pattern[bytes] | None = None  # where an answer states what it decides, if not as a verdict does
     question: Question | None = None  # what is to be asked in a batch, and is not on its way in one
     delivered: Delivered | None = None  # the latest answer is of a batch
     unread: str = ""  # why nobody can read that one

@@ -23,6 +23,7 @@ from judgefixtures.cassettes.calls import CALL, Call, Postbox, PostponedError, Q
 from judgefixtures.cassettes.files import JSON, CassetteError, Row, dump
 from judgefixtures.cassettes.network import NetworkBlockedError, no_network
 from judgefixtures.cassettes.thinning import thinned, unsigned, unspelled
+from judgefixtures.reading.probabilities import VERDICT_MAY_END
 from judgefixtures.words.secrets import KEY_LIKE, SCRUBBED, USER_INFO, as_text, know_request, redacted, redacted_json
 from judgefixtures.words.texts import word_set
 
@@ -224,7 +225,7 @@ class Exchange:
             call.repeat,
             status,
             # A judge of the user's own may read any token's alternatives; ours reads those of its verdict.
-            scrubbed(received if call.eager else thinned(unsigned(received))),
+            scrubbed(received if call.eager else thinned(unsigned(received), call.decisive or VERDICT_MAY_END)),
             redacted(_header(response, "content-type")),
             location=_location(response),
             by="batch" if call.delivered else "",

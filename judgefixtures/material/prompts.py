@@ -196,14 +196,16 @@ class Template:
         response: str,
         cue: str = "",
         placement: Placement = "after",
-        optional: Mapping[str, str] = MappingProxyType({}),
+        scale: str = "",
+        labels: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
         """Return the prompt for one response to a pair's question, with the sentence of its cue, if it has one.
 
-        `optional` are the texts of slots that a template of this mode may have.
+        `scale` says in words which scores there are, `labels` by which words a response passes or fails, by slot.
         """
         if placement == "before" and cue:
             response, cue = f"{cue}\n{response}", ""
+        optional = dict.fromkeys(LAYOUTS[self.mode].optional, "") | {"scale": scale, **labels}
         return self._filled(pair, [pair.question, response], [cue], optional)
 
     def _filled(self, pair: Pair, texts: Sequence[str], cues: Sequence[str], optional: Mapping[str, str]) -> str:

@@ -84,7 +84,7 @@ def prompted(
     shown = example.response if response is None else response
     words = dict(zip(("pass_label", "fail_label"), labels or LABELS[form], strict=True))
     template: Template = template_named(TEMPLATES[form], mode="binary")
-    return template.render_one(example, shown, said, placement, words)
+    return template.render_one(example, shown, said, placement, labels=words)
 
 
 def graded(

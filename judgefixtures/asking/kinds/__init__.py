@@ -8,6 +8,7 @@ how to add one.
 from __future__ import annotations
 
 import importlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -181,6 +182,11 @@ class Kind(ABC):
         """Close the connections of whoever is asked beside the judge; nobody here."""
 
     # --- what it answers --------------------------------------------------------------------------------------
+
+    @property
+    def decisive(self) -> re.Pattern[bytes] | None:
+        """Where an answer states what it decides, if not as a verdict does: a recording keeps these alternatives."""
+        return None
 
     @abstractmethod
     def made_of(self, answer: Answer, retries: int = 0, wasted: int = 0) -> Reply:

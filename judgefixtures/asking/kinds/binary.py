@@ -7,7 +7,8 @@ one label, and its outcome is that it passes. A grade is written down as the ver
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -19,9 +20,9 @@ from judgefixtures.material.contrasts import Condition, Contrast, Single, single
 from judgefixtures.material.edits import shown_alone
 from judgefixtures.material.pairs import LABELS, Example, Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT, Template
+from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT
 from judgefixtures.providers import Answer, stated
-from judgefixtures.reading.grade_probabilities import grade_probability, grade_reasons_first
+from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_probability, grade_reasons_first
 from judgefixtures.reading.grades import Grade, parse_grade
 from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability
@@ -45,18 +46,6 @@ def written_label(table: JudgeTable, side: int) -> str:
     """
     label = said_label(table, side)
     return json.dumps(label, ensure_ascii=False) if table.verdict == "json" or isinstance(label, bool) else label
-
-
-def render_example(
-    template: Template, table: JudgeTable, example: Pair, condition: Condition, optional: Mapping[str, str]
-) -> str:
-    """Return the prompt for an example in a condition, with the sentence of its cue, if it has one."""
-    label = str(said_label(table, 0)).lower() if isinstance(said_label(table, 0), bool) else str(said_label(table, 0))
-    shown, cue = (
-        shown_alone(example, condition.edit, label),
-        single_condition(condition).sentences(example.content_type)[0],
-    )
-    return template.render_one(example, shown, cue, table.cue_placement, optional)
 
 
 def verdict_of(grade: Grade) -> Verdict:
@@ -106,8 +95,13 @@ class Binary(Kind):
                 f"judge {self.judge.name!r} grades one response at a time, and {pair.id!r} is a pair: ask about each "
                 "of judgefixtures.material.pairs.as_examples(pair)"
             )
-        labels = {slot: written_label(self.table, side) for side, slot in enumerate((PASS_SLOT, FAIL_SLOT))}
-        return render_example(self.judge.template, self.table, pair, condition, labels)
+        table, word = self.table, said_label(self.table, 0)
+        alone = single_condition(condition)
+        shown = shown_alone(pair, alone.edit, str(word).lower() if isinstance(word, bool) else word)
+        cue, labels = alone.sentences(pair.content_type)[0], (written_label(table, side) for side in (0, 1))
+        return self.judge.template.render_one(
+            pair, shown, cue, table.cue_placement, labels=dict(zip((PASS_SLOT, FAIL_SLOT), labels, strict=True))
+        )
 
     def asks(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the conditions of one response that some arms are, each once."""
@@ -140,6 +134,12 @@ class Binary(Kind):
             detail = self._unread(answer.text)
         received = received_with(answer, retries, wasted) | {"detail": detail}
         return Reply(verdict_of(grade), self._probability(grade, answer), **received)
+
+    @property
+    def decisive(self) -> re.Pattern[bytes] | None:
+        """Where an answer states its grade: a recording keeps the alternatives to these tokens."""
+        table = self.table
+        return grade_may_stand(table.verdict, table.labels, table.grade_field) if table.logprobs else None
 
     def _unread(self, text: str) -> str:
         """Return what an answer that states no grade said, and which key would have it read, if any would."""

@@ -148,7 +148,7 @@ class Rater(Asker[Rating]):
                 "ask about judgefixtures.asking.kinds.pointwise.alone(condition, 1) and (condition, 2)"
             )
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
-        shown, scale = condition.pick_response(pair), {"scale": shown_scale(self.table.scale)}
+        shown, scale = condition.pick_response(pair), shown_scale(self.table.scale)
         return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
     def shows(self, pair: Pair) -> Pair:
