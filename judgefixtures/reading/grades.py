@@ -141,7 +141,7 @@ def folded_grade(value: object) -> str | None:
         case bool():
             return "true" if value else "false"
         case int():
-            return str(value) if abs(value) < 10**30 else None
+            return str(value)
         case Decimal():
             return as_number(f"{value:f}") if value.is_finite() and -30 < value.adjusted() < 30 else None
         case str() if len(value) <= LONGEST_WORD:

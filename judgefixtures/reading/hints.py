@@ -136,11 +136,10 @@ def _values(told: _Told) -> Iterator[tuple[str, Any]]:
     """Yield what may be a grade that is spelled otherwise, with the name of its field, or an empty one."""
     invalid = parse_grade(told.text, told.format, told.labels, told.field).invalid
     if told.format == "json":
-        found = [each for each in told.fields if invalid in ("no-json", "not-a-choice") and _is_likely(each[0])]
-        if told.field is not None:
-            found.sort(key=lambda each: folded(each[0]) != folded(told.field or ""))
-        else:
-            found.sort(key=_likeliest_first)
+        own = folded(told.field or "")
+        likely = [each for each in told.fields if _is_likely(each[0]) or folded(each[0]) == own]
+        found = sorted(likely, key=lambda each: (folded(each[0]) != own, *_likeliest_first(each)))
+        found = found if invalid in ("no-json", "not-a-choice") else []
     elif invalid == "not-a-choice":
         answer = told.text.rpartition("</think>")[2]
         pattern = {"brackets": BRACKETS, "grade": LINE}.get(told.format)

@@ -209,7 +209,7 @@ def test_the_reason_is_the_first_field_that_holds_words() -> None:
     assert parse_grade(said(True, reasoning="b", reason="a")).reason == "a"
     assert parse_grade(said(True, reason="", explanation="c")).reason == "c"
     assert parse_grade(said(True, critique="d")).reason == "d"
-    assert parse_grade(said("yes", "comment", rationale="e"), field="comment").reason == "e"
+    assert parse_grade(said("yes", "explanation", comment="e"), field="explanation").reason == "e"
     assert parse_grade(said(True)).repaired == ("reason",)
 
 
@@ -332,6 +332,7 @@ def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
         ("GRADE: P", {}, 'verdict = "grade" and labels = [PASSING, FAILING] with "P" on its side'),
         ('{"choice": "Y"}', {}, 'grade_field = "choice" and labels = [PASSING, FAILING] with "Y" on its side'),
         ('{"verdict": "B"}', {"labels": ["A", "C"]}, 'labels with "B", too: it is none of them'),
+        ('{"rating": "so", "Tone": "warm"}', {"field": "tone"}, 'labels = [PASSING, FAILING] with "warm" on its side'),
         ('{"score": 7}', {}, 'mode = "pointwise" with pass_mark, for a score such as 7'),
         (
             '{"rating": 7}',
