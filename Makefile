@@ -8,6 +8,8 @@ READY = $(VENV)/.installed
 WHOLE = faithful noisy
 CUED = candid silent gpt-4o gemini-2.5-flash
 WEAK = verbose obedient verbose-prepared obedient-prepared
+GRADERS = faithful silent
+OTHER_GRADERS = candid lenient noisy
 RECORD = pytest -q -n 2 --judge-record all
 INTO ?= report/paper
 TEST = pytest -n 3 --dist worksteal  # on two cores: many tests wait for a server or another process
@@ -43,6 +45,11 @@ cassettes: $(READY)  ## record the simulated judges anew, over HTTP, with the re
 	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
 		$(RECORD) $(WEAK:%=--judge simulated-%) \
 		-k "accuracy or bias or attack or verbosity or plan" || test $$? -eq 1
+	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
+		$(RECORD) --judge-repeats 2 $(GRADERS:%=--judge simulated-grader-%) \
+		-k "recency or provenance or noise or verbosity or attack" || test $$? -eq 1
+	$(RUN) python -m judgefixtures.simulator --port 8080 -- \
+		$(RECORD) $(OTHER_GRADERS:%=--judge simulated-grader-%) -k "recency or provenance" || test $$? -eq 1
 	$(RUN) cd examples/support-judge && python -m judgefixtures.simulator --port 8080 -- pytest -q \
 		-k "cue or position" --judge candidate --judge production --judge-record all || test $$? -eq 1
 

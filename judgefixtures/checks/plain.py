@@ -76,7 +76,7 @@ def _called(cue: Cue) -> str:
 
     >>> from judgefixtures.material.cues import FAMILIES, family
     >>> _called(family("provenance", FAMILIES)[0])
-    '"written by an expert"'
+    '"written by a human expert in the field"'
     """
     return f'"{_predicate(cue)}"' if SUBJECT.match(cue.sentence) else f'"{cue.render_alone("Response")}"'
 
