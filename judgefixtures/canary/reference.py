@@ -14,7 +14,7 @@ from judgefixtures.asking.questions import Judgment
 from judgefixtures.cassettes.files import Row
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.runs.run import Run
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -97,7 +97,7 @@ def reference(run: Run, judge: Judge) -> Reference:
         )
     prompts: list[tuple[str, Condition, Pair, Sequence[_Recorded]]] = []
     served, fingerprints, notes = set[str](), set[str](), list[str]()
-    for dataset, wanted in run.config.canary.groups:
+    for dataset, wanted in _groups(run, judge):
         condition = _condition(run, judge, dataset, wanted)
         found = _recorded(run, judge, dataset, condition)
         chosen = _one_per_question(found)[:wanted]
@@ -115,6 +115,11 @@ def reference(run: Run, judge: Judge) -> Reference:
     return Reference(judge.name, judge.identity, *known, again="" if judge.kind.preparation else again)
 
 
+def _groups(run: Run, judge: Judge) -> tuple[tuple[str, int], ...]:
+    """Return the datasets that a judge is asked about, each with how many of its pairs or examples."""
+    return run.config.canary.groups(grades=judge.kind.grades)
+
+
 def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:
     """Return prompts with their answers by day; an answer whose day is not known counts for the first one."""
     days = sorted({each.day for *_, recorded in found for each in recorded if each.day}) or [""]
@@ -130,13 +135,13 @@ def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) 
 
 def _command(run: Run, judge: Judge) -> str:
     """Return how a command begins that is about the canary's datasets."""
-    datasets = "".join(f" --judge-dataset {shlex.quote(dataset)}" for dataset, _ in run.config.canary.groups)
+    datasets = "".join(f" --judge-dataset {shlex.quote(dataset)}" for dataset, _ in _groups(run, judge))
     return f"{run.options.command} --judge {shlex.quote(judge.name)}{datasets}"
 
 
 def _nothing(run: Run, judge: Judge) -> str:
     """Return why there is nothing to compare with, and what to do."""
-    for dataset, wanted in run.config.canary.groups:
+    for dataset, wanted in _groups(run, judge):
         condition = _condition(run, judge, dataset, wanted)
         recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
         pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
@@ -145,7 +150,7 @@ def _nothing(run: Run, judge: Judge) -> str:
                 f"judge {judge.name!r} is recorded on {dataset}, but the recordings do not replay: "
                 f"{_fault(run, judge, dataset, pairs[:1], condition)}"
             )
-    datasets = " and ".join(dataset for dataset, _ in run.config.canary.groups)
+    datasets = " and ".join(dataset for dataset, _ in _groups(run, judge))
     of_functions = " (of a function, what it asks over HTTP)" if judge.is_opaque else ""
     return (
         f"nothing is recorded{of_functions} of judge {judge.name!r} on {datasets}, and a canary compares with "
@@ -178,10 +183,13 @@ def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
 
 
 def _one_per_question(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the first pair of each question: others may share a request with it, a plan or a score, and its answer."""
+    """Return the first pair of each question: others may share a request with it, a plan or a score, and its answer.
+
+    An example shares one with no other than itself.
+    """
     first: dict[str, Pair] = {}
     for pair in pairs:
-        first.setdefault(pair.question, pair)
+        first.setdefault(pair.digest if isinstance(pair, Example) else pair.question, pair)
     return list(first.values())
 
 

@@ -117,6 +117,7 @@ CLOSE_DATASETS = ("house-close", "house-close-stories")
 CLEAR_DATASETS = ("house-qa", "house-stories")
 # The same for judges that grade one response: examples near the line, and examples with a clear label.
 NEAR_DATASETS, GRADED_DATASETS = ("house-answers",), ("house-graded",)
+TWINS = "house-control"
 
 # A swap compares these, and nothing that a later version brings, unless [swap] families names others.
 SWAP_FAMILIES = ("provenance", "recency")
@@ -191,11 +192,17 @@ class CanaryTable(StrictTable):
             raise ValueError("close_pairs and clear_pairs are both 0: nothing would be asked")
         return self
 
-    @property
-    def groups(self) -> tuple[tuple[str, int], ...]:
-        """The datasets that are asked about, each with how many pairs of it."""
+    def groups(self, *, grades: bool = False) -> tuple[tuple[str, int], ...]:
+        """Return the datasets that are asked about, each with how many pairs, or examples, of it.
+
+        A judge that `grades` one response is asked about the house sets of its own, unless others are named.
+        """
+        close, clear = self.close_dataset, self.clear_dataset
+        if grades:
+            close = close if "close_dataset" in self.model_fields_set else NEAR_DATASETS[0]
+            clear = clear if "clear_dataset" in self.model_fields_set else TWINS
         wanted: dict[str, int] = {}
-        for dataset, pairs in ((self.close_dataset, self.close_pairs), (self.clear_dataset, self.clear_pairs)):
+        for dataset, pairs in ((close, self.close_pairs), (clear, self.clear_pairs)):
             wanted[dataset] = wanted.get(dataset, 0) + pairs
         return tuple((dataset, pairs) for dataset, pairs in wanted.items() if pairs)
 

@@ -17,6 +17,7 @@ from support.server import NOWHERE, SDKS, Answer, Asked, Server, running
 from judgefixtures import Run
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
+from judgefixtures.canary.reference import reference
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import Control
 from judgefixtures.findings import Finding
@@ -379,6 +380,25 @@ def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened
     assert "no-json" in found.reasons[0]
     (controlled,) = gated(opened("missing", more=""), "recency-new-old")
     assert 'verdict = "grade"' in control_of(controlled).message
+
+
+def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> None:
+    """Unless [canary] names others, a canary of a grader asks about its near examples and its twins, each response."""
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
+        "[canary]\nclose_pairs = 5\nclear_pairs = 8\n"
+    )
+    server.rule = lambda prompt: says("a" in shown(prompt))
+    with Run.from_config(file, record="missing", pairs=10, force=True) as run:
+        judge = run.judge("grader")
+        for dataset in ("house-answers", "house-control"):
+            run.answers(judge, dataset, run.pairs("grader", dataset), [(NO_CUE, 0)])
+    with Run.from_config(file, pairs=10) as run:
+        known = reference(run, run.judge("grader"))
+        datasets = [each.dataset for each in known.prompts]
+    assert (datasets.count("house-answers"), datasets.count("house-control")) == (5, 8)
+    assert len({each.pair.digest for each in known.prompts}) == 13
 
 
 # --- arms ----------------------------------------------------------------------------------------------------
