@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.checks import Need, twins
@@ -14,7 +15,7 @@ from judgefixtures.checks.control import ARMS, OFF, Control, control, control_da
 from judgefixtures.checks.twins import control_of_grades, labelled_examples, need_of_labels
 from judgefixtures.config import ControlTable
 from judgefixtures.material.counts import least_telling
-from judgefixtures.material.pairs import Pair, sampled
+from judgefixtures.material.pairs import Pair, as_examples, sampled
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.runs.desk import FATAL, Desk
 from judgefixtures.runs.interviews import Interviews
@@ -60,15 +61,26 @@ class Vetting:
         Of a hub's dataset they are the first ones that have gold: the others are neither fetched nor frozen for this.
         """
         self._desk.config.check_dataset_files(dataset)
+        if self._grades(judge):
+            return self._examples(judge, dataset)
         first, wanted = self._samples.of(judge, dataset).pairs, self._samples.wanted
-        if wanted is not None and self._inventory.judge(judge).kind.grades:
-            every = first if self._samples.is_remote(dataset) else self._every_pair(judge, dataset)
-            return labelled_examples(every, wanted)
         remote = self._samples.is_remote(dataset)
         if wanted is None or (remote and len(golden_pairs(first)) == len(first)):
             return golden_pairs(first)
         golden = golden_pairs(self._every_pair(judge, dataset))
         return golden[:wanted] if remote else least_telling(golden, wanted)
+
+    def _grades(self, judge: str) -> bool:
+        """Tell whether a configured judge grades one response."""
+        table = self._desk.config.judges.get(judge)
+        return table is not None and kind_of(table).grades
+
+    def _examples(self, judge: str, dataset: str) -> tuple[Pair, ...]:
+        """Return the labelled examples of a dataset, or the responses of its pairs, that control a grader."""
+        remote, wanted = self._samples.is_remote(dataset), self._samples.wanted
+        every = self._samples.of(judge, dataset).pairs if remote else self._every_pair(judge, dataset)
+        shown = [example for pair in every for example in as_examples(pair)]
+        return labelled_examples(shown, len(shown) if wanted is None else wanted)
 
     def _every_pair(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return all pairs of a dataset; in a replay those that were recorded, where it is not to be had as a whole."""
@@ -92,16 +104,19 @@ class Vetting:
         if table is None:
             return None
         pairs = self.pairs(judge, dataset)
-        if self._inventory.judge(judge).kind.grades:
-            return need_of_labels(judge, dataset, pairs)
-        return need_of(judge, dataset, len(pairs), table)
+        return self._need(judge, dataset, pairs, table, grades=self._grades(judge))
+
+    @staticmethod
+    def _need(judge: str, dataset: str, pairs: Sequence[Pair], table: ControlTable, *, grades: bool) -> Need | None:
+        return need_of_labels(judge, dataset, pairs) if grades else need_of(judge, dataset, len(pairs), table)
 
     def _made(self, judge: Judge, dataset: str, table: ControlTable, asking: Asking) -> Control:
-        arms = twins.ARMS if judge.kind.grades else ARMS
+        grades = judge.kind.grades  # a fixture of the user's may have made a judge that no table names
+        arms = twins.ARMS if grades else ARMS
         try:
-            if need := self.need(judge.name, dataset):
+            pairs = self._examples(judge.name, dataset) if grades else self.pairs(judge.name, dataset)
+            if need := self._need(judge.name, dataset, pairs, table, grades=grades):
                 raise JudgeFixturesError(f"{need}: {need.remedy}.")
-            pairs = self.pairs(judge.name, dataset)
             about = replace(asking, dataset=dataset, what="control", part=True)
             answers = self._interviews.answers(judge, pairs, arms, about)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
@@ -112,7 +127,7 @@ class Vetting:
             return lost if judge.kind.is_asked else of_log(lost, table)
         self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
-        if judge.kind.grades:
+        if grades:
             return control_of_grades(judge.name, dataset, answers.arms[0], table)
         own, other = answers.arms
         found = control(judge.name, dataset, own, other, table.threshold)

@@ -23,6 +23,11 @@ from judgefixtures.simulator.sureness import SaidToken, said_tokens
 GEMINI_PATH = re.compile(r"/models/([^/:]+):generateContent$")
 
 
+def _schema_for(model: str, schema: Schema) -> tuple[Schema, ...]:
+    """Return the schema of an answer for whom it tells something: a grader finds out what its fields are called."""
+    return (schema,) if schema is not None and grader_named(model) else ()
+
+
 class SimulatorServer(ThreadingHTTPServer):
     """Serves the simulated judges on 127.0.0.1; counts how often each judge was asked each prompt."""
 
@@ -159,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"message": message, "code": "model_not_found", "param": None}})
             return
         schema = _schema(request)
-        text = self.server.answer(model, prompt, schema)
+        text = self.server.answer(model, prompt, *_schema_for(model, schema))
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if request.get("logprobs") and (tokens := _tokens_of(model, prompt, text, request.get("top_logprobs"), schema)):
             choice["logprobs"] = {"content": [_with_likeliest(token) for token in tokens], "refusal": None}
@@ -173,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
             return
         schema = _schema(request)
-        text = self.server.answer(model, prompt, schema)
+        text = self.server.answer(model, prompt, *_schema_for(model, schema))
         content = {"parts": [{"text": text}], "role": "model"}
         candidate = {"content": content, "finishReason": "STOP", "index": 0}
         settings = request.get("generationConfig") or {}
@@ -196,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"type": "error", "error": {"type": "not_found_error", "message": message}})
             return
         schema = _schema(request)
-        text = self.server.answer(model, prompt, schema)
+        text = self.server.answer(model, prompt, *_schema_for(model, schema))
         block: dict[str, Any] = {"type": "text", "text": text}
         if forced := (request.get("tool_choice") or {}).get("name"):
             block = {"type": "tool_use", "id": "toolu_simulated", "name": forced, "input": json.loads(text)}

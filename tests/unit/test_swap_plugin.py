@@ -341,7 +341,7 @@ def test_every_judgment_of_a_swap_is_reported(runs: Callable[[str], Ran]) -> Non
         for judge in (FAITHFUL, GPT)
         for dataset, conditions, pairs in (
             (CLOSE, ("recency-new-old", "recency-old-new"), 100),
-            (CLEAR, ("no-cue", "no-cue-21"), 30),
+            ("house-control", ("no-cue", "no-cue-21"), 30),
         )
         for condition in conditions
     }
