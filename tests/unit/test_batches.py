@@ -269,7 +269,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.whole
 @pytest.mark.parametrize("where", [*SDKS, "google in a file"])
 @pytest.mark.parametrize("fault", FAULTS)
@@ -1034,7 +1033,6 @@ def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
     assert project.sent().ret == 0
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", ["failing", "expired"])
 @each_sdk
 @pytest.mark.slow
@@ -1055,7 +1053,6 @@ def test_what_always_fails_is_asked_in_max_attempts_batches(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @each_sdk
 def test_rounds_end_however_differently_they_fail(
     sdk: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
@@ -1178,7 +1175,6 @@ class Assassin:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.whole
 @each_sdk
 def test_kills_between_sending_and_collecting_lose_no_answer_and_pay_none_twice(
@@ -1389,7 +1385,6 @@ def test_parity_tells_of_a_judge_that_answers_otherwise_by_batch(pytester: pytes
         assert "parity: " not in project.sent().said
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("parity", [0, 2])
 @each_sdk
 @pytest.mark.slow
@@ -1453,7 +1448,6 @@ NEVER_MADE = {"refused": Faults(refused=1), "expired": Faults(expired=1.0), "fou
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", NEVER_MADE)
 def test_parity_that_could_not_be_measured_is_measured_by_the_next_batch(
     fault: str, office: PostOffice, pytester: pytest.Pytester
@@ -1591,7 +1585,6 @@ def test_a_judge_without_batches_is_refused(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("loaded", ["as installed", "by its module"])
 def test_a_run_that_sends_batches_starts_no_workers(
     loaded: str, office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

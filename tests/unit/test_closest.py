@@ -361,7 +361,6 @@ NO_CHOICES = [
 ]
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("content", NO_CHOICES, ids=lambda content: content[:70])
 @pytest.mark.slow
 def test_a_file_that_is_not_a_choice(folder: Path, gate: Gating, content: str) -> None:

@@ -687,7 +687,6 @@ def limiting(sdk: str, most: int, seconds: float, **headers: str) -> Callable[[A
     return bound
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("headers", [{"retry_after_ms": "30"}, {}], ids=["named", "unnamed"])
 @pytest.mark.slow
@@ -740,7 +739,6 @@ def test_other_faults_hold_nobody(tmp_path: Path) -> None:
     assert late == [4]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("refuses", ["above 40 a second", "every second call"])
 @pytest.mark.slow

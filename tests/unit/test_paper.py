@@ -112,6 +112,7 @@ def test_it_is_no_default_of_anything(tmp_path: Path) -> None:
         assert not {"eli5", "litbench"} & {*config.dataset_names}
 
 
+@pytest.mark.slow
 def test_it_says_first_what_it_would_ask_and_cost(project: Path) -> None:
     """The preflight counts every call of both judges, controls included, with a price; then a missing key ends it."""
     done = make(project, keys=("OPENAI_API_KEY",))
@@ -128,7 +129,6 @@ def test_it_says_first_what_it_would_ask_and_cost(project: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("typed", ["n\n", "\n", ""])
 def test_without_a_yes_it_asks_nothing(project: Path, typed: str) -> None:
     """Only a y after the cost starts the recording: anything else, or nobody there, ends it."""
@@ -139,7 +139,7 @@ def test_without_a_yes_it_asks_nothing(project: Path, typed: str) -> None:
     assert not (project / "cassettes").exists()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("judge", "variable"), [("gpt-4o", KEYS[0]), ("gemini-2.5-flash", KEYS[1])])
 def test_a_missing_key_is_one_clear_error(project: Path, judge: str, variable: str) -> None:
     """Recording without the key names its variable once, ends the session and has asked nothing."""

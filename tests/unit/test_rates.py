@@ -107,7 +107,6 @@ def test_what_is_left_of_limits_is_read(headers: dict[str, str], found: list[Quo
     assert list(quotas(headers, A_CALL)) == found
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", SDKS)
 @pytest.mark.parametrize("named", ["x-ratelimit-{}-requests", "anthropic-ratelimit-requests-{}"])
 @pytest.mark.slow

@@ -610,7 +610,6 @@ def interrupted(project: Recorded, answers: int, *arguments: str) -> Ran:
             gate.open()
 
 
-@pytest.mark.slow
 def test_ctrl_c_keeps_the_answers_and_says_how_many(new_project: Callable[..., Recorded]) -> None:
     """Ctrl-C ends the run with code 2, says how many answers are kept and remain; `missing` asks the rest."""
     project = new_project(pairs=20)

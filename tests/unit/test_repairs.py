@@ -478,7 +478,6 @@ def test_a_new_plan_makes_its_verdicts_stale(project: Project, server: Reader) -
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("place", "options"),
     [("recordings", ()), ("tests/recordings", ()), ("cassettes", ("--judge-cassettes", "elsewhere"))],

@@ -174,7 +174,6 @@ def test_what_the_paper_lacks_is_marked(dataset: str, model: str) -> None:
         assert ("extrapolated" in reason) == (labels not in published)
 
 
-@pytest.mark.sampled(5)
 @each_set
 @pytest.mark.parametrize("model", [GPT, GEMINI])
 @each_contrast

@@ -198,8 +198,6 @@ APPROVE, REJECT = SwapStatus.APPROVE, SwapStatus.REJECT
 FEW = 60
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.whole
 @pytest.mark.parametrize(("name", "n", "least"), [("W1", 100, 0.90), ("W2", 100, 0.60), ("W1", 200, 0.95)])
 def test_equal_judges_are_approved(name: str, n: int, least: float) -> None:
     """Equal judges are mostly approved, and never rejected."""
@@ -221,18 +219,13 @@ WORSE = {
 }
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.whole
 @pytest.mark.parametrize("what", WORSE)
-@pytest.mark.slow
 def test_worse_judges_are_not_approved(what: str) -> None:
     """A candidate that is worse in anything that counts is practically never approved, at 100 pairs."""
     world, layout = WORLDS["W1"], Layout(100)
     assert simulate(world, layout, WORSE[what](world, layout), FEW).of(APPROVE) <= 0.05
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.whole
 @pytest.mark.parametrize("what", ["shift", "recency", "silent", "noise"])
 def test_much_worse_judges_are_rejected(what: str) -> None:
     """A candidate that is far worse is rejected, at 100 pairs."""
@@ -240,7 +233,6 @@ def test_much_worse_judges_are_rejected(what: str) -> None:
     assert simulate(world, layout, WORSE[what](world, layout), FEW).of(REJECT) >= 0.85
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("world", [WORLDS["W4"], World(0.20, 0.22)], ids=["13.6%", "20%"])
 def test_noisy_equal_judges_are_not_rejected(world: World) -> None:
     """Equal judges that flip on 13.6% or 20% of 50 pairs are practically never rejected."""
@@ -248,7 +240,6 @@ def test_noisy_equal_judges_are_not_rejected(world: World) -> None:
     assert simulate(world, layout, equal(world, layout), FEW).of(REJECT) <= 0.05
 
 
-@pytest.mark.whole
 def test_a_few_invalid_verdicts_do_not_stop_a_swap() -> None:
     """Where 3% of both judges' verdicts are invalid at random, equal judges are still mostly approved."""
     world, layout = WORLDS["W1"], Layout(100)
