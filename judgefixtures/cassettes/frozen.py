@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from judgefixtures.cassettes.files import CassetteError, DamagedError, atomic_write, refuse_merge_marks
-from judgefixtures.material.pairs import Pair, as_row, with_columns
+from judgefixtures.material.pairs import Pair, as_row, whole, with_columns
 from judgefixtures.sources import Source, read_pairs
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -57,19 +57,23 @@ class FrozenSample:
 
 @dataclass(frozen=True, slots=True)
 class FrozenChoice:
-    """The closest pairs as (id, text digest), the closest one first, and how many there were to choose from."""
+    """The closest pairs as (id, text digest), the closest one first, and how many there were to choose from.
+
+    `mark` is the pass mark that their scores are close to, where there is one.
+    """
 
     pool: int
     pairs: tuple[tuple[str, str], ...]
+    mark: float | None = None
 
     @classmethod
-    def of(cls, pool: int, pairs: Iterable[Pair]) -> Self:
+    def of(cls, pool: int, pairs: Iterable[Pair], mark: float | None = None) -> Self:
         """Return the choice of some pairs."""
-        return cls(pool, tuple((pair.id, pair.digest) for pair in pairs))
+        return cls(pool, tuple((pair.id, pair.digest) for pair in pairs), mark)
 
     def extends(self, other: Self) -> bool:
         """Tell whether this is the other choice, or the same one with more pairs."""
-        return self.pairs[: len(other.pairs)] == other.pairs
+        return self.mark == other.mark and self.pairs[: len(other.pairs)] == other.pairs
 
 
 def has_frozen(folder: Path) -> bool:
@@ -145,7 +149,7 @@ def parsed_choice(path: Path, content: bytes) -> FrozenChoice:
             raise ValueError(f"closest is {written['closest']!r}, and it has {len(pairs)} pairs")
         if type(pool) is not int or pool < len(pairs):
             raise ValueError(f"pool is {pool!r}, not the number of pairs there were to choose from")
-        return FrozenChoice(pool, pairs)
+        return FrozenChoice(pool, pairs, written.get("mark"))
 
     return _parsed(path, content, CHOICE_FORMAT, choice, CHOICE_REMEDY)
 
@@ -194,7 +198,7 @@ def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> 
     Nothing is kept where other pairs are asked, as by a `pairs` fixture of the user's; the same sample with
     fewer pairs changes nothing.
     """
-    asked = tuple((pair.id, pair.digest) for pair in pairs)
+    asked = tuple((pair.id, pair.digest) for pair in whole(pairs))
     if asked != sample.pairs[: len(asked)]:
         return
     sample = replace(sample, pairs=asked)
@@ -211,6 +215,8 @@ def freeze_sample(folder: Path, sample: FrozenSample, pairs: Sequence[Pair]) -> 
 def freeze_choice(folder: Path, choice: FrozenChoice) -> None:
     """Keep a choice in place of the one that was there."""
     about = {"judgefixtures": CHOICE_FORMAT, "closest": len(choice.pairs), **asdict(choice)}
+    if choice.mark is None:
+        del about["mark"]
     _write_whole(folder / CHOICE_FILE, about)
 
 
@@ -220,14 +226,17 @@ def _write_whole(path: Path, written: dict[str, Any]) -> None:
 
 
 def freeze(folder: Path, pairs: Iterable[Pair]) -> None:
-    """Add pairs to the frozen ones of a folder, replacing those that changed; sorted by id."""
+    """Add pairs to the frozen ones of a folder, replacing those that changed; sorted by id.
+
+    Where the responses of a pair are asked about one by one, the pair is what is frozen: to any other judge, too.
+    """
     try:
         before = frozen_pairs(folder)
     except DamagedError:
         raise
     except CassetteError:
         before = {}  # what was there is replaced now
-    merged = {**before, **{pair.id: pair for pair in pairs}}
+    merged = {**before, **{pair.id: pair for pair in whole(pairs)}}
     lines = (json.dumps(as_row(merged[key]), ensure_ascii=False) for key in sorted(merged))
     write_changed(folder / FILE, "".join(f"{line}\n" for line in lines))
 

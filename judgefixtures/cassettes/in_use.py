@@ -13,7 +13,7 @@ from judgefixtures.cassettes.caching import Origins
 from judgefixtures.cassettes.calls import Call, CassetteMissError, Postbox
 from judgefixtures.cassettes.files import FORMAT, CassetteError, CassetteFile, Key, Row, differences, today
 from judgefixtures.cassettes.frozen import changed_fields
-from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.material.pairs import Example, Pair, whole
 from judgefixtures.words.commands import quoted
 
 RecordMode = Literal["none", "missing", "invalid", "all"]
@@ -219,8 +219,9 @@ class Cassette:
 
     def regraded(self, pairs: Sequence[Pair]) -> list[str]:
         """Return the ids of pairs that differ from the frozen ones in what no judge sees: gold, category, cluster."""
-        before = {pair.id: self.frozen.get(pair.id, pair) for pair in pairs}
-        return [pair.id for pair in pairs if before[pair.id] != pair and before[pair.id].digest == pair.digest]
+        now = whole(pairs)
+        before = {pair.id: self.frozen.get(pair.id, pair) for pair in now}
+        return [pair.id for pair in now if before[pair.id] != pair and before[pair.id].digest == pair.digest]
 
     def header(self) -> dict[str, Any]:
         """Return the header line: format, names and the judge's identity."""
@@ -343,13 +344,14 @@ def _find_namesake(cassette: Cassette) -> str:
 
 
 def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
-    frozen, it = cassette.frozen.get(pair.id), "example" if isinstance(pair, Example) else "pair"
-    if frozen is not None and (frozen.response_1, frozen.response_2) == (pair.response_2, pair.response_1):
+    (now,) = whole((pair,))
+    frozen, it = cassette.frozen.get(now.id), "example" if isinstance(now, Example) else "pair"
+    if frozen is not None and (frozen.response_1, frozen.response_2) == (now.response_2, now.response_1):
         return (
             "the pair's responses changed places since the recording, in the file or by balance_positions, which "
             "keeps gold even over positions: some pair's gold, or which pairs there are, changed."
         )
-    if frozen is not None and (fields := changed_fields(frozen, pair)):
+    if frozen is not None and (fields := changed_fields(frozen, now)):
         return f"the {it}'s {' and '.join(fields)} changed since the recording."
     recorded = cassette.recorded()
     if (row := recorded.get((pair.id, repeat))) is not None and row.seen not in ("", pair.digest):

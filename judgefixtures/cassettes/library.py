@@ -27,7 +27,7 @@ from judgefixtures.cassettes.frozen import (
 from judgefixtures.cassettes.in_use import Again, Cassette, Recorded, RecordMode, as_told, identity_in
 from judgefixtures.cassettes.locks import held, scratch
 from judgefixtures.material.cues import LONGEST_NAME
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Pair, whole
 from judgefixtures.reading.verdicts import InvalidKind
 
 SIDE_FILE = re.compile(r"\.part(-of-another-judge(-\d+)?)?\.jsonl\Z")  # answers that are no condition's recording
@@ -120,7 +120,7 @@ class Library:
         with self._lock(judge, dataset, "pairs"):
             if first and has_frozen(folder):
                 return
-            if own := [pair for pair in pairs if pair.digest not in self.shipped]:
+            if own := [pair for pair in whole(pairs) if pair.digest not in self.shipped]:
                 freeze(folder, own)
             if (sample := self.samples.get((judge, dataset))) is not None:
                 freeze_sample(folder, sample, pairs)

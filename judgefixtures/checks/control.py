@@ -8,6 +8,7 @@ that counts what the better responses have more of is right and does not read: `
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -18,7 +19,7 @@ from judgefixtures.checks.sections import Section, View, ordered
 from judgefixtures.config import ControlTable
 from judgefixtures.findings import Finding, ReportRow, Row, rows_of
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
-from judgefixtures.material.counts import leanings
+from judgefixtures.material.counts import leanings, least_telling
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import is_right
 from judgefixtures.numbers.estimate import Estimate, Status
@@ -80,6 +81,61 @@ class Explanation:
     def __str__(self) -> str:
         side = "larger" if self.larger else "smaller"
         return f"it chose the response with the {side} one in both orders on {self.pairs:g}, equal ones counted half"
+
+
+class Trial(ABC):
+    """What shows whether a judge of some kind reads: what it is asked about, in which arms, and what decides."""
+
+    arms: ClassVar[tuple[Arm, ...]]
+    count: ClassVar[str]  # what a preflight says it is asked about
+
+    @abstractmethod
+    def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
+        """Return those of a dataset's pairs, or examples, that show it best."""
+
+    def first(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
+        """Return those of a dataset that is fetched: what is not looked at is not fetched, nor frozen, for this."""
+        return self.choose(pairs, wanted)
+
+    def is_enough(self, first: Sequence[Pair]) -> bool:  # noqa: ARG002
+        """Tell whether the first pairs of a dataset are enough to choose from."""
+        return False
+
+    @abstractmethod
+    def need(self, judge: str, dataset: str, chosen: Sequence[Pair], table: ControlTable) -> Need | None:
+        """Return what it needs to be able to pass, where too few were chosen."""
+
+    @abstractmethod
+    def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> Control:
+        """Return whether the judge reads, from its answers in every arm."""
+
+
+class Choosing(Trial):
+    """Of a judge that chooses: clear pairs in both orders, those on which counting tells least."""
+
+    arms: ClassVar[tuple[Arm, ...]] = ARMS
+    count: ClassVar[str] = "{n} pairs of {dataset}, both orders"
+
+    def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
+        """Return the pairs with gold on which counting tells least."""
+        return least_telling(golden_pairs(pairs), wanted)
+
+    def first(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
+        """Return the first pairs with gold."""
+        return golden_pairs(pairs)[:wanted]
+
+    def is_enough(self, first: Sequence[Pair]) -> bool:
+        """Tell whether all of them have gold."""
+        return len(golden_pairs(first)) == len(first)
+
+    def need(self, judge: str, dataset: str, chosen: Sequence[Pair], table: ControlTable) -> Need | None:
+        """Return the pairs with gold that are lacking."""
+        return need_of(judge, dataset, len(chosen), table)
+
+    def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> Control:
+        """Return whether it is right in both orders."""
+        own, other = arms
+        return control(judge, dataset, own, other, table.threshold)
 
 
 def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

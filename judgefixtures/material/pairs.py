@@ -63,6 +63,7 @@ class Pair:
         return (lengths[0] > lengths[1]) == (self.gold == 1)
 
 
+NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 Label = Literal["pass", "fail"]
 LABELS: tuple[Label, ...] = ("pass", "fail")
 
@@ -73,11 +74,14 @@ class Example(Pair):
 
     To everything that goes about with pairs it is one whose second response is empty and whose gold is not known.
     `labels` are those of several people, by who they are; `label` is then their majority, None where it is a tie.
+    `of` is the pair whose response `number` it is, where it is one's.
     """
 
     response_2: str = ""
     label: Label | None = None
     labels: Mapping[str, Label] = field(default_factory=dict, hash=False, compare=False)
+    of: Pair | None = field(default=None, hash=False, compare=False, repr=False)
+    number: Literal[1, 2] = field(default=1, compare=False, repr=False)
 
     @property
     def response(self) -> str:
@@ -111,25 +115,44 @@ def as_examples(pair: Pair) -> tuple[Example, ...]:
             content_type=pair.content_type,
             cluster=pair.cluster or pair.id,
             columns=pair.columns,
+            of=pair,
+            number=number,
         )
-        for number, text in ((1, pair.response_1), (2, pair.response_2))
+        for number, text in zip(NUMBERS, (pair.response_1, pair.response_2), strict=True)
     )
+
+
+def whole(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Return the pairs themselves of what is asked about: once each where both of its responses are, an example as is.
+
+    They have the columns that are shown of their responses.
+
+    >>> [each.id for each in whole(as_examples(Pair("1", "Why?", "So.", "No.")))]
+    ['1']
+    """
+    owners = (
+        replace(each.of, columns=each.columns) if isinstance(each, Example) and each.of else each for each in pairs
+    )
+    return tuple({each.id: each for each in owners}.values())
+
+
+def first(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]:
+    """Return the first pairs, all where no number is wanted; of responses of pairs both of so many pairs.
+
+    >>> [each.id for each in first(as_examples(Pair("1", "Why?", "So.", "No.")), 1)]
+    ['1/1', '1/2']
+    """
+    return pairs if wanted is None else pairs[: wanted * share(pairs)]
+
+
+def share(pairs: Sequence[Pair]) -> int:
+    """Return how many of these stand for one pair or example of a dataset: 2 where they are the responses of pairs."""
+    return 2 if pairs and isinstance(pairs[0], Example) and pairs[0].of is not None else 1
 
 
 def is_of_examples(pairs: Iterable[Pair]) -> bool:
     """Tell whether these are examples, of one response each."""
     return any(isinstance(pair, Example) for pair in pairs)
-
-
-def is_of_twins(names: Iterable[str]) -> bool:
-    """Tell whether ids are those that `as_examples` gives the responses of pairs, in its order.
-
-    >>> is_of_twins(["7/1", "7/2"]), is_of_twins(["7/1", "8/1"])
-    (True, False)
-    """
-    known = list(names)
-    firsts, seconds = known[::2], known[1::2]
-    return [f"{name[:-2]}/2" for name in firsts] == seconds and all(name.endswith("/1") for name in firsts)
 
 
 def sampled(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
@@ -261,10 +284,12 @@ def with_columns(pair: Pair, names: Iterable[str]) -> Pair:
 
 def as_row(pair: Pair) -> dict[str, Any]:
     """Return the pair as a JSON object with the field names of a file of pairs, or of examples."""
-    row = {key: value for key, value in asdict(pair).items() if value is not None and value != {}}
+    bare = replace(pair, of=None) if isinstance(pair, Example) else pair
+    row = {key: value for key, value in asdict(bare).items() if value is not None and value != {}}
     columns: dict[str, Any] = row.pop("columns", {})
     if isinstance(pair, Example):
-        row = {"response" if key == "response_1" else key: value for key, value in row.items() if key != "response_2"}
+        del row["response_2"], row["number"]
+        row = {"response" if key == "response_1" else key: value for key, value in row.items()}
     return row | columns
 
 

@@ -23,7 +23,7 @@ from judgefixtures.batches import offers_batches
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.in_use import find_elsewhere
 from judgefixtures.checks.candidate import swap_check
-from judgefixtures.checks.control import ARMS, OFF
+from judgefixtures.checks.control import OFF, Trial
 from judgefixtures.checks.protocol import Case, Need, Subject
 from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.pairs import Pair, independent
@@ -167,26 +167,24 @@ def _controls(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
     """Yield the lines on the clear pairs with which each judge has to show that it reads."""
     if run.config.control is None:
         yield OFF.partition(":")[0]
-    for judge, dataset, pairs in _controlled(run, subjects):
-        about = f"{len(pairs)} pairs of {dataset}, both orders"
-        if run.judge(judge).kind.grades:
-            about = f"{len(pairs)} examples of {dataset}, half of them wrong"
+    for judge, dataset, trial, pairs in _controlled(run, subjects):
+        about = trial.count.format(n=len(pairs), dataset=dataset)
         yield f"control of {judge}: {about}, before anything else"
 
 
 def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> Iterator[Need]:
     """Yield what controls need to be able to pass."""
-    needs = (run.control_need(judge, dataset) for judge, dataset, _ in _controlled(run, subjects))
+    needs = (run.control_need(judge, dataset) for judge, dataset, *_ in _controlled(run, subjects))
     yield from filter(None, needs)
 
 
-def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, tuple[Pair, ...]]]:
-    """Yield the judges with the dataset and the pairs of their controls."""
+def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, Trial, tuple[Pair, ...]]]:
+    """Yield the judges with the dataset of their controls, what these are, and the pairs that they are about."""
     if (table := run.config.control) is None:
         return
     for judge, dataset in dict.fromkeys((judge, each.dataset) for each in subjects for judge in each.judges):
         name = run.vetting.dataset(run.judge(judge), dataset, table, run.pairs(judge, dataset))
-        yield judge, name, run.control_pairs(judge, name)
+        yield judge, name, *run.vetting.trial(judge, name)
 
 
 def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Costs:
@@ -198,7 +196,7 @@ def _costs(run: Run, subjects: Sequence[Subject], recordings: _Recordings) -> Co
         for judge, dataset, about, _ in arms
         if judge in about.undecided
     ]
-    arms += [(judge, dataset, About(pairs), ARMS) for judge, dataset, pairs in _controlled(run, subjects)]
+    arms += [(judge, dataset, About(pairs), trial.arms) for judge, dataset, trial, pairs in _controlled(run, subjects)]
     for judge, dataset, about, of_check in arms:
         for arm in run.judge(judge).kind.asks_in_all(of_check):
             key = (judge, dataset, arm)

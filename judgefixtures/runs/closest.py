@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from judgefixtures.asking.kinds import kind_of
+from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.cassettes.files import CassetteError, DamagedError
 from judgefixtures.cassettes.frozen import CHOICE_FILE, FrozenChoice, frozen_choice
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Pair, is_of_examples, share, whole
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.runs.selection import Samples
 from judgefixtures.words.errors import JudgeFixturesError
@@ -65,6 +65,25 @@ def nearest_first(scores: Iterable[tuple[float, ...] | None], mark: float | None
     ends = [each and (each[0], each[1] if len(each) > 1 else each[0] if mark is None else mark) for each in scores]
     distances = [math.inf if both is None else round(abs(both[0] - both[1]), 9) for both in ends]
     return sorted(range(len(distances)), key=distances.__getitem__)
+
+
+def closeness(arms: Sequence[Sequence[Judgment]], mark: float | None = None) -> tuple[list[int], bool]:
+    """Return the places of what a judge was screened with, closest first, and whether anything tells them apart.
+
+    By scores where it gives some, else by what it chose in the first two arms, and how likely that was.
+    """
+    own, other = arms[0], arms[-1]
+    if any(judgment.reply.scores for judgment in own):
+        return nearest_first((judgment.reply.scores for judgment in own), mark), True
+    orders = [likely_of(own), likely_of(other)]
+    found = ([arm[judgment.pair.id] for arm in orders if judgment.pair.id in arm] for judgment in own)
+    likely = {place: sum(each) / len(each) for place, each in enumerate(found) if each}
+    both = [(a.chosen, b.chosen) for a, b in zip(own, other, strict=True)]
+    return closest_first(both, likely), bool(likely) or any(a != b or a == 0 for a, b in both)
+
+
+def _unit(pairs: Sequence[Pair]) -> str:
+    return "examples" if is_of_examples(pairs) else "pairs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +141,13 @@ class Closest:
         table = self._config.datasets.get(dataset)
         if table is None or table.closest is None or not is_about_closest(arms):
             return ()
-        pool = self._pools.of(judge, dataset).pairs
-        if table.closest > len(pool):
+        pool = self._pools.of(judge, dataset).shown
+        if (there := len(pool) // share(pool)) < table.closest:
             self._note(
-                f"{dataset} has {len(pool)} pairs, fewer than the {table.closest} closest asked for: all of "
+                f"{dataset} has {there} {_unit(whole(pool))}, fewer than the {table.closest} closest asked for: all of "
                 "them are used"
             )
-        return pool if self._cut(dataset) < len(pool) else ()  # all of them need no choice
+        return pool if self._cut(dataset, pool) < len(pool) else ()  # all of them need no choice
 
     def about(self, judges: Sequence[str], dataset: str, pool: Sequence[Pair], command: str) -> About:
         """Return the pairs of a pool that are close for some judges, as far as they are known before anybody is asked.
@@ -136,29 +155,31 @@ class Closest:
         Raises JudgeFixturesError for a frozen choice that is not one of this pool; `command` is what records.
         """
         known = {judge: self._known(judge, dataset, pool, command) for judge in judges}
-        chosen = {name for ids in known.values() if ids is not None for name in ids[: self._cut(dataset)]}
+        chosen = {name for ids in known.values() if ids is not None for name in ids[: self._cut(dataset, pool)]}
         undecided = frozenset(judge for judge, ids in known.items() if ids is None)
-        return About(tuple(pair for pair in pool if pair.id in chosen), tuple(pool), undecided, self._cut(dataset))
+        return About(
+            tuple(pair for pair in pool if pair.id in chosen), tuple(pool), undecided, self._cut(dataset, pool)
+        )
 
-    def of(self, judge: str, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
+    def of(self, judge: Judge, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
         """Return the ids of the pairs of a pool that are closest for a judge, closest first, and freeze the choice.
 
         `screen` asks the judge about the pool in the arms that its kind is screened in. As `about`.
         """
-        chosen = self._known(judge, dataset, pool, command)
+        chosen = self._known(judge.name, dataset, pool, command)
         if chosen is None:
             chosen = self._choose(judge, dataset, pool, screen, command)
-        self._chosen[judge, dataset] = chosen
-        return chosen[: self._cut(dataset)]
+        self._chosen[judge.name, dataset] = chosen
+        return chosen[: self._cut(dataset, pool)]
 
     def _size(self, dataset: str, pool: Sequence[Pair]) -> int:
-        """Return how many pairs are chosen, and frozen."""
-        return min(self._config.datasets[dataset].closest or 0, len(pool))
+        """Return how many of a pool are chosen, and frozen: of responses of pairs as many as so many pairs have."""
+        return min((self._config.datasets[dataset].closest or 0) * share(pool), len(pool))
 
-    def _cut(self, dataset: str) -> int:
-        """Return how many of the chosen pairs are used: `pairs` and --judge-pairs cut them, as they do all others."""
+    def _cut(self, dataset: str, pool: Sequence[Pair]) -> int:
+        """Return how many of the chosen ones are used: `pairs` and --judge-pairs cut them, as they do all others."""
         closest = self._config.datasets[dataset].closest or 0
-        return closest if self._wanted is None else min(closest, self._wanted)
+        return share(pool) * (closest if self._wanted is None else min(closest, self._wanted))
 
     def _known(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...] | None:
         """Return the ids of the closest pairs where nobody has to be asked for them."""
@@ -170,39 +191,35 @@ class Closest:
         self._chosen[judge, dataset] = frozen
         return frozen
 
-    def _choose(self, judge: str, dataset: str, pool: Sequence[Pair], screen: Screen, command: str) -> tuple[str, ...]:
+    def _choose(
+        self, judge: Judge, dataset: str, pool: Sequence[Pair], screen: Screen, command: str
+    ) -> tuple[str, ...]:
         """Return the closest pairs by what the judge answers; those that are frozen already come first."""
         size, offline = self._size(dataset, pool), self._library.mode == "none"
-        frozen = self._frozen(judge, dataset, pool, command)
+        frozen, them = self._frozen(judge.name, dataset, pool, command), f"the closest {_unit(pool)} for {judge.name}"
         if frozen and offline:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} pairs are frozen as the closest for {judge} "
-                f"in {self._file(judge, dataset)}. Choose the others, too: {command} --judge-record missing"
+                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} are frozen as {them} "
+                f"in {self._file(judge.name, dataset)}. Choose the others, too: {command} --judge-record missing"
             )
-        own, *others = screen(pool)
-        other = others[0] if others else own
-        if any(judgment.reply.scores for judgment in own):
-            table = self._config.judges.get(judge)
-            mark = None if table is None else table.pass_mark
-            ranked = nearest_first((judgment.reply.scores for judgment in own), mark)
-        else:
-            orders = [likely_of(own), likely_of(other)]
-            found = ([arm[pair.id] for arm in orders if pair.id in arm] for pair in pool)
-            likely = {place: sum(each) / len(each) for place, each in enumerate(found) if each}
-            ranked = closest_first(((a.chosen, b.chosen) for a, b in zip(own, other, strict=True)), likely)
+        ranked, is_told = closeness(screen(pool), judge.table.pass_mark)
+        if not is_told:
+            self._note(
+                f"{dataset}: nothing tells {them} from others: its answers without cues were all alike, so that the "
+                "first ones are taken (logprobs = true, or a temperature above 0, would tell)"
+            )
         chosen = tuple(dict.fromkeys([*frozen, *(pool[place].id for place in ranked)]))[:size]
-        table = self._config.judges.get(judge)
-        if offline and table is not None and not kind_of(table).is_asked:
-            self._note(f"{dataset}: the closest pairs for {judge} follow from its log, whenever it is read")
+        if offline and not judge.kind.is_asked:
+            self._note(f"{dataset}: {them} follow from its log, whenever it is read")
         elif offline:
             self._note(
-                f"{dataset}: the closest pairs for {judge} are not frozen, and follow from its recordings: "
+                f"{dataset}: {them} are not frozen, and follow from its recordings: "
                 f"{command} --judge-record missing freezes them"
             )
         else:
             by_id = {pair.id: pair for pair in pool}
-            choice = FrozenChoice.of(len(pool), (by_id[name] for name in chosen))
-            self._library.freeze_choice(judge, dataset, choice)
+            choice = FrozenChoice.of(len(pool), (by_id[name] for name in chosen), judge.table.pass_mark)
+            self._library.freeze_choice(judge.name, dataset, choice)
         return chosen
 
     def _frozen(self, judge: str, dataset: str, pool: Sequence[Pair], command: str) -> tuple[str, ...]:
@@ -218,6 +235,13 @@ class Closest:
             return ()  # what was there is replaced now
         if frozen is None or self._library.mode == "all":
             return ()
+        mark = table.pass_mark if (table := self._config.judges.get(judge)) else frozen.mark
+        if frozen.mark != mark:
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: {self._file(judge, dataset)} has what is closest to pass_mark = {frozen.mark} "
+                f"of {judge}, and pass_mark is {mark} now. Remove that file and choose anew, which asks only what is not "
+                f"recorded: {command} --judge-record missing"
+            )
         digests = {pair.id: pair.digest for pair in pool}
         for name, digest in frozen.pairs[:size]:
             if digests.get(name) != digest:

@@ -98,7 +98,7 @@ class Interviews:
         self, judge: Judge, dataset: str, arm: Arm, pairs: Sequence[Pair], plans: Mapping[str, Planned]
     ) -> Mapping[str, Any]:
         """Return what is recorded of an arm and would not be asked for by this run, by pair id: nothing is asked."""
-        return self._clerk(judge, dataset).spared(judge.kind.task(pairs, arm, plans))
+        return judge.kind.found(self._clerk(judge, dataset).spared, pairs, arm, plans)
 
     def seen(
         self, judge: Judge, dataset: str, pairs: Sequence[Pair], arm: Arm, plans: Mapping[str, Planned]

@@ -38,7 +38,7 @@ class Inventory:
     def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return what a judge is asked about: the pairs of a dataset's source, or as frozen with recordings of it."""
         self._config.check_dataset_files(dataset)
-        return self._samples.of(judge, dataset).pairs
+        return self._samples.of(judge, dataset).shown
 
     @property
     def families(self) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ class Narrowing:
         command, chosen = f"{self._desk.options.command} {asking.look or asking.options}", set[str]()
         for judge in case.judges:
             screen = partial(self._screened, judge, asking)
-            chosen.update(self._closest.of(judge.name, case.dataset, pool, screen, command))
+            chosen.update(self._closest.of(judge, case.dataset, pool, screen, command))
         pairs = tuple(pair for pair in pool if pair.id in chosen)
         return replace(case, pairs=pairs, chosen_by=f"[datasets.{case.dataset}] closest"), replace(asking, part=True)
 

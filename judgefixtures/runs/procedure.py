@@ -16,7 +16,6 @@ from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.unanswered import unanswered
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
-from judgefixtures.material.pairs import Pair, as_examples
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.measures.metrics import choices
 from judgefixtures.numbers.estimate import Status
@@ -53,13 +52,6 @@ class _Course:
         return replace(finding, rows={**finding.rows, Control.place: tuple(self.controls)})
 
 
-def _shown(case: Case) -> tuple[Pair, ...]:
-    """Return the pairs of a case, each response by itself where a judge that grades one is given pairs."""
-    if not case.judge.kind.grades:
-        return case.pairs
-    return tuple(example for pair in case.pairs for example in as_examples(pair))
-
-
 @dataclass(frozen=True, slots=True)
 class Procedure:
     """Asks what checks ask, in an order in which nothing is paid for that cannot matter."""
@@ -76,7 +68,7 @@ class Procedure:
         self, check: Check, case: Case, ledger: Ledger, beside: Iterable[Subject], item: Subject | None
     ) -> Finding:
         """Return what a check finds in a case, after asking its judges; what cannot be measured is an ERROR."""
-        case = replace(case, repeats=self.desk.options.repeats, pairs=_shown(case))
+        case = replace(case, repeats=self.desk.options.repeats, pairs=case.judge.kind.about(case.pairs))
         check = check.fitted(type(case.judge.kind), case.pairs)
         if excuse := check.excuse(case):
             names = check.kind, case.judge.name, case.dataset, check.name

@@ -218,7 +218,7 @@ class Run:
 
     def control_pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
         """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least."""
-        return self.vetting.pairs(judge, dataset)
+        return self.vetting.trial(judge, dataset)[1]
 
     def control_need(self, judge: str, dataset: str) -> Need | None:
         """Return what a judge's control needs to be able to pass, where there are too few clear pairs for it."""

@@ -7,17 +7,17 @@ loaded twice in a session, whichever judges are asked.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from judgefixtures.asking.judges import template_of
-from judgefixtures.asking.kinds import kind_of
+from judgefixtures.asking.kinds import Kind, kind_of
 from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
-from judgefixtures.material.pairs import Example, Pair, as_examples, balanced, is_of_twins, sampled
+from judgefixtures.material.pairs import Pair, balanced, sampled
 from judgefixtures.material.prompts import Template
 from judgefixtures.runs.fitting import check_fit
 from judgefixtures.sources.described import Source
@@ -28,12 +28,16 @@ from judgefixtures.words.errors import JudgeFixturesError
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The pairs of a run, the sample that they begin, how many it could have had, and whose recordings froze it."""
+    """What a judge is asked about: pairs of a sample, how many it could have had, and whose recordings froze it.
+
+    `shown` is what it is asked about for them: themselves, or each of their responses.
+    """
 
     pairs: tuple[Pair, ...]
     sample: Sample
     available: int
     frozen_for: str = ""
+    shown: tuple[Pair, ...] = ()
 
 
 class Samples:
@@ -64,8 +68,10 @@ class Samples:
         """Return what a judge is asked about; raises JudgeFixturesError where it cannot be had, or asked about."""
         if (judge, dataset) not in self._chosen:
             chosen = self._choose(judge, dataset)
+            kind = self._kind(judge)
+            chosen = replace(chosen, shown=chosen.pairs if kind is None else kind.about(chosen.pairs))
             if (template := self._template(judge)) is not None:
-                check_fit(judge, self._config.judges[judge], template, dataset, chosen.pairs)
+                check_fit(judge, self._config.judges[judge], template, dataset, chosen.shown)
             self._chosen[judge, dataset] = chosen
         return self._chosen[judge, dataset]
 
@@ -115,17 +121,14 @@ class Samples:
         sample = self._loaded[dataset]
         if source.balance_positions:
             sample = replace(sample, pairs=balanced(sample.pairs, self._config.seed, self._positions(judge, source)))
-        pairs = self._shown(judge, sample.pairs[: self.wanted])
-        chosen = Chosen(pairs, sample, len(self._shown(judge, sample.pairs)))
+        chosen = Chosen(sample.pairs[: self.wanted], sample, len(sample.pairs))
         self._keep(judge, dataset, source, chosen)
         return chosen
 
-    def _shown(self, judge: str, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-        """Return pairs as a judge is asked about them: one that grades is asked about each response as an example."""
+    def _kind(self, judge: str) -> type[Kind] | None:
+        """Return the kind of a judge of the configuration; None for one that somebody's code made."""
         table = self._config.judges.get(judge)
-        if table is None or not kind_of(table).grades:
-            return tuple(pairs)
-        return tuple(example for pair in pairs for example in as_examples(pair))
+        return None if table is None else kind_of(table)
 
     def _positions(self, judge: str, source: Source) -> dict[str, Pair]:
         """Return pairs as recordings were made on them: whatever becomes of their gold, they keep their positions.
@@ -147,8 +150,8 @@ class Samples:
         return known
 
     def _is_logged(self, judge: str) -> bool:
-        table = self._config.judges.get(judge)
-        return table is not None and not kind_of(table).is_asked
+        kind = self._kind(judge)
+        return kind is not None and not kind.is_asked
 
     def _of_hub(self, judge: str, dataset: str, source: Source) -> Chosen:
         """Return the frozen sample where it is enough, and the hub's where the run may look there."""
@@ -218,8 +221,6 @@ class Samples:
         if frozen.seed != self._config.seed:
             return f"it was drawn with seed {frozen.seed}, and seed = {self._config.seed} draws and swaps other pairs"
         wanted = frozen.available if self._whole else self.wanted
-        if wanted is not None and not self._whole:
-            wanted *= 2 if is_of_twins(name for name, _ in frozen.pairs) else 1
         if wanted is not None and len(frozen.pairs) < min(wanted, frozen.available):
             return f"{wanted} pairs are asked for, and {len(frozen.pairs)} of {frozen.available} are frozen"
         return None
@@ -250,8 +251,7 @@ class Samples:
 
     def _thawed(self, judge: str, owner: str, dataset: str, source: Source, frozen: FrozenSample) -> Chosen:
         by_id = self._frozen_pairs(judge, owner, dataset)
-        every = self._shown(judge, (by_id[name] for name, _ in frozen.pairs))
-        pairs = _first(every, self.wanted)
+        pairs = tuple(by_id[name] for name, _ in frozen.pairs)[: self.wanted]
         if self.wanted is None and len(pairs) < frozen.available:
             self._note(f"{dataset}: the {len(pairs)} pairs that are frozen are used, of {frozen.available}")
         left_out = MappingProxyType(dict(frozen.left_out))
@@ -270,10 +270,10 @@ class Samples:
                 )
             return self._thawed(judge, judge, dataset, source, frozen)
         frozen_pairs = self._frozen_pairs(judge, judge, dataset).values()
-        pairs = self._shown(judge, sampled(frozen_pairs, self._config.seed))
+        pairs = sampled(frozen_pairs, self._config.seed)
         if not pairs:
             return self._fresh(judge, dataset, source)
-        return Chosen(_first(pairs, self.wanted), Sample(pairs), len(pairs), judge)
+        return Chosen(pairs[: self.wanted], Sample(pairs), len(pairs), judge)
 
     def _keep(self, judge: str, dataset: str, source: Source, chosen: Chosen) -> None:
         """Have the library keep what is known of the sample with the next recordings; nothing for the house sets."""
@@ -292,12 +292,6 @@ class Samples:
         )
         if known is None or not known.extends(sample):  # the control asks about the first pairs of a sample alone
             self._library.samples[judge, dataset] = sample
-
-
-def _first(pairs: tuple[Pair, ...], wanted: int | None) -> tuple[Pair, ...]:
-    """Return the first pairs; of examples that were pairs, those of so many pairs."""
-    twins = bool(pairs) and isinstance(pairs[0], Example) and is_of_twins(pair.id for pair in pairs)
-    return pairs if wanted is None else pairs[: 2 * wanted if twins else wanted]
 
 
 def _needs_copy(source: Source) -> bool:

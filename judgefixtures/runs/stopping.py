@@ -12,6 +12,7 @@ from judgefixtures.checks.approval import decide_swaps
 from judgefixtures.checks.candidate import PlannedPart
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.findings import Finding
+from judgefixtures.material.pairs import first
 from judgefixtures.runs.closest import About
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.inventory import Inventory
@@ -29,9 +30,10 @@ class Looks:
     def first_pairs(self, case: Case, asking: Asking) -> tuple[Case, Asking]:
         """Return a case with the first of its pairs, as many as the look has that its swap is at."""
         look = self.pairs.get(tuple(judge.name for judge in case.judges))
-        if look is None or look >= len(case.pairs):
+        pairs = first(case.pairs, look)
+        if len(pairs) == len(case.pairs):
             return case, asking
-        return replace(case, pairs=case.pairs[:look]), replace(asking, part=True)
+        return replace(case, pairs=pairs), replace(asking, part=True)
 
     def options(self, subject: Subject, datasets: Iterable[str]) -> str:
         """Return the options that ask for a swap as far as it was decided; empty where no look was taken.
@@ -75,7 +77,7 @@ class Stopping:
                     return findings[-1]
             found = decide_swaps(findings) or []
             decided = bool(found) and all(row.status != SwapStatus.INCONCLUSIVE for row in found)
-            if decided or look >= max(map(self._pairs_asked, parts), default=0):
+            if decided or not any(self._behind(each, look) for each in parts):
                 break
         self._note_end(subject, parts, decided)
         return None
@@ -105,11 +107,14 @@ class Stopping:
 
     def _spared(self, judge: Judge, parts: Sequence[Subject], look: int) -> int:
         """Return how many questions about the parts of a swap a judge is not asked after so many pairs."""
-        pairs = {(each.dataset, arm): self._pairs_asked(each) for each in parts for arm in judge.asks(each.check.arms)}
-        return sum(max(n - look, 0) for n in pairs.values())
+        spared = {
+            (each.dataset, arm): self._behind(each, look) for each in parts for arm in judge.asks(each.check.arms)
+        }
+        return sum(spared.values())
 
-    def _pairs_asked(self, subject: Subject) -> int:
-        """Return how many pairs a check is about, all looks taken; 0 where its own ERROR says why that is not known."""
+    def _behind(self, subject: Subject, look: int) -> int:
+        """Return how much of what a check is about comes behind a look; 0 where its own ERROR says why nobody knows."""
         with contextlib.suppress(JudgeFixturesError):
-            return len(self.about(subject).at_most)
+            pairs = self.about(subject).at_most
+            return len(pairs) - len(first(pairs, look))
         return 0

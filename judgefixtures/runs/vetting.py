@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgefixtures.asking.judges import Judge
-from judgefixtures.asking.kinds import kind_of
+from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.calls import CassetteMissError
 from judgefixtures.cassettes.network import NetworkBlockedError
-from judgefixtures.checks import Need, twins
-from judgefixtures.checks.control import ARMS, OFF, Control, control, control_dataset, golden_pairs, need_of, of_log
-from judgefixtures.checks.twins import control_of_grades, labelled_examples, need_of_labels
+from judgefixtures.checks import Need
+from judgefixtures.checks.control import OFF, Control, Trial, control_dataset, of_log
+from judgefixtures.checks.twins import trial_of
 from judgefixtures.config import ControlTable
-from judgefixtures.material.counts import least_telling
-from judgefixtures.material.pairs import Pair, as_examples, sampled
+from judgefixtures.material.pairs import Pair, sampled
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.runs.desk import FATAL, Desk
 from judgefixtures.runs.interviews import Interviews
@@ -55,47 +54,33 @@ class Vetting:
         own = (not judge.kind.is_asked or bool(judge.template.columns)) and table.dataset is None
         return dataset if own else control_dataset(table, pairs)
 
-    def pairs(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the clear pairs of a dataset that a judge is controlled with: those on which counting tells least.
+    def trial(self, judge: str, dataset: str) -> tuple[Trial, tuple[Pair, ...]]:
+        """Return what shows whether a judge reads, and the pairs of a dataset, or examples, that it is asked about."""
+        return self._trial(self._inventory.judge(judge), dataset)
 
-        Of a hub's dataset they are the first ones that have gold: the others are neither fetched nor frozen for this.
-        """
+    def _trial(self, judge: Judge, dataset: str) -> tuple[Trial, tuple[Pair, ...]]:
         self._desk.config.check_dataset_files(dataset)
-        if self._grades(judge):
-            return self._examples(judge, dataset)
-        first, wanted = self._samples.of(judge, dataset).pairs, self._samples.wanted
-        remote = self._samples.is_remote(dataset)
-        if wanted is None or (remote and len(golden_pairs(first)) == len(first)):
-            return golden_pairs(first)
-        golden = golden_pairs(self._every_pair(judge, dataset))
-        return golden[:wanted] if remote else least_telling(golden, wanted)
+        wanted = self._desk.config.control.pairs if self._desk.config.control else 0
+        pairs, remote = judge.kind.about(self._samples.of(judge.name, dataset).pairs), self._samples.is_remote(dataset)
+        trial = trial_of(judge.kind, pairs)
+        if not remote or not trial.is_enough(pairs):
+            pairs = self._every_pair(judge, dataset, trial)
+        return trial, (trial.first if remote else trial.choose)(pairs, wanted)
 
-    def _grades(self, judge: str) -> bool:
-        """Tell whether a configured judge grades one response."""
-        table = self._desk.config.judges.get(judge)
-        return table is not None and kind_of(table).grades
-
-    def _examples(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return the labelled examples of a dataset, or the responses of its pairs, that control a grader."""
-        remote, wanted = self._samples.is_remote(dataset), self._samples.wanted
-        every = self._samples.of(judge, dataset).pairs if remote else self._every_pair(judge, dataset)
-        shown = [example for pair in every for example in as_examples(pair)]
-        return labelled_examples(shown, len(shown) if wanted is None else wanted)
-
-    def _every_pair(self, judge: str, dataset: str) -> tuple[Pair, ...]:
-        """Return all pairs of a dataset; in a replay those that were recorded, where it is not to be had as a whole."""
+    def _every_pair(self, judge: Judge, dataset: str, trial: Trial) -> tuple[Pair, ...]:
+        """Return all of a dataset; in a replay what was recorded, where it is not to be had as a whole."""
         try:
-            return self._whole.of(judge, dataset).pairs
+            return judge.kind.about(self._whole.of(judge.name, dataset).pairs)
         except JudgeFixturesError:
-            recorded = self._desk.library.frozen(judge, dataset) if self._desk.is_offline else ()
+            recorded = self._desk.library.frozen(judge.name, dataset) if self._desk.is_offline else ()
             if not recorded:
                 raise
-            return sampled(self._answered(judge, dataset, recorded) or recorded, self._desk.config.seed)
+            pairs = judge.kind.about(sampled(recorded, self._desk.config.seed))
+            return self._answered(judge, dataset, pairs, trial.arms) or pairs
 
-    def _answered(self, name: str, dataset: str, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    def _answered(self, judge: Judge, dataset: str, pairs: Sequence[Pair], arms: Sequence[Arm]) -> tuple[Pair, ...]:
         """Return the pairs about which a control can be replayed: no others were chosen when it was recorded."""
-        judge = self._inventory.judge(name)
-        seen = [{each.pair.id for each in self._interviews.seen(judge, dataset, pairs, arm, {})} for arm in ARMS]
+        seen = [{each.pair.id for each in self._interviews.seen(judge, dataset, pairs, arm, {})} for arm in arms]
         return tuple(pair for pair in pairs if all(pair.id in ids for ids in seen))
 
     def need(self, judge: str, dataset: str) -> Need | None:
@@ -103,22 +88,17 @@ class Vetting:
         table = self._desk.config.control
         if table is None:
             return None
-        pairs = self.pairs(judge, dataset)
-        return self._need(judge, dataset, pairs, table, grades=self._grades(judge))
-
-    @staticmethod
-    def _need(judge: str, dataset: str, pairs: Sequence[Pair], table: ControlTable, *, grades: bool) -> Need | None:
-        return need_of_labels(judge, dataset, pairs) if grades else need_of(judge, dataset, len(pairs), table)
+        trial, pairs = self.trial(judge, dataset)
+        return trial.need(judge, dataset, pairs, table)
 
     def _made(self, judge: Judge, dataset: str, table: ControlTable, asking: Asking) -> Control:
-        grades = judge.kind.grades  # a fixture of the user's may have made a judge that no table names
-        arms = twins.ARMS if grades else ARMS
         try:
-            pairs = self._examples(judge.name, dataset) if grades else self.pairs(judge.name, dataset)
-            if need := self._need(judge.name, dataset, pairs, table, grades=grades):
-                raise JudgeFixturesError(f"{need}: {need.remedy}.")
+            trial, pairs = self._trial(judge, dataset)
+            if need := trial.need(judge.name, dataset, pairs, table):
+                lacking = str(need).removeprefix(f"{need.what} on {dataset}: ")  # whoever shows it has said so
+                raise JudgeFixturesError(f"{lacking}: {need.remedy}.")
             about = replace(asking, dataset=dataset, what="control", part=True)
-            answers = self._interviews.answers(judge, pairs, arms, about)
+            answers = self._interviews.answers(judge, pairs, trial.arms, about)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:
             if isinstance(error, FATAL):
                 raise
@@ -127,8 +107,6 @@ class Vetting:
             return lost if judge.kind.is_asked else of_log(lost, table)
         self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
-        if grades:
-            return control_of_grades(judge.name, dataset, answers.arms[0], table)
-        own, other = answers.arms
-        found = control(judge.name, dataset, own, other, table.threshold)
-        return found if judge.kind.is_asked else of_log(found, table, (*own, *other))
+        found = trial.decide(judge.name, dataset, answers.arms, table)
+        answered = [judgment for arm in answers.arms for judgment in arm]
+        return found if judge.kind.is_asked else of_log(found, table, answered)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -19,7 +19,7 @@ from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, R
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast
 from judgefixtures.material.cues import Families
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.pairs import Pair, as_examples
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import LAYOUTS, Template
 from judgefixtures.providers import Answer, Provider
@@ -74,6 +74,9 @@ class Clerk(Protocol):
         """Return what is recorded of a task's one arm and would not be asked for by this run."""
 
 
+LookUp = Callable[[Task[Any]], Mapping[str, Any]]
+
+
 class Kind(ABC):
     """What makes a judge one of its kind; it knows its judge, and asks through a clerk."""
 
@@ -107,6 +110,14 @@ class Kind(ABC):
     def contrast(cls, contrast: Contrast, pairs: Sequence[Pair]) -> Contrast:  # noqa: ARG003
         """Return a contrast as such a judge of these pairs, or examples, is asked it."""
         return contrast
+
+    @classmethod
+    def about(cls, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Return what such a judge is asked about for a dataset's pairs, or examples: one that grades, each response.
+
+        Of what it is asked about already it is the same.
+        """
+        return tuple(each for pair in pairs for each in as_examples(pair)) if cls.grades else tuple(pairs)
 
     def chooses(self, pairs: Pairs) -> bool:  # noqa: ARG002
         """Tell whether its answers about such pairs are verdicts, or nothing but scores."""
@@ -206,7 +217,11 @@ class Kind(ABC):
 
     def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:
         """Return what is recorded of an arm, by pair id."""
-        return clerk.look_up(self.task(pairs, arm, plans))
+        return self.found(clerk.look_up, pairs, arm, plans)
+
+    def found(self, look_up: LookUp, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Any]:
+        """Return what looking up the questions of an arm finds, by pair id."""
+        return look_up(self.task(pairs, arm, plans))
 
     def task(self, pairs: Pairs, arm: Arm, plans: Plans) -> Task[Any]:
         """Return the questions to look up for an arm."""

@@ -6,18 +6,18 @@ same score in every contrast that shows it so, and the order of the responses is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker, Task
-from judgefixtures.asking.kinds import Clerk, Judged, Kind
+from judgefixtures.asking.kinds import Clerk, Judged, Kind, LookUp
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Received, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, Single, single
 from judgefixtures.material.cues import Cue, Families
 from judgefixtures.material.edits import shown_alone, target
-from judgefixtures.material.pairs import Example, Pair, is_of_examples
+from judgefixtures.material.pairs import Example, Pair, is_of_examples, share
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage, stated
@@ -323,21 +323,47 @@ class Pointwise(Kind):
 
     def answers(self, clerk: Clerk, pairs: Pairs, arms: Arms, plans: Plans) -> Replies:  # noqa: ARG002
         """Return what the scores of every arm's responses amount to: each score is asked for once."""
-        asked = self.asks(arms)
-        scored = {
-            (condition.name, repeat, pair.id): rating
-            for (condition, repeat), arm in zip(asked, clerk.collect(Task(self.rater, pairs, asked)), strict=True)
-            for pair, rating in zip(pairs, arm, strict=True)
-        }
+        scored: dict[tuple[str, int, str], Rating] = {}
+        for about, asked in self._questions(pairs, self.asks(arms)):
+            ratings = clerk.collect(Task(self.rater, list(about.values()), list(asked.values())))
+            scored |= {
+                (condition.name, repeat, name): rating
+                for (condition, repeat), arm in zip(asked, ratings, strict=True)
+                for name, rating in zip(about, arm, strict=True)
+            }
         return [tuple(self._replies(scored, pairs, arm).values()) for arm in arms]
 
     def recorded(self, clerk: Clerk, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Reply]:
         """Return the verdicts of the pairs of which both scores are recorded."""
         scored: dict[tuple[str, int, str], Rating] = {}
         for condition, repeat in self.asks([arm]):
-            found = clerk.look_up(self.task(pairs, (condition, repeat), plans))
+            found = self.found(clerk.look_up, pairs, (condition, repeat), plans)
             scored |= {(condition.name, repeat, pair): rating for pair, rating in found.items()}
         return self._replies(scored, pairs, arm)
+
+    def found(self, look_up: LookUp, pairs: Pairs, arm: Arm, plans: Plans) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return what looking up an arm finds, by the id of the pair or example: under whose id it was recorded."""
+        found: dict[str, Any] = {}
+        for about, asked in self._questions(pairs, [arm]):
+            known = look_up(Task(self.rater, list(about.values()), list(asked.values())))
+            found |= {name: known[pair.id] for name, pair in about.items() if pair.id in known}
+        return found
+
+    @staticmethod
+    def _questions(pairs: Pairs, arms: Arms) -> Iterator[tuple[dict[str, Pair], dict[Arm, Arm]]]:
+        """Yield what is asked, in parts: the pairs by the id of what is asked about, the arms as it is asked in them.
+
+        The response of a pair is asked about as that pair's, so that whoever scored pairs has the scores of their
+        responses, too. What an edit changes is asked about as it is: of a pair it would be one response alone.
+        """
+        if share(pairs) == 1:
+            yield {pair.id: pair for pair in pairs}, {arm: arm for arm in arms}
+            return
+        if edited := {arm: arm for arm in arms if arm[0].edit is not None}:
+            yield {pair.id: pair for pair in pairs}, edited
+        for number in NUMBERS if len(edited) < len(arms) else ():
+            of = {each.id: each.of for each in pairs if isinstance(each, Example) and each.of and each.number == number}
+            yield of, {arm: (replace(_alone(arm), response=number), arm[1]) for arm in arms if arm not in edited}
 
     def _replies(self, scored: Scored, pairs: Pairs, arm: Arm) -> dict[str, Reply]:
         """Return what scores amount to in an arm, by pair id, of the pairs that have both."""
@@ -351,6 +377,12 @@ class Pointwise(Kind):
     def excuse(self, contrast: Contrast) -> str:
         """Return that it sees no order, where a contrast is of orders."""
         return f"{self.judge.name} scores one response at a time: it sees no order" if contrast.is_of_orders else ""
+
+
+def _alone(arm: Arm) -> Alone:
+    condition, _ = arm
+    assert isinstance(condition, Alone), condition.name  # a rater is asked in no other
+    return condition
 
 
 def both_ratings(scored: Scored, pair: Pair, condition: Condition, repeat: int) -> tuple[Rating, Rating] | None:
