@@ -235,13 +235,7 @@ class Closest:
             return ()  # what was there is replaced now
         if frozen is None or self._library.mode == "all":
             return ()
-        mark = table.pass_mark if (table := self._config.judges.get(judge)) else frozen.mark
-        if frozen.mark != mark:
-            raise JudgeFixturesError(
-                f"dataset {dataset!r}: {self._file(judge, dataset)} has what is closest to pass_mark = {frozen.mark} "
-                f"of {judge}, and pass_mark is {mark} now. Remove that file and choose anew, which asks only what is not "
-                f"recorded: {command} --judge-record missing"
-            )
+        self._check_mark(judge, dataset, frozen, command)
         digests = {pair.id: pair.digest for pair in pool}
         for name, digest in frozen.pairs[:size]:
             if digests.get(name) != digest:
@@ -257,6 +251,16 @@ class Closest:
                 f"{len(pool)} now: --judge-record all chooses anew"
             )
         return tuple(name for name, _ in frozen.pairs[:size])
+
+    def _check_mark(self, judge: str, dataset: str, frozen: FrozenChoice, command: str) -> None:
+        """Raise JudgeFixturesError where what is frozen is close to another mark than the judge's."""
+        table = self._config.judges.get(judge)
+        if table is not None and frozen.mark != table.pass_mark:
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: {self._file(judge, dataset)} has what is closest to pass_mark = {frozen.mark} "
+                f"of {judge}, and pass_mark is {table.pass_mark} now. Remove that file and choose anew, which asks "
+                f"only what is not recorded: {command} --judge-record missing"
+            )
 
     def _file(self, judge: str, dataset: str) -> Path:
         return self._library.folder(judge, dataset) / CHOICE_FILE

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ def some(count: int = EXAMPLES) -> list[Example]:
         Example(f"e{n:03}", f"Question {n}: why?", f"Because {n}.", label="fail" if n % 2 else "pass")
         for n in range(count)
     ]
+
+
+def number_in(prompt: str) -> int:
+    """Return the number of the example that a prompt shows."""
+    return int(prompt.partition("Because ")[2].partition(".")[0])
 
 
 def says(passed: bool, reason: str = "All of it is there.") -> str:
@@ -87,6 +93,7 @@ def opened(tmp_path: Path, server: Grader) -> Opening:
         of_judge: str = "",
         sdk: str = "openai",
         pairs: list[Any] | None = None,
+        of_dataset: str = "",
         **options: Any,
     ) -> Run:
         (tmp_path / "own.jsonl").write_text(json_lines(map(as_row, some() if pairs is None else pairs)))
@@ -95,7 +102,7 @@ def opened(tmp_path: Path, server: Grader) -> Opening:
         mode = "" if "mode" in of_judge else 'mode = "binary"\n'
         file = tmp_path / "judges.toml"
         file.write_text(
-            f'judge = "grader"\n{more}\n[datasets.own]\npath = "own.jsonl"\nbalance_positions = false\n'
+            f'judge = "grader"\n{more}\n[datasets.own]\npath = "own.jsonl"\nbalance_positions = false\n{of_dataset}\n'
             f'[judges.grader]\nprovider = "{sdk}"\nmodel = "m"\nbase_url = "{base}"\n{mode}{of_judge}\n'
         )
         return Run.from_config(file, record=record, **{"force": True} | options)
@@ -202,12 +209,73 @@ def test_scores_pass_from_a_mark_on(opened: Opening, server: Grader) -> None:
     assert (row_of(other).n10, row_of(other).score_status) == (0, "FAIL")
 
 
-def test_scores_of_examples_without_a_mark_are_all_that_is_gated(opened: Opening, server: Grader) -> None:
-    """Where no mark makes grades of scores, verdicts decide nothing, and the score shift does."""
-    server.rule = lambda _: json.dumps({"score": 5, "reason": "So."})
-    (found,) = gated(opened("missing", of_judge='mode = "pointwise"'), "recency-new-old")
-    row = row_of(found)
-    assert (row.vsr_status, row.score_status, row.status) == ("NOT_APPLICABLE", "PASS", "PASS")
+PAIRS = [Pair(f"p{n}", f"Question {n}: why?", f"One {n}.", f"Other {n}.", gold=1 + n % 2) for n in range(30)]
+
+
+def test_scores_of_pairs_are_those_of_their_responses(opened: Opening, server: Grader) -> None:
+    """Whoever scored pairs gives the judge a mark, and asks nothing again: the preflight says so, too."""
+    server.rule = lambda prompt: json.dumps({"score": 5 + 2 * ("2025" in prompt), "reason": "So."})
+    gated(opened("missing", of_judge='mode = "pointwise"', pairs=PAIRS), "recency-new-old")
+    asked = len(server.asked)
+    (found,) = gated(opened(of_judge='mode = "pointwise"\npass_mark = 6', pairs=PAIRS), "recency-new-old")
+    assert (row_of(found).n, row_of(found).n10, row_of(found).n01) == (60, 60, 0)
+    with opened(of_judge='mode = "pointwise"\npass_mark = 6', pairs=PAIRS) as run:
+        shown = run.pairs("grader", "own")
+        arms = run.judge("grader").asks(single(NEW_OLD).arms)
+        known = [run.interviews.recorded(run.judge("grader"), "own", arm, shown, {}) for arm in arms]
+    assert [set(each) for each in known] == [{example.id for example in shown}] * 2
+    assert len(server.asked) == asked
+
+
+def test_recordings_of_a_grader_freeze_the_pairs(opened: Opening, server: Grader, tmp_path: Path) -> None:
+    """What lies beside recordings of both responses are the pairs: another judge's, whose gold may change later."""
+    gated(opened("missing", pairs=PAIRS), "recency-new-old")
+    folder = tmp_path / "cassettes" / "grader" / "own"
+    assert [json.loads(line)["id"] for line in (folder / "pairs.jsonl").read_text().splitlines()] == sorted(
+        pair.id for pair in PAIRS
+    )
+    asked = len(server.asked)
+    regraded = [replace(pair, gold=3 - pair.gold if pair.id == "p3" else pair.gold) for pair in PAIRS]
+    (found,) = gated(opened("missing", pairs=regraded), "recency-new-old")
+    assert row_of(found).n == 60
+    assert len(server.asked) == asked
+
+
+def test_a_changed_response_of_a_pair_is_named(opened: Opening) -> None:
+    """A response that changed makes the recordings of its pair stale, and the message says which text it was."""
+    gated(opened("missing", pairs=PAIRS), "recency-new-old")
+    changed = [replace(pair, response_2="Another.") if pair.id == "p3" else pair for pair in PAIRS]
+    (lost,) = gated(opened(pairs=changed), "recency-new-old")
+    assert "the pair's response_2 changed since the recording" in lost.reasons[0]
+
+
+def test_the_closest_of_pairs_are_counted_in_pairs(opened: Opening, server: Grader, tmp_path: Path) -> None:
+    """`closest` of a dataset of pairs counts pairs, each of which has two responses."""
+    server.rule = lambda prompt: says("One" in prompt)
+    with opened("missing", of_dataset="closest = 5", pairs=PAIRS) as run:
+        found = run.gate("recency-new-old", judge="grader", dataset="own")
+    assert row_of(found).n == 10
+    assert json.loads((tmp_path / "cassettes/grader/own/closest.json").read_text())["closest"] == 10
+
+
+def test_what_no_answer_tells_apart_is_said(opened: Opening, server: Grader) -> None:
+    """Where no answer without cues differs, the closest examples are the first ones, and a note says so."""
+    server.rule = lambda _: says(True)
+    with opened("missing", of_dataset="closest = 5", pairs=some(20)) as run:
+        run.gate("recency-new-old", judge="grader", dataset="own")
+        assert any("nothing tells the closest examples for grader from others" in note for note in run.notes)
+
+
+def test_another_mark_has_other_closest_examples(opened: Opening, server: Grader) -> None:
+    """What was chosen as close to one pass mark does not stand for another: an error names the file and the command."""
+    server.rule = lambda prompt: json.dumps({"score": number_in(prompt) % 10 + 1})
+    of_judge = 'mode = "pointwise"\npass_mark = {}\n'
+    with opened("missing", of_dataset="closest = 5", pairs=some(40), of_judge=of_judge.format(7)) as run:
+        run.gate("recency-new-old", judge="grader", dataset="own")
+    with opened("missing", of_dataset="closest = 5", pairs=some(40), of_judge=of_judge.format(3)) as run:
+        (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
+    assert "closest to pass_mark = 7.0 of grader, and pass_mark is 3.0 now" in reason
+    assert "--judge-record missing" in reason
 
 
 # --- what is asked ----------------------------------------------------------------------------------------
@@ -359,15 +427,57 @@ def test_one_that_reads_passes_its_control(opened: Opening, server: Grader) -> N
 
 def test_labelled_examples_can_be_the_control(opened: Opening, server: Grader) -> None:
     """`[control] dataset` with labels: as many positives as negatives, and the same bound; too few is an ERROR."""
-    server.rule = lambda prompt: says(int(prompt.partition("Because ")[2].partition(".")[0]) % 2 == 0)
+    server.rule = lambda prompt: says(number_in(prompt) % 2 == 0)
     more = '[control]\ndataset = "own"\npairs = 20\n'
     (found,) = gated(opened("missing", more=more), "recency-new-old")
     assert (control_of(found).status, control_of(found).n) == (Status.PASS, 20)
     few = [*some(60)[::2], *some(10)[1::2]]
     (lost,) = gated(opened("missing", more=more, pairs=few), "recency-new-old")
     assert lost.status is Status.ERROR
-    assert "[tool.judgefixtures.control]" in control_of(lost).message or "control" in control_of(lost).message
-    assert "rarer label" in control_of(lost).message
+    assert control_of(lost).message == (
+        "it takes at least 10 examples labelled pass and as many labelled fail to tell whether it reads, and one of "
+        "these labels stands on 5: label more, or name a dataset that has them in [tool.judgefixtures.control] dataset."
+    )
+
+
+def test_the_order_of_examples_decides_no_control(opened: Opening, server: Grader) -> None:
+    """Of examples that are no twins none is compared with another: whichever way they stand, the bound of J is one."""
+    passes = {str(n) for n in range(0, 60, 2) if n < 48} | {str(n) for n in range(1, 60, 2) if n > 36}
+    server.rule = lambda prompt: says(str(number_in(prompt)) in passes)
+    bounds = []
+    for number, seed in enumerate((0, 1)):
+        more = f'seed = {seed}\n[control]\ndataset = "own"\n'
+        examples = some(60) if not number else sorted(some(60), key=lambda each: (each.label, each.id))
+        control = control_of(gated(opened("all", more=more, pairs=examples), "recency-new-old")[0])
+        assert control.youden is not None
+        bounds.append((control.youden.value, control.youden.low))
+    assert bounds[0] == bounds[1]
+    assert bounds[0][0] == pytest.approx(24 / 30 + 18 / 30 - 1)
+
+
+def test_related_examples_count_as_their_clusters_in_a_control(opened: Opening, server: Grader) -> None:
+    """Copies of ten answers that are all graded alike show no more than ten: the same rates, and a wider interval."""
+    server.rule = lambda prompt: says(number_in(prompt) % 20 not in (1, 2, 3))
+    lows = []
+    for clustered in (False, True):
+        pairs = [replace(each, cluster=f"c{int(each.id[1:]) % 20}" if clustered else None) for each in some(60)]
+        more = '[control]\ndataset = "own"\n'
+        control = control_of(gated(opened("missing", more=more, pairs=pairs), "recency-new-old")[0])
+        assert control.youden is not None
+        lows.append(control.youden.low)
+    assert lows[1] < lows[0] - 0.05
+
+
+@pytest.mark.parametrize(("reads", "status"), [(True, Status.PASS), (False, Status.FAIL)])
+def test_the_control_of_scores_without_a_mark(opened: Opening, server: Grader, reads: bool, status: Status) -> None:
+    """A judge that scores examples reads where what people pass scores higher; no scores that are alike do."""
+    server.rule = lambda prompt: json.dumps({"score": 8 - 5 * reads * (number_in(prompt) % 2), "reason": "So."})
+    more = '[control]\ndataset = "own"\n'
+    (found,) = gated(opened("missing", more=more, of_judge='mode = "pointwise"', pairs=some(60)), "recency-new-old")
+    control = control_of(found)
+    assert (control.status, control.n, control.youden, control.right_both_orders) == (status, 30, None, None)
+    assert "above wrong ones in" in control.message
+    assert found.status is (Status.PASS if reads else Status.ERROR)
 
 
 def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened: Opening, server: Grader) -> None:
