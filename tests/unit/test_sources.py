@@ -1377,6 +1377,39 @@ def test_a_candidate_is_asked_about_the_baselines_pairs(project: Project) -> Non
     assert asked_of(project)[-1].endswith("a" * 40)
 
 
+@pytest.mark.slow
+def test_judges_of_pairs_and_of_responses_share_a_sample(project: Project) -> None:
+    """What lies beside a grader's recordings are the pairs of the hub: a judge of pairs is asked about the same."""
+    from judgefixtures.simulator.server import serving
+
+    with serving() as server:
+        project.configure(server.url)
+        file = project.path / "judges.toml"
+        file.write_text(
+            file.read_text().replace(
+                "[judges.candidate]",
+                f"""[judges.grader]
+provider = "openai"
+model = "simulated-grader-faithful"
+base_url = "{server.url}/v1"
+mode = "binary"
+[judges.candidate]""",
+            )
+        )
+        assert "1 passed" in run(
+            project, "--judge", "grader", "--judge-record", "missing", "--judge-force", network=True
+        )
+        assert "1 passed" in run(project, "--judge", "candidate", "--judge-record", "missing", "--judge-force")
+    assert len(asked_of(project)) == 1
+    folder = project.path / "cassettes"
+    frozen = [(folder / judge / "bench" / "sample.json").read_bytes() for judge in ("grader", "candidate")]
+    assert frozen[0] == frozen[1]
+    assert len(json.loads(frozen[0])["pairs"]) == 20
+    said = run(project, "--judge", "grader")
+    assert "1 passed" in said
+    assert "20 of 40 pairs" in run(project, "--judge", "grader", "--judge-preflight")
+
+
 def test_a_damaged_sample_is_told(project: Project) -> None:
     """A sample that does not fit its pairs is an error that says how to go on, never another sample."""
     folder = project.path / "cassettes" / "simulated" / "bench"
