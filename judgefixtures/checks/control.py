@@ -329,10 +329,8 @@ def _tell_controls(report: Row, _view: View) -> list[str]:
 
 def control_lines(rows: Iterable[Control]) -> list[str]:
     """Return what came of controls, a line each."""
-    return [
-        f"control of {row.judge}{f' on {row.dataset}' if row.dataset else ''} is {row.status}: {row.message}"
-        for row in rows
-    ]
+    said = [(row, f"control of {row.judge}{f' on {row.dataset}' if row.dataset else ''}") for row in rows]
+    return [f"{what} is {row.status}: {row.message.removeprefix(f'{what}: ')}" for row, what in said]
 
 
 CONTROLS = Section(

@@ -199,8 +199,9 @@ class Closest:
         frozen, them = self._frozen(judge.name, dataset, pool, command), f"the closest {_unit(pool)} for {judge.name}"
         if frozen and offline:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} are frozen as {them} "
-                f"in {self._file(judge.name, dataset)}. Choose the others, too: {command} --judge-record missing"
+                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {_unit(pool)} are frozen as the closest for "
+                f"{judge.name} in {self._file(judge.name, dataset)}. Choose the others, too: {command} "
+                "--judge-record missing"
             )
         ranked, is_told = closeness(screen(pool), judge.table.pass_mark)
         if not is_told:

@@ -95,8 +95,7 @@ class Vetting:
         try:
             trial, pairs = self._trial(judge, dataset)
             if need := trial.need(judge.name, dataset, pairs, table):
-                lacking = str(need).removeprefix(f"{need.what} on {dataset}: ")  # whoever shows it has said so
-                raise JudgeFixturesError(f"{lacking}: {need.remedy}.")
+                raise JudgeFixturesError(f"{need}: {need.remedy}.")
             about = replace(asking, dataset=dataset, what="control", part=True)
             answers = self._interviews.answers(judge, pairs, trial.arms, about)
         except (CassetteMissError, NetworkBlockedError, JudgeFixturesError) as error:

@@ -435,7 +435,7 @@ def test_labelled_examples_can_be_the_control(opened: Opening, server: Grader) -
     (lost,) = gated(opened("missing", more=more, pairs=few), "recency-new-old")
     assert lost.status is Status.ERROR
     assert control_of(lost).message == (
-        "it takes at least 10 examples labelled pass and as many labelled fail to tell whether it reads, and one of "
+        "control of grader on own: it takes at least 10 examples labelled pass and as many labelled fail to tell whether it reads, and one of "
         "these labels stands on 5: label more, or name a dataset that has them in [tool.judgefixtures.control] dataset."
     )
 
