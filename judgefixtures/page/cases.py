@@ -16,6 +16,7 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.page.views import baseline_of, is_edit, said_of
+from judgefixtures.page.wording import PASSED
 
 # What a case can be filtered by: bits of one number.
 MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16
@@ -47,7 +48,7 @@ def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row
     """Return what page.js reads: `strings`, `pairs`, `arms` with their answers, `contrasts` and `cases`.
 
     A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for, label]`, of
-    which an example has no response 2; an answer
+    which an example has no response 2, and behind it `[name, text]` of each column that is shown; an answer
     `[chosen, reason, invalid, acknowledgment, span, extras]` without the zeros at its end; texts are numbers of
     strings. `cases` has three numbers per case: of its contrast, of its pair, and the sum of what it is filtered by.
     """
@@ -163,7 +164,9 @@ def _pair(row: Row, texts: Texts) -> list[Any]:
     told = [texts(row.get(name)) for name in ("dataset", "pair", "question")]
     responses = [texts(row.get("response", row.get("response_1"))), texts(row.get("response_2"))]
     kinds = [texts(row.get(name)) for name in ("category", "content_type")]
-    return [*told, *responses, row.get("gold") or 0, *kinds, close, texts(row.get("label"))]
+    packed = [*told, *responses, row.get("gold") or 0, *kinds, close, texts(row.get("label"))]
+    columns = [[texts(name), texts(said)] for name, said in (row.get("columns") or {}).items()]
+    return [*packed, columns] if columns else packed
 
 
 def _plain(row: Row) -> Pair:
@@ -219,7 +222,5 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
         "others": [numbers.get(arm, -1) for arm in others],
         "reversed": row.get("outcome") == REVERSED,
         "edit": bool(row.get("x")) and is_edit(row),
-        "cue": row.get("outcome", "chose-first") in ("chose-first", "passed")
-        and bool(row.get("x"))
-        and not is_edit(row),
+        "cue": row.get("outcome", "chose-first") in ("chose-first", PASSED) and bool(row.get("x")) and not is_edit(row),
     }
