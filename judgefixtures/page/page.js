@@ -267,7 +267,7 @@
     const { contrast, pair } = caseAt(number);
     const row = pairs[pair];
     const facts = [strings[contrast.judge], strings[row[0]], strings[contrast.contrast], strings[row[6]] && `category ${strings[row[6]]}`,
-      strings[row[9]] ? `{{ words.label }}: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "{{ words.unlabelled }}", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
+      strings[row[9]] ? `label: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "{{ words.unlabelled }}", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
     const parts = [
       text("h3", strings[row[1]]),
       text("p", facts.filter(Boolean).join(" · "), { class: "none" }),

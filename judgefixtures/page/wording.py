@@ -26,7 +26,6 @@ class Wording:
     verdicts: str
     shifts: str
     sentences: str  # a heading: what is said of the responses
-    label: str  # what people say of an example
     unlabelled: str
     scores: str
     other: str  # what a reason argues for that argues against its verdict
@@ -54,7 +53,6 @@ PAIRS = Wording(
     verdicts="verdicts",
     shifts="Verdict shifts",
     sentences="The sentences that change places",
-    label="label",
     unlabelled="no gold label",
     scores="Scores",
     other="the other response",
@@ -70,8 +68,7 @@ EXAMPLES = Wording(
     verdicts="grades",
     shifts="Pass-rate shifts",
     sentences="What the judge is told",
-    label="people's label",
-    unlabelled="no label by people",
+    unlabelled="no label",
     scores="Score",
     other="the other grade",
     pairs=False,
@@ -86,8 +83,7 @@ BOTH = Wording(
     verdicts="verdicts or grades",
     shifts="Verdict and pass-rate shifts",
     sentences="What the judge is told",
-    label="people's label",
-    unlabelled="no gold label",
+    unlabelled="no label",
     scores="Scored",
     other="the opposite",
 )
