@@ -1,6 +1,6 @@
 """The page: report.json and what the judges said as one HTML file that needs nothing else.
 
-`marks` makes texts safe to look at, `charts` knows geometry, `wording` what pairs and examples are called, `views` what
+`marks` makes texts safe to look at, `charts` knows geometry, `vocabulary` what pairs and examples are called, `views` what
 the report's part of the page says, `cases` what the browser of pairs holds; the templates, page.css and page.js stand
 beside them. Nothing is measured here. What came from outside is text: jinja2 escapes it in the page, and page.js writes
 it as text alone.
@@ -21,7 +21,7 @@ from judgefixtures.page.cases import cases_of
 from judgefixtures.page.charts import SHARES
 from judgefixtures.page.marks import UNSEEN, safe_json
 from judgefixtures.page.views import as_sentence, view_of
-from judgefixtures.page.wording import Wording, is_graded, wording_of
+from judgefixtures.page.vocabulary import Vocabulary, is_graded, vocabulary_of
 
 HERE = Path(__file__).parent
 
@@ -38,7 +38,7 @@ def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
     >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]
     (True, False)
     """
-    words = wording_of(report, pairs)
+    words = vocabulary_of(report, pairs)
     style = (HERE / "page.css").read_text(encoding="utf-8")
     script = _script(words, columns=any(row.get("columns") for row in pairs))
     data = safe_json({"unseen": UNSEEN, **cases_of(report, judgments, pairs)})
@@ -59,7 +59,7 @@ def _hash_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _script(words: Wording, *, columns: bool) -> str:
+def _script(words: Vocabulary, *, columns: bool) -> str:
     """Return page.js in the words of a page, and with what shows columns where there are any.
 
     Its templates' marks are JavaScript's comments, and nothing but words of ours is put into it.

@@ -16,7 +16,7 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.page.views import baseline_of, is_edit, said_of
-from judgefixtures.page.wording import PASSED, is_graded
+from judgefixtures.page.vocabulary import PASSED, is_graded
 
 # What a case can be filtered by: bits of one number.
 MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16

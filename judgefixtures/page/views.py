@@ -25,7 +25,7 @@ from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
-from judgefixtures.page.wording import is_graded, verdicts_of
+from judgefixtures.page.vocabulary import is_graded, verdicts_of
 from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 

@@ -1,4 +1,4 @@
-"""Wording: what a page calls what its judges were asked about, and what they say of it: of pairs, of examples, of both.
+"""Vocabulary: what a page calls what its judges were asked about, and what they say of it: of pairs, of examples, of both.
 
 The words stand here, the sentences that they are part of in page.html and page.js. Nothing of a report is told here.
 """
@@ -14,7 +14,7 @@ PASSED = "passed"  # the outcome of a contrast of a judge of one response
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class Vocabulary:
     """The words of a page; those for a single case are words that fit whichever case is shown."""
 
     title: str  # of the browser, and of a column of counts
@@ -43,7 +43,7 @@ class Wording:
         return of_examples if self.examples else of_pairs
 
 
-PAIRS = Wording(
+PAIRS = Vocabulary(
     title="Pairs",
     one="pair",
     a_one="a pair",
@@ -58,7 +58,7 @@ PAIRS = Wording(
     other="the other response",
     examples=False,
 )
-EXAMPLES = Wording(
+EXAMPLES = Vocabulary(
     title="Examples",
     one="example",
     a_one="an example",
@@ -73,7 +73,7 @@ EXAMPLES = Wording(
     other="the other grade",
     pairs=False,
 )
-BOTH = Wording(
+BOTH = Vocabulary(
     title="Pairs and examples",
     one="pair or example",
     a_one="a pair or example",
@@ -89,10 +89,10 @@ BOTH = Wording(
 )
 
 
-def wording_of(report: Row, pairs: Sequence[Row]) -> Wording:
+def vocabulary_of(report: Row, pairs: Sequence[Row]) -> Vocabulary:
     """Return the words of a page by the contrasts and by the rows of pairs and examples; without any, those of pairs.
 
-    >>> wording_of({}, [{"response": "It is Paris."}]).title, wording_of({}, []).title
+    >>> vocabulary_of({}, [{"response": "It is Paris."}]).title, vocabulary_of({}, []).title
     ('Examples', 'Pairs')
     """
     single = {"response" in row for row in pairs}
