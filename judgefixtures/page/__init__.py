@@ -1,9 +1,9 @@
 """The page: report.json and what the judges said as one HTML file that needs nothing else.
 
-`marks` makes texts safe to look at, `charts` knows geometry, `vocabulary` what pairs and examples are called, `views` what
-the report's part of the page says, `cases` what the browser of pairs holds; the templates, page.css and page.js stand
-beside them. Nothing is measured here. What came from outside is text: jinja2 escapes it in the page, and page.js writes
-it as text alone.
+`marks` makes texts safe to look at, `charts` knows geometry, `vocabulary` what pairs and examples are called, `views`
+what the report's part of the page says, `cases` what the browser of pairs holds; the templates, page.css and page.js
+stand beside them. Nothing is measured here, and whatever came from outside is text: jinja2 escapes it in the page, and
+page.js writes it as text alone.
 """
 
 from __future__ import annotations

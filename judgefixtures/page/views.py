@@ -150,8 +150,11 @@ def grouped(rows: Iterable[Row], *keys: str) -> dict[Any, list[Row]]:
 
 
 def is_edit(row: Row) -> bool:
-    """Return whether a contrast is about an edited response, such as one that an attack was put into."""
-    return bool(row.get("outcome") == "chose-edited" or row.get("y") == "plain")
+    """Return whether a contrast is about an edited response, such as one that an attack was put into.
+
+    A label of a cue may be called plain, too: then sentences say it.
+    """
+    return bool(row.get("outcome") == "chose-edited" or (row.get("y") == "plain" and not row.get("sentences")))
 
 
 def said_of(row: Row) -> str:

@@ -1,6 +1,6 @@
-"""Vocabulary: what a page calls what its judges were asked about, and what they say of it: of pairs, of examples, of both.
+"""Vocabulary: what a page calls that which its judges were asked about, and what they said: pairs, examples, or both.
 
-The words stand here, the sentences that they are part of in page.html and page.js. Nothing of a report is told here.
+The words stand here, the sentences that they are part of in page.html and page.js.
 """
 
 from __future__ import annotations
