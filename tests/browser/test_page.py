@@ -172,6 +172,17 @@ def same_answer(row: dict[str, Any], pair: str, judge: str, condition: str, repe
     return (row["pair"], row["judge"], row["condition"], row["repeat"]) == (pair, judge, condition, repeat)
 
 
+def test_a_long_column_is_folded(chromium: Any, tmp_path: Path) -> None:
+    """A document that a template shows does not push the response off the screen; a short text stands open."""
+    made = of_examples(benchmark("page").made(1))
+    row = {**made.pairs[0], "columns": {"reference": "Paris.", "context": "A long story. " * 500}}
+    file = tmp_path / "report.html"
+    file.write_text(page(made.report, made.judgments, [row]), encoding="utf-8")
+    opened(chromium, file, f"#pair=support/{row['pair']}")
+    folds = "return [...document.querySelectorAll('#case details')].slice(0, 2).map(e => [e.children[0].textContent, e.open])"
+    assert run(chromium, folds) == [["reference", True], ["context", False]]
+
+
 def test_a_page_of_both_shows_each_in_its_own_way(chromium: Any, tmp_path: Path) -> None:
     """A link beside a contrast leads to its pairs or its examples, and words are found in columns, too."""
     made = benchmark("page").made(6)
