@@ -1,8 +1,9 @@
 """The page: report.json and what the judges said as one HTML file that needs nothing else.
 
-`marks` makes texts safe to look at, `charts` knows geometry, `views` what the report's part of the page says, `cases`
-what the browser of pairs holds; the templates, page.css and page.js stand beside them. Nothing is measured here, and
-whatever came from outside is text: jinja2 escapes it in the page, and page.js writes it as text alone.
+`marks` makes texts safe to look at, `charts` knows geometry, `vocabulary` what pairs and examples are called, `views`
+what the report's part of the page says, `cases` what the browser of pairs holds; the templates, page.css and page.js
+stand beside them. Nothing is measured here, and whatever came from outside is text: jinja2 escapes it in the page, and
+page.js writes it as text alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from judgefixtures.findings import PartRow, Row
 from judgefixtures.page.cases import cases_of
 from judgefixtures.page.charts import SHARES
 from judgefixtures.page.marks import UNSEEN, safe_json
-from judgefixtures.page.views import view_of
+from judgefixtures.page.views import as_sentence, view_of
+from judgefixtures.page.vocabulary import Vocabulary, is_graded, vocabulary_of
 
 HERE = Path(__file__).parent
 
@@ -36,12 +38,12 @@ def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
     >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]
     (True, False)
     """
-    style, script = (_source(name) for name in ("page.css", "page.js"))
+    words = vocabulary_of(report, pairs)
+    style = (HERE / "page.css").read_text(encoding="utf-8")
+    script = _script(words, columns=any(row.get("columns") for row in pairs))
     data = safe_json({"unseen": UNSEEN, **cases_of(report, judgments, pairs)})
-    template = _templates().get_template("page.html")
-    html = template.render(
-        view=view_of(report), shares=SHARES, policy=_policy(style, script), style=style, script=script, data=data
-    )
+    ours = {"words": words, "shares": SHARES, "policy": _policy(style, script), "style": style, "script": script}
+    html = _templates().get_template("page.html").render(view=view_of(report), data=data, **ours)
     return str(html).strip() + "\n"
 
 
@@ -57,8 +59,14 @@ def _hash_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _source(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+def _script(words: Vocabulary, *, columns: bool) -> str:
+    """Return page.js in the words of a page, and with what shows columns where there are any.
+
+    Its templates' marks are JavaScript's comments, and nothing but words of ours is put into it.
+    """
+    marks = {"block_start_string": "/*%", "block_end_string": "%*/"}
+    made = _templates().overlay(**marks, autoescape=False, keep_trailing_newline=True)
+    return str(made.get_template("page.js").render(words=words, columns=columns))
 
 
 @functools.cache
@@ -80,6 +88,7 @@ def _templates() -> Any:
     )
     named = {name: getattr(words, name) for name in ("share", "shift", "limits", "level", "status", "number")}
     parts = {"measured": words.measured_text, "allowed": words.allowed_text, "named_in": _named_in}
+    parts |= {"is_graded": is_graded, "sentence": as_sentence}
     made.filters |= {"spelled": spelled, **named, **parts}
     return made
 

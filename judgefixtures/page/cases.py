@@ -16,6 +16,7 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.page.views import baseline_of, is_edit, said_of
+from judgefixtures.page.vocabulary import PASSED, is_graded
 
 # What a case can be filtered by: bits of one number.
 MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16
@@ -47,7 +48,7 @@ def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row
     """Return what page.js reads: `strings`, `pairs`, `arms` with their answers, `contrasts` and `cases`.
 
     A pair is `[dataset, pair, question, response 1, response 2, gold, category, content type, close for, label]`, of
-    which an example has no response 2; an answer
+    which an example has no response 2, and behind it `[name, text]` of each column that is shown; an answer
     `[chosen, reason, invalid, acknowledgment, span, extras]` without the zeros at its end; texts are numbers of
     strings. `cases` has three numbers per case: of its contrast, of its pair, and the sum of what it is filtered by.
     """
@@ -56,7 +57,7 @@ def cases_of(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> Row
     answers = _by_arm(judgments, known)
     arms = sorted(answers)
     numbers = {arm: number for number, arm in enumerate(arms)}
-    contrasts = list(_contrasts(report, arms))
+    contrasts = list(_contrasts(report, answers))
     baselines = baseline_of(report)
     cases: list[int] = []
     for number, row in enumerate(contrasts):
@@ -97,19 +98,32 @@ def _by_arm(judgments: Sequence[Row], known: Mapping[tuple[str, str, str], int])
     return found
 
 
-def _contrasts(report: Row, arms: Sequence[ArmKey]) -> Iterator[Row]:
-    """Yield the contrasts whose arms were answered, then every other arm by itself: verdicts that nothing compares."""
-    there, used = set(arms), set()
+def _contrasts(report: Row, answers: Mapping[ArmKey, Mapping[int, Row]]) -> Iterator[Row]:
+    """Yield the contrasts whose arms were answered, then every arm with verdicts that nothing compares, by itself.
+
+    What each is about, the numbers of its pairs, is `about`.
+    """
+    left = {arm: set(answers[arm]) for arm in sorted(answers)}
     for row in report.get("contrasts") or []:
         own = [(row["judge"], row["dataset"], str(name), int(repeat)) for name, repeat in row.get("arms") or []]
-        if len(own) == 2 and there.issuperset(own):
-            used.update(own)
-            yield {**row, "arms": own}
-    for arm in arms:
-        if arm not in used:
+        if len(own) == 2 and answers.keys() >= {*own}:
+            about = _about(row, *(answers[arm] for arm in own))
+            for arm in own:
+                left[arm] -= about
+            yield {**row, "arms": own, "about": about}
+    for arm, about in left.items():
+        if about:
             judge, dataset, condition, repeat = arm
             name = f"{condition} (repeat {repeat})" if repeat else condition
-            yield {"judge": judge, "dataset": dataset, "contrast": name, "arms": [arm], "moved": []}
+            yield {"judge": judge, "dataset": dataset, "contrast": name, "arms": [arm], "moved": [], "about": about}
+
+
+def _about(row: Row, x: Iterable[int], y: Iterable[int]) -> set[int]:
+    """Return which pairs a contrast is about: those that were asked about in either arm.
+
+    Attacks on a judge of one response leave out examples that should pass, of which the plain arm may have answers.
+    """
+    return {*x} if is_graded(row) and is_edit(row) else {*x, *y}
 
 
 def _flagged(
@@ -118,7 +132,7 @@ def _flagged(
     """Yield the pairs of a contrast with what they can be filtered by."""
     named = None if row.get("moved") is None else set(row["moved"])
     sides = [answers[arm] for arm in row["arms"]]
-    for number in sorted(set().union(*sides)):
+    for number in sorted(row["about"]):
         both = [
             (side[number], answers.get(other, {}).get(number))
             for side, other in zip(sides, others, strict=True)
@@ -163,7 +177,9 @@ def _pair(row: Row, texts: Texts) -> list[Any]:
     told = [texts(row.get(name)) for name in ("dataset", "pair", "question")]
     responses = [texts(row.get("response", row.get("response_1"))), texts(row.get("response_2"))]
     kinds = [texts(row.get(name)) for name in ("category", "content_type")]
-    return [*told, *responses, row.get("gold") or 0, *kinds, close, texts(row.get("label"))]
+    packed = [*told, *responses, row.get("gold") or 0, *kinds, close, texts(row.get("label"))]
+    columns = [[texts(name), texts(said)] for name, said in (row.get("columns") or {}).items()]
+    return [*packed, columns] if columns else packed
 
 
 def _plain(row: Row) -> Pair:
@@ -219,7 +235,5 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
         "others": [numbers.get(arm, -1) for arm in others],
         "reversed": row.get("outcome") == REVERSED,
         "edit": bool(row.get("x")) and is_edit(row),
-        "cue": row.get("outcome", "chose-first") in ("chose-first", "passed")
-        and bool(row.get("x"))
-        and not is_edit(row),
+        "cue": row.get("outcome", "chose-first") in ("chose-first", PASSED) and bool(row.get("x")) and not is_edit(row),
     }

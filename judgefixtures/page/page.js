@@ -6,6 +6,9 @@
   const byId = (id) => document.getElementById(id);
   const PAGE = 25;
   const MANY = 60;
+  /*% if columns %*/
+  const LONG = 2000;
+  /*% endif %*/
   const [JUDGE, DATASET, CONTRAST] = ["judge", "dataset", "contrast"];
 
   // --- texts: unseen characters are spelled out, as in the rest of the page ---
@@ -74,8 +77,14 @@
     lowered.forEach((each, number) => { if (each.includes(words)) found.add(number); });
     return found;
   };
+  /*% if columns %*/
+  const columnsOf = (pair) => pairs[pair][10] ?? []; // what else the template shows: names and texts
+  /*% endif %*/
   const speaks = ({ contrast, pair }, found) =>
     pairs[pair].slice(1, 5).some((each) => found.has(each)) ||
+    /*% if columns %*/
+    columnsOf(pair).some(([, said]) => found.has(said)) ||
+    /*% endif %*/
     contrast.arms.some((arm) => (answerOf(arm, pair)?.numbers ?? []).some((each) => each && found.has(each)));
 
   let shown = numbers;
@@ -111,7 +120,7 @@
       return element("li", {}, link);
     });
     byId("list").replaceChildren(...rows);
-    byId("count").textContent = `${shown.length.toLocaleString("en")} of ${count.toLocaleString("en")} pairs in contrasts`;
+    byId("count").textContent = `${shown.length.toLocaleString("en")} of ${count.toLocaleString("en")} {{ words.many }} in contrasts`;
     byId("where").textContent = shown.length ? `${at + 1} to ${Math.min(at + PAGE, shown.length)}` : "none";
     byId("earlier").disabled = at === 0;
     byId("later").disabled = at + PAGE >= shown.length;
@@ -124,6 +133,9 @@
   const choice = (answer, turned, alone) => {
     if (answer === null) return "no answer";
     if (answer.chosen < 0) return `invalid answer${answer.invalid ? `: ${answer.invalid}` : ""}`;
+    /*% if words.examples %*/
+    if (alone && answer.chosen === 0) return "gave a score, and no grade";
+    /*% endif %*/
     if (answer.chosen === 0) return "called it a tie";
     if (alone) return answer.chosen === 1 ? "passed it" : "failed it";
     const order = turned ? ` (it stood ${stood[answer.chosen]})` : "";
@@ -199,8 +211,8 @@
     view.append(marked(answer.reason, answer.span));
     if (contrast.cue && admission[answer.acknowledgment]) view.append(text("p", admission[answer.acknowledgment], { class: "none" }));
     if (answer.extras.detail) view.append(text("p", strings[answer.extras.detail], { class: "none" }));
-    if (answer.extras.scores) view.append(text("p", `Scores: ${strings[answer.extras.scores]}`, { class: "none" }));
-    if (answer.extras.contradiction) view.append(text("p", `The reason argues for the other response: “${strings[answer.extras.contradiction]}”`, { class: "none" }));
+    if (answer.extras.scores) view.append(text("p", `{{ words.scores }}: ${strings[answer.extras.scores]}`, { class: "none" }));
+    if (answer.extras.contradiction) view.append(text("p", `The reason argues for {{ words.other }}: “${strings[answer.extras.contradiction]}”`, { class: "none" }));
     const before = answerOf(contrast.others[place], pair);
     if (before !== null) {
       view.append(element("details", {}, text("summary", `${strings[contrast.baseline]} ${choice(before, turned, single(pair))}`), text("p", before.reason, { class: "text", dir: "auto" })));
@@ -219,11 +231,18 @@
     view.append(text("p", strings[row[2 + number]], { class: "text", dir: "auto" }));
     return view;
   };
+  /*% if columns %*/
+  const columnView = ([name, said]) => {
+    const view = element("details", {}, text("summary", strings[name]), text("p", strings[said], { class: "text", dir: "auto" }));
+    view.open = strings[said].length <= LONG;
+    return view;
+  };
+  /*% endif %*/
   const sentencesView = (contrast) => {
     const said = contrast.sentences.map((each) => strings[each]).filter(Boolean);
     if (!said.length) return null;
     const rows = said.map((each) => text("li", each));
-    return element("div", {}, element("h4", {}, "The sentences that change places"), element("ul", {}, ...rows));
+    return element("div", {}, element("h4", {}, "{{ words.sentences }}"), element("ul", {}, ...rows));
   };
   const othersView = (number) => {
     const { pair } = caseAt(number);
@@ -234,7 +253,7 @@
       const said = flagged(other.flags);
       return element("li", {}, text("a", `${strings[other.contrast.judge]}: ${strings[other.contrast.contrast]}`, { href: hashOf(other) }), said ? text("span", ` (${said})`) : null);
     });
-    return element("details", {}, element("summary", {}, `The same pair elsewhere (${same.length})`), element("ul", { class: "others" }, ...rows));
+    return element("details", {}, element("summary", {}, `The same {{ words.this }} elsewhere (${same.length})`), element("ul", { class: "others" }, ...rows));
   };
   const step = (number, by, label) => {
     const next = shown[shown.indexOf(number) + by];
@@ -248,13 +267,16 @@
     const { contrast, pair } = caseAt(number);
     const row = pairs[pair];
     const facts = [strings[contrast.judge], strings[row[0]], strings[contrast.contrast], strings[row[6]] && `category ${strings[row[6]]}`,
-      strings[row[9]] ? `label: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "no gold label", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
+      strings[row[9]] ? `label: ${strings[row[9]]}` : row[5] ? `gold: Response ${row[5]}` : "{{ words.unlabelled }}", row[8].includes(contrast.judge) ? "a close call for this judge" : ""];
     const parts = [
       text("h3", strings[row[1]]),
       text("p", facts.filter(Boolean).join(" · "), { class: "none" }),
-      element("p", {}, step(number, -1, "← Previous"), " ", step(number, 1, "Next →"), " ", element("a", { href: hashOf(caseAt(number)) }, "Link to this pair")),
+      element("p", {}, step(number, -1, "← Previous"), " ", step(number, 1, "Next →"), " ", element("a", { href: hashOf(caseAt(number)) }, "Link to this {{ words.this }}")),
       contrast.said ? text("p", strings[contrast.said], { class: "said" }) : null,
       element("h4", {}, "Question"), text("p", strings[row[2]], { class: "text", dir: "auto" }),
+      /*% if columns %*/
+      ...columnsOf(pair).map(columnView),
+      /*% endif %*/
       element("div", { class: "pair" }, responseView(contrast, pair, 1), ...(single(pair) ? [] : [responseView(contrast, pair, 2)])),
       sentencesView(contrast),
       element("h4", {}, "What the judge said"),
@@ -289,7 +311,7 @@
         (contrast === null || strings[found.contrast.contrast] === contrast);
     });
     if (number !== undefined) open(number, focus);
-    else byId("case").replaceChildren(element("p", {}, "This report has no such pair."));
+    else byId("case").replaceChildren(element("p", {}, "This report has no such {{ words.one }}."));
   };
 
   for (const name of [JUDGE, DATASET, CONTRAST]) fill(name);
@@ -314,7 +336,7 @@
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
   byId("static").hidden = true;
   byId("browser").hidden = false;
-  if (count === 0) byId("count").textContent = "This report came without judgments or pairs.";
+  if (count === 0) byId("count").textContent = "This report came without judgments or {{ words.many }}.";
   else list();
   follow(true);
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -25,6 +25,7 @@ from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
+from judgefixtures.page.vocabulary import is_graded, verdicts_of
 from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 
@@ -89,6 +90,7 @@ class Faithfulness:
     judge: str
     plane: Plane
     rows: tuple[tuple[int, Row, Mapping[str, Row]], ...]
+    graded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +150,20 @@ def grouped(rows: Iterable[Row], *keys: str) -> dict[Any, list[Row]]:
 
 
 def is_edit(row: Row) -> bool:
-    """Return whether a contrast is about an edited response, such as one that an attack was put into."""
-    return bool(row.get("outcome") == "chose-edited" or row.get("y") == "plain")
+    """Return whether a contrast is about an edited response, such as one that an attack was put into.
+
+    A label of a cue may be called plain, too: then sentences say it.
+    """
+    return bool(row.get("outcome") == "chose-edited" or (row.get("y") == "plain" and not row.get("sentences")))
 
 
 def said_of(row: Row) -> str:
     """Return the sentence that says how a contrast came out, its message where there is none."""
-    said = str(row.get("text") or row.get("message") or "")
+    return as_sentence(str(row.get("text") or row.get("message") or ""))
+
+
+def as_sentence(said: str) -> str:
+    """Return a text with its first letter as a capital one; the others stay as they are."""
     return said[:1].upper() + said[1:]
 
 
@@ -172,7 +181,7 @@ def _leads(contrasts: Sequence[Row], report: Row) -> Iterable[str]:
     yield from (line if line.endswith(".") else f"{line}." for line in said)
     for judge, own in grouped(contrasts, "judge").items():
         if moved := sorted({row["family"] for row in own if row.get("vsr_status") == "FAIL"}):
-            yield f"The verdicts of {judge} demonstrably move with {join_names(moved)}."
+            yield f"The {verdicts_of(own)} of {judge} demonstrably move with {join_names(moved)}."
         yield from _beyond_verdicts(judge, own)
     if not contrasts and not said and not report.get("decisions"):
         yield f"The run is {report.get('status', 'without a status')}, and no contrast was measured."
@@ -186,7 +195,7 @@ def _beyond_verdicts(judge: str, rows: Sequence[Row]) -> Iterable[str]:
             for part in row.get("decided_by") or ():
                 families.setdefault(NAMED.get(part["part"], part["part"]), set()).add(row["family"])
     for name, own in families.items():
-        what = f"Not the verdicts of {judge}, the {name} is demonstrably beyond its limit"
+        what = f"Not the {verdicts_of(rows)} of {judge}, the {name} is demonstrably beyond its limit"
         yield f"{what} with {join_names(sorted(own))}."
 
 
@@ -402,7 +411,7 @@ def _planes(contrasts: Sequence[Row]) -> tuple[Faithfulness, ...]:
         ]
         drawn = charts.plane(points, axis)
         rows = tuple((number, row, dict(_readings(row))) for number, row in enumerate(own, 1))
-        planes.append(Faithfulness(judge, drawn, rows))
+        planes.append(Faithfulness(judge, drawn, rows, graded=any(map(is_graded, own))))
     return tuple(planes)
 
 

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from support.benchmarks import benchmark
 from support.hostile import attack, planted
+from support.singles import beside, of_examples
 
 from judgefixtures.page import page
 from judgefixtures.page.marks import spelled
@@ -134,6 +136,72 @@ def test_a_link_opens_its_pair(chromium: Any, plain: Path) -> None:
     opened(chromium, plain, "#pair=%E0%A4%A")
     assert texts(chromium, "#case") == ["This report has no such pair."]
     assert chromium.get_log("browser") == []
+
+
+def test_a_link_opens_its_example(chromium: Any, tmp_path: Path) -> None:
+    """Of a judge of one response: the question, what its template shows, the response, the label, and both grades."""
+    made = of_examples(benchmark("page").made(6))
+    text = attack()
+    report, judgments, pairs = (planted(part, text) for part in (made.report, made.judgments, made.pairs))
+    file = tmp_path / "report.html"
+    file.write_text(page(report, judgments, pairs), encoding="utf-8")
+    opened(chromium, file)
+    contrast = next(row for row in report["contrasts"] if row["family"].startswith("recency"))
+    row = pairs[2]
+    arms = [
+        next(each for each in judgments if same_answer(each, row["pair"], contrast["judge"], *arm))
+        for arm in contrast["arms"]
+    ]
+    wanted = [f"pair={quote(row['dataset'], safe='')}/{quote(row['pair'], safe='')}"]
+    wanted += [f"{name}={quote(contrast[name], safe='')}" for name in ("judge", "contrast")]
+    opened(chromium, file, f"#{'&'.join(wanted)}")
+    ((name, column),) = row["columns"].items()
+    assert texts(chromium, "#case .text") == [
+        spelled(each) for each in (row["question"], column, row["response"], *(arm["reason"] for arm in arms))
+    ]
+    assert texts(chromium, "#case summary")[0] == spelled(name)
+    assert "label: fail" in texts(chromium, "#case p.none")[0]
+    grades = {None: f"invalid answer: empty{spelled(text)}", 1: "passed it", 2: "failed it"}
+    assert texts(chromium, "#case p.flag") == [grades[arm["selected_response"]] for arm in arms]
+    assert run(chromium, "return window.hit") is None
+    assert chromium.get_log("browser") == []
+
+
+def same_answer(row: dict[str, Any], pair: str, judge: str, condition: str, repeat: int) -> bool:
+    """Return whether a judgment is the one of a judge about an example in an arm."""
+    return (row["pair"], row["judge"], row["condition"], row["repeat"]) == (pair, judge, condition, repeat)
+
+
+def test_a_long_column_is_folded(chromium: Any, tmp_path: Path) -> None:
+    """A document that a template shows does not push the response off the screen; a short text stands open."""
+    made = of_examples(benchmark("page").made(1))
+    row = {**made.pairs[0], "columns": {"reference": "Paris.", "context": "A long story. " * 500}}
+    file = tmp_path / "report.html"
+    file.write_text(page(made.report, made.judgments, [row]), encoding="utf-8")
+    opened(chromium, file, f"#pair=support/{row['pair']}")
+    folds = "return [...document.querySelectorAll('#case details')].slice(0, 2).map(e => [e.children[0].textContent, e.open])"
+    assert run(chromium, folds) == [["reference", True], ["context", False]]
+
+
+def test_a_page_of_both_shows_each_in_its_own_way(chromium: Any, tmp_path: Path) -> None:
+    """A link beside a contrast leads to its pairs or its examples, and words are found in columns, too."""
+    made = benchmark("page").made(6)
+    file = tmp_path / "report.html"
+    file.write_text(beside(made, of_examples(made)).html, encoding="utf-8")
+    for dataset, responses in (("support", ["Response 1", "Response 2"]), ("elsewhere", ["Response"])):
+        opened(chromium, file, f"#pair={dataset}/pair-0003")
+        assert texts(chromium, "#case h3") == ["pair-0003"]
+        assert [each for each in texts(chromium, "#case .pair h4") if each.startswith("Response")] == responses
+        assert texts(chromium, "#case a")[0] == "Link to this one"
+    words = made.pairs[4]["response_2"][-10:]
+    opened(chromium, file)
+    run(
+        chromium,
+        "const f = document.getElementById('filters'); f.elements.words.value = arguments[0];"
+        "f.dispatchEvent(new Event('input'));",
+        words,
+    )
+    assert {*texts(chromium, "#list a span")} == {"pair-0004 · support", "pair-0004 · elsewhere"}
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
-from html.parser import HTMLParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.benchmarks import benchmark
 from support.hostile import attack, planted
+from support.parsed import Parsed, data_of
 
 import judgefixtures.page
 from judgefixtures.page import page
@@ -26,45 +26,6 @@ from judgefixtures.page.marks import spelled
 from judgefixtures.page.views import floor_of, view_of
 
 HERE = Path(judgefixtures.page.__file__).parent
-VOID = {"meta", "input", "line", "rect", "circle", "br", "link", "img"}
-
-
-class Parsed(HTMLParser):
-    """A page as its elements, in order, with their attributes, and its texts by the element they stand in."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[tuple[str, ...], str]] = []
-        self.stack: list[str] = []
-        self.unbalanced: list[str] = []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.stack.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.stack and self.stack[-1] == tag:
-            self.stack.pop()
-        else:
-            self.unbalanced.append(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((tuple(self.stack), data))
-
-    def inside(self, tag: str) -> list[str]:
-        """The texts right inside of elements of a name."""
-        return [text for stack, text in self.texts if stack and stack[-1] == tag]
-
-    def of(self, tag: str) -> Iterator[dict[str, str | None]]:
-        """The attributes of every element of a name."""
-        return (attributes for name, attributes in self.elements if name == tag)
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +44,6 @@ def html(run: Any) -> str:
 def parsed(html: str) -> Parsed:
     """Its page, parsed."""
     return Parsed(html)
-
-
-def data_of(parsed: Parsed) -> Any:
-    """What page.js reads."""
-    scripts = ["".join(text for stack, text in parsed.texts if stack and stack[-1] == "script")]
-    return json.JSONDecoder().raw_decode(scripts[0])[0]
 
 
 # --- structure --------------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ FIELDS = frozenset(
         "question",
         "response_1",
         "response_2",
+        "response",
+        "reference",
         "category",
         "content_type",
         "reason",
@@ -48,8 +50,8 @@ FIELDS = frozenset(
     }
 )
 LISTS = frozenset({"close_for", "moved", "reasons", "warnings", "order"})  # of such texts
-TABLES = frozenset({"judges", "recorded", "invalid", "strengths"})  # whose keys are such texts
-OURS = ("all", "placebo")  # values that the report itself gives a meaning
+TABLES = frozenset({"judges", "recorded", "invalid", "strengths", "columns"})  # whose keys are such texts
+OURS = ("all", "placebo", "plain")  # values that the report itself gives a meaning
 
 
 def attack(url: str = "http://127.0.0.1:9") -> str:
