@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -380,6 +381,35 @@ def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened
     assert "no-json" in found.reasons[0]
     (controlled,) = gated(opened("missing", more=""), "recency-new-old")
     assert 'verdict = "grade"' in control_of(controlled).message
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked"),
+    [
+        ('"binary"', {"house-answers": 5, "house-control": 6}),
+        ('"pointwise"\npass_mark = 6', {"house-close": 5, "house-qa": 6}),
+    ],
+)
+def test_a_canary_asks_what_a_default_run_recorded(
+    server: Grader, tmp_path: Path, mode: str, asked: dict[str, int]
+) -> None:
+    """Where nobody names datasets, what a run asks a grader about cues, edits and control is all that a canary needs."""
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = {mode}\n'
+        "[canary]\nclose_pairs = 5\nclear_pairs = 6\n"
+    )
+    wrong = {pair.response_1 if pair.gold == 2 else pair.response_2 for pair in load_pairs(Source("house-control"))}
+    words = {True: {"score": 3, "verdict": "fail"}, False: {"score": 8, "verdict": "pass"}}
+    server.rule = lambda prompt: json.dumps(words[any(text in prompt for text in wrong)] | {"reason": "So."})
+    with Run.from_config(file, record="missing", pairs=6, force=True) as run:
+        for family, contrast in (("recency", "recency-new-old"), ("verbosity", "verbosity-padded")):
+            for dataset in run.config.datasets_of(family, "grader"):
+                run.gate(contrast, judge="grader", dataset=dataset)
+    with Run.from_config(file, pairs=6) as run:
+        known = reference(run, run.judge("grader"))
+    assert Counter(each.dataset for each in known.prompts) == asked
+    assert not known.notes
 
 
 def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> None:
