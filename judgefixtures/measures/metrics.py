@@ -160,10 +160,14 @@ def stance_of(judgment: Judgment) -> Stance:
 
 
 def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
-    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited."""
+    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited.
+
+    A response by itself has no number that tells the noun for it from the words of its cue: it is called a response.
+    """
     condition = judgment.condition
+    noun = "Response" if isinstance(condition, Single) else judgment.pair.content_type
     terms_1, terms_2 = (cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
-    return condition.sentences(judgment.pair.content_type), (terms_1, terms_2)
+    return condition.sentences(noun), (terms_1, terms_2)
 
 
 def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence: float = 0.90) -> Estimate | None:
