@@ -200,7 +200,7 @@
     if (contrast.cue && admission[answer.acknowledgment]) view.append(text("p", admission[answer.acknowledgment], { class: "none" }));
     if (answer.extras.detail) view.append(text("p", strings[answer.extras.detail], { class: "none" }));
     if (answer.extras.scores) view.append(text("p", `Scores: ${strings[answer.extras.scores]}`, { class: "none" }));
-    if (answer.extras.contradiction) view.append(text("p", `The reason argues for the other response: “${strings[answer.extras.contradiction]}”`, { class: "none" }));
+    if (answer.extras.contradiction) view.append(text("p", `The reason ${single(pair) ? "says the opposite of the grade" : "argues for the other response"}: “${strings[answer.extras.contradiction]}”`, { class: "none" }));
     const before = answerOf(contrast.others[place], pair);
     if (before !== null) {
       view.append(element("details", {}, text("summary", `${strings[contrast.baseline]} ${choice(before, turned, single(pair))}`), text("p", before.reason, { class: "text", dir: "auto" })));
