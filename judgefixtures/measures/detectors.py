@@ -33,6 +33,8 @@ PROMPT, ALONE = (
     (TEMPLATES / "detecting" / name).read_text(encoding="utf-8") for name in ("reason.txt", "reason-alone.txt")
 )
 DETECTING_MARK = PROMPT.partition("responses")[0]  # how both begin: what a server can tell such a question by
+# What a judge of one response did with it: one that scores without a mark neither passed nor failed it.
+GRADED = {1: "passed", 2: "failed", None: "scored"}
 _SLOT = re.compile(r"\{(cue_1|cue_2|chose|cue|graded|reason)\}")
 
 
@@ -166,7 +168,7 @@ def detecting_prompt(judgment: Judgment) -> str:
     slots = {"reason": verdict.reason}
     if isinstance(condition, Single):
         prompt = ALONE
-        slots |= {"cue": cues[0], "graded": "passed" if verdict.selected_response == 1 else "failed"}
+        slots |= {"cue": cues[0], "graded": GRADED[verdict.selected_response]}
     else:
         prompt, chosen = PROMPT, verdict.selected_response
         for number, cue in enumerate(cues, 1):

@@ -58,10 +58,15 @@ def test_a_tie_is_called_one():
     assert "It called it a tie and gave" in detecting_prompt(tie)
 
 
-@pytest.mark.parametrize(("selected", "graded"), [(1, "It passed the response"), (2, "It failed the response")])
+@pytest.mark.parametrize(
+    ("selected", "graded"),
+    [(1, "It passed the response"), (2, "It failed the response"), (None, "It scored the response")],
+)
 def test_of_a_response_shown_alone_the_question_has_its_one_cue_and_its_grade(selected, graded):
     """The cue stands as the judge read it, without a number, and nothing speaks of a second response or a choice."""
-    told = Judgment(Example("e", "Which?", "One."), ALONE.y, Reply(Verdict(selected, "It is {cue} {better}.")))
+    told = Judgment(
+        Example("e", "Which?", "One."), ALONE.y, Reply(Verdict(selected, "It is {cue} {better}.", tie=selected is None))
+    )
     prompt = detecting_prompt(told)
     assert prompt.startswith(DETECTING_MARK)
     assert "- The response was written a long time ago (in 1950)." in prompt
