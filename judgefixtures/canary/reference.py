@@ -12,7 +12,7 @@ from typing import Any
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.cassettes.files import Row
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition
+from judgefixtures.material.contrasts import Condition
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.runs.run import Run
@@ -117,7 +117,7 @@ def reference(run: Run, judge: Judge) -> Reference:
 
 def _groups(run: Run, judge: Judge) -> tuple[tuple[str, int], ...]:
     """Return the datasets that a judge is asked about, each with how many of its pairs or examples."""
-    return run.config.canary.groups(grades=judge.kind.grades)
+    return run.config.canary.groups(judge.table.mode)
 
 
 def _by_days(found: Sequence[tuple[str, Condition, Pair, Sequence[_Recorded]]]) -> tuple[Prompt, ...]:
@@ -170,11 +170,12 @@ def _fault(run: Run, judge: Judge, dataset: str, pairs: Sequence[Pair], conditio
 
 def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     """Return the condition in which the most pairs are recorded, up to those wanted; the plainest one of several."""
-    pairs = run.pairs(judge.name, dataset)
-    contrasts = (contrast for name in (PLACEBO, *run.config.cues) for contrast in run.contrasts(name))
+    pairs, kind = run.pairs(judge.name, dataset), judge.kind
+    contrasts = (kind.contrast(each, pairs) for name in (PLACEBO, *run.config.cues) for each in run.contrasts(name))
     cued = [each for contrast in contrasts for each in (contrast.x, contrast.y)]
+    cue_free = [condition for condition, _ in kind.screening]
     found: dict[Condition, int] = {}
-    for condition in dict.fromkeys((NO_CUE, NO_CUE_SWAPPED, *cued)):
+    for condition in dict.fromkeys((*cue_free, *cued)):
         recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
         found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
         if found[condition] == wanted:

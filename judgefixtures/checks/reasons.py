@@ -28,26 +28,32 @@ def quote_contradictions(arms: Iterable[Sequence[Judgment]]) -> tuple[QuoteRow, 
     )
 
 
-def contradicted(found: Sequence[QuoteRow], verdicts: int) -> tuple[str, ...]:
-    """Return what a diagnosis says of those of so many verdicts that their own reasons argue against."""
+def contradicted(found: Sequence[QuoteRow], verdicts: int, *, graded: bool = False) -> tuple[str, ...]:
+    """Return what a diagnosis says of those of so many verdicts, or grades, that their own reasons argue against."""
     if not found:
         return ()
-    lines = ["", f"  {len(found)} of {verdicts} verdicts come with a reason that argues for the other response:"]
-    return (*lines, *(f"    {_quoted(each)}" for each in found[:EXAMPLES]))
+    said = "verdicts come with a reason that argues for the other response"
+    if graded:
+        said = "grades come with a reason that says the opposite"
+    lines = ["", f"  {len(found)} of {verdicts} {said}:"]
+    return (*lines, *(f"    {_quoted(each, graded=graded)}" for each in found[:EXAMPLES]))
 
 
 def contradicted_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what a summary says of verdicts that their own reasons argue against: a line per contrast, and a quote."""
     return [
-        f"reasons against verdicts of {row.judge} on {row.dataset} in {row.contrast}: {row.contradictions}; "
-        f"{_quoted(row.contradiction_quotes[0])}"
+        f"reasons against {'grades' if row.outcome == 'passed' else 'verdicts'} of {row.judge} on {row.dataset} in "
+        f"{row.contrast}: {row.contradictions}; {_quoted(row.contradiction_quotes[0], graded=row.outcome == 'passed')}"
         for row in rows
         if row.contradictions
     ]
 
 
-def _quoted(each: QuoteRow) -> str:
+def _quoted(each: QuoteRow, *, graded: bool) -> str:
+    did = f"chose {each.selected_response}"
+    if graded:
+        did = "passed it" if each.selected_response == 1 else "failed it"
     return (
-        f"pair {shortened(each.pair, 60)} in {each.condition}: chose {each.selected_response} -- "
+        f"{'example' if graded else 'pair'} {shortened(each.pair, 60)} in {each.condition}: {did} -- "
         f'"{shortened(each.quote, SHOWN_QUOTE)}"'
     )

@@ -152,7 +152,10 @@ def find_shift(
         case,
         decision,
         row,
-        diagnosis=(*diagnosis(row, measured, decision), *contradicted(quotes, sum(map(len, answers.arms)))),
+        diagnosis=(
+            *diagnosis(row, measured, decision),
+            *contradicted(quotes, sum(map(len, answers.arms)), graded=measured.graded),
+        ),
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
         estimate=measured.vsr,
         plain=row.text,

@@ -10,10 +10,6 @@ from typing import Any
 from pydantic import SkipValidation
 
 from judgefixtures.config.run_tables import (
-    CLEAR_DATASETS,
-    CLOSE_DATASETS,
-    GRADED_DATASETS,
-    NEAR_DATASETS,
     CanaryTable,
     ControlTable,
     DatasetTable,
@@ -22,9 +18,9 @@ from judgefixtures.config.run_tables import (
     SecurityTable,
     SwapTable,
     Waiver,
+    house_sets,
 )
 from judgefixtures.material.cues import FAMILIES, Families, OwnFamily
-from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers.tables import JudgeTable, StrictTable
 from judgefixtures.sources.described import Source
 from judgefixtures.words.errors import JudgeFixturesError, choices, heading
@@ -79,13 +75,12 @@ class Config(StrictTable):
     def datasets_of(self, family: str, judge: str | None = None) -> tuple[str, ...]:
         """Return the datasets that a family is about: those selected, or the house sets that are made for it.
 
-        A `judge` that grades one response has sets of its own.
+        Which house sets these are depends on the mode of the `judge`.
         """
         if self.dataset_names:
             return self.dataset_names
-        graded = judge is not None and LAYOUTS[self.judge_table(judge).mode].has_labels
-        close, clear = (NEAR_DATASETS, GRADED_DATASETS) if graded else (CLOSE_DATASETS, CLEAR_DATASETS)
-        return close if family in (*self.cues, "repeat", "four-cell") else clear
+        sets = house_sets("pairwise" if judge is None else self.judge_table(judge).mode)
+        return sets.close if family in (*self.cues, "repeat", "four-cell") else sets.clear
 
     def check_judge_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read a judge's prompt from outside of the repository."""

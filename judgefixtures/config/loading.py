@@ -164,7 +164,8 @@ def _check_references(
     if root.control is not None and root.control.dataset is not None:
         check_known(f"{place.at('control')} dataset", "dataset", root.control.dataset, datasets)
     for key in ("close_dataset", "clear_dataset"):
-        check_known(f"{place.at('canary')} {key}", "dataset", getattr(root.canary, key), datasets)
+        if (named := getattr(root.canary, key)) is not None:
+            check_known(f"{place.at('canary')} {key}", "dataset", named, datasets)
     if root.detector.judge is not None:
         check_known(f"{place.at('detector')} judge", "judge", root.detector.judge, judges)
 

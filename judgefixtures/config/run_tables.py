@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from judgefixtures.material.pairs import LABELS, Label
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers.tables import StrictTable
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.people import spelled
@@ -111,13 +113,32 @@ class GateTable(StrictTable):
         return self.attack_tolerance if family == "attack" else self.vsr_tolerance
 
 
-# What is asked about where nobody selects datasets: close pairs, on which a cue can move a verdict, for whatever shows
-# a judge the same pair twice; clear ones, whose better response is known, for all else.
-CLOSE_DATASETS = ("house-close", "house-close-stories")
-CLEAR_DATASETS = ("house-qa", "house-stories")
-# The same for judges that grade one response: examples near the line, and examples with a clear label.
-NEAR_DATASETS, GRADED_DATASETS = ("house-answers",), ("house-graded",)
-TWINS = "house-control"
+@dataclass(frozen=True, slots=True)
+class HouseSets:
+    """The sets of ours that judges of one mode are asked about where nobody names others.
+
+    `close` ones, on which a cue can move a verdict, are for whatever shows a judge the same thing twice, and `clear`
+    ones, of which people know what is right, for all else; a `canary` asks one of either kind that a run has recorded.
+    """
+
+    close: tuple[str, ...]
+    clear: tuple[str, ...]
+    canary: tuple[str, str]
+
+
+OF_PAIRS = HouseSets(("house-close", "house-close-stories"), ("house-qa", "house-stories"), ("house-close", "house-qa"))
+# Its clear ones are the twins of its control.
+OF_EXAMPLES = HouseSets(("house-answers",), ("house-graded",), ("house-answers", "house-control"))
+
+
+def house_sets(mode: str) -> HouseSets:
+    """Return the sets for a mode; scores, whether they pass from a mark on or not, are of the responses of pairs.
+
+    >>> house_sets("binary").close, house_sets("pointwise").close
+    (('house-answers',), ('house-close', 'house-close-stories'))
+    """
+    return OF_EXAMPLES if LAYOUTS[mode].has_labels else OF_PAIRS
+
 
 # A swap compares these, and nothing that a later version brings, unless [swap] families names others.
 SWAP_FAMILIES = ("provenance", "recency")
@@ -179,9 +200,9 @@ class ControlTable(StrictTable):
 class CanaryTable(StrictTable):
     """The [canary] table: which recorded prompts are asked again every day, and how rare a false alarm is to be."""
 
-    close_dataset: str = Field("house-close", min_length=1)
+    close_dataset: str | None = Field(None, min_length=1)
     close_pairs: int = Field(20, ge=0)
-    clear_dataset: str = Field("house-qa", min_length=1)
+    clear_dataset: str | None = Field(None, min_length=1)
     clear_pairs: int = Field(40, ge=0)
     answers: int = Field(1, ge=1)
     false_alarms: Share = 0.01
@@ -192,15 +213,13 @@ class CanaryTable(StrictTable):
             raise ValueError("close_pairs and clear_pairs are both 0: nothing would be asked")
         return self
 
-    def groups(self, *, grades: bool = False) -> tuple[tuple[str, int], ...]:
-        """Return the datasets that are asked about, each with how many pairs, or examples, of it.
+    def groups(self, mode: str) -> tuple[tuple[str, int], ...]:
+        """Return the datasets that a judge of this mode is asked about, each with how many pairs, or examples, of it.
 
-        A judge that `grades` one response is asked about the house sets of its own, unless others are named.
+        They are the house sets that its runs record, unless others are named.
         """
-        close, clear = self.close_dataset, self.clear_dataset
-        if grades:
-            close = close if "close_dataset" in self.model_fields_set else NEAR_DATASETS[0]
-            clear = clear if "clear_dataset" in self.model_fields_set else TWINS
+        close, clear = house_sets(mode).canary
+        close, clear = self.close_dataset or close, self.clear_dataset or clear
         wanted: dict[str, int] = {}
         for dataset, pairs in ((close, self.close_pairs), (clear, self.clear_pairs)):
             wanted[dataset] = wanted.get(dataset, 0) + pairs

@@ -1,8 +1,9 @@
 """Detectors that are models: a configured judge's provider, asked whether a reason cites, mentions or ignores a cue.
 
-The prompt, the reading of its answer, and who asks live here; what is made of the answers does not. Such a detector is
+The prompts, the reading of its answer, and who asks live here; what is made of the answers does not. Such a detector is
 asked with the words of the definition that the offline one (acknowledgment.py) is written by, and its answers are
-recorded among those of the judge whose reasons it reads, in conditions of their own.
+recorded among those of the judge whose reasons it reads, in conditions of their own. Of reasons about one response that
+was shown alone it is asked in words of their own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from judgefixtures.asking.pacing import Pace
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.asking.received import Received, received_with
 from judgefixtures.config import JudgeTable
-from judgefixtures.material.contrasts import LONGEST_CONDITION, Condition
-from judgefixtures.material.cues import Cue
+from judgefixtures.material.contrasts import LONGEST_CONDITION, NO_CUE, Condition, Single
 from judgefixtures.material.pairs import Pair
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import TEMPLATES
@@ -29,21 +29,26 @@ from judgefixtures.reading.verdicts import Form, InvalidKind, read_answer
 
 ANSWERS: tuple[Acknowledgment, ...] = ("absent", "mentioned", "cited")
 
-PROMPT = (TEMPLATES / "detecting" / "reason.txt").read_text(encoding="utf-8")
-DETECTING_MARK = PROMPT.partition("\n")[0]  # what a server can tell such a question by
-_SLOT = re.compile(r"\{(cue_1|cue_2|chose|reason)\}")
+PROMPT, ALONE = (
+    (TEMPLATES / "detecting" / name).read_text(encoding="utf-8") for name in ("reason.txt", "reason-alone.txt")
+)
+DETECTING_MARK = PROMPT.partition("responses")[0]  # how both begin: what a server can tell such a question by
+# What a judge of one response did with it: one that scores without a mark neither passed nor failed it.
+GRADED = {1: "passed", 2: "failed", None: "scored"}
+_SLOT = re.compile(r"\{(cue_1|cue_2|chose|cue|graded|reason)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Detected(Condition):
     """The condition in which a detector reads the reasons of another condition; it has the name of both."""
 
+    reasons: Condition = NO_CUE
     detector: str = ""
 
     @property
     def name(self) -> str:
         """The condition's name, also its cassette's: `detected-by-NAME-recency-new-old`; digested where too long."""
-        name = f"detected-by-{self.detector}-{Condition(self.cue_1, self.cue_2, self.order, self.edit).name}"
+        name = f"detected-by-{self.detector}-{self.reasons.name}"
         if len(name.encode()) <= LONGEST_CONDITION:
             return name
         return f"detected-by-{hashlib.sha256(name.encode()).hexdigest()[:32]}"
@@ -52,11 +57,13 @@ class Detected(Condition):
 def detected(condition: Condition, detector: str) -> Detected:
     """Return the condition in which a detector reads the reasons of a condition.
 
-    >>> from judgefixtures.material.contrasts import contrasts
+    >>> from judgefixtures.material.contrasts import contrasts, single
     >>> detected(contrasts("recency")[0].x, "reader").name
     'detected-by-reader-recency-new-old'
+    >>> detected(single(contrasts("recency")[0]).x, "reader").name
+    'detected-by-reader-recency-new'
     """
-    return Detected(condition.cue_1, condition.cue_2, condition.order, condition.edit, detector)
+    return Detected(reasons=condition, detector=detector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,8 @@ class Reader(Asker[Reading]):
         table = table.model_copy(update=changes).saying("")
         super().__init__(name, table, load_provider(table), pace)
         self._prompts = {judgment.pair.id: detecting_prompt(judgment) for judgment in judgments}
+        alone = any(isinstance(judgment.condition, Single) for judgment in judgments)
+        self._digest = digest(ALONE if alone else PROMPT)
         # Equal reasons are read once, or a replay could not tell two answers to one question apart.
         self._first: dict[str, str] = {}
         for pair, prompt in sorted(self._prompts.items()):
@@ -126,7 +135,7 @@ class Reader(Asker[Reading]):
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that can change an answer but the question's own texts, as plain JSON."""
-        return self._asked | {"detector": {"digest": DIGEST}}
+        return self._asked | {"detector": {"digest": self._digest}}
 
     def stands_for(self, pair: Pair) -> str:
         """Return the id of the pair whose answer is that of a pair."""
@@ -153,24 +162,25 @@ def has_reason(judgment: Judgment) -> bool:
 
 
 def detecting_prompt(judgment: Judgment) -> str:
-    """Return the question about a judgment's reason: with the cues as its prompt had them, and what was chosen."""
+    """Return the question about a judgment's reason: with the cues as its prompt had them, and what its verdict is."""
     condition, kind = judgment.condition, judgment.pair.content_type
-    chosen = judgment.verdict.selected_response
-    slots = {
-        "cue_1": _cue_sentence(condition.cue_1, kind, 1),
-        "cue_2": _cue_sentence(condition.cue_2, kind, 2),
-        "chose": "called it a tie" if chosen is None else f"chose {kind} {chosen}",
-        "reason": judgment.verdict.reason,
-    }
+    verdict, cues = judgment.verdict, condition.sentences(kind)
+    slots = {"reason": verdict.reason}
+    if isinstance(condition, Single):
+        prompt = ALONE
+        slots |= {"cue": cues[0], "graded": GRADED[verdict.selected_response]}
+    else:
+        prompt, chosen = PROMPT, verdict.selected_response
+        for number, cue in enumerate(cues, 1):
+            slots[f"cue_{number}"] = cue or f"nothing about {kind} {number}"
+        slots["chose"] = "called it a tie" if chosen is None else f"chose {kind} {chosen}"
     # In one pass: a reason may hold braces of its own.
-    return _SLOT.sub(lambda slot: slots[slot[1]], PROMPT)
+    return _SLOT.sub(lambda slot: slots[slot[1]], prompt)
 
 
-def _cue_sentence(cue: Cue | None, content_type: str, number: int) -> str:
-    return f"nothing about {content_type} {number}" if cue is None else cue.render(content_type, number)
-
-
-DIGEST = hashlib.sha256(PROMPT.encode()).hexdigest()[:16]
+def digest(prompt: str) -> str:
+    """Return what tells a prompt from another wording of it."""
+    return hashlib.sha256(prompt.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

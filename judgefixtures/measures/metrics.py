@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from judgefixtures.asking.questions import Choice, Judgment, other_choice
-from judgefixtures.material.contrasts import Condition, Outcome
+from judgefixtures.material.contrasts import Condition, Outcome, Single
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import LABELS, Example, clusters_of
 from judgefixtures.measures.detectors import has_reason
@@ -21,7 +21,7 @@ from judgefixtures.numbers.clusters import Totals, parted, totals
 from judgefixtures.numbers.estimate import Estimate
 from judgefixtures.numbers.proportions import mcnemar_exact, paired_difference, proportion
 from judgefixtures.reading.acknowledgment import Acknowledgment, Detector, acknowledgment, explained
-from judgefixtures.reading.contradictions import contradiction
+from judgefixtures.reading.contradictions import contradiction, grade_contradiction
 from judgefixtures.reading.language import is_english
 from judgefixtures.reading.lexicon import Terms
 from judgefixtures.reading.stance import Stance, lexicon_of
@@ -160,10 +160,14 @@ def stance_of(judgment: Judgment) -> Stance:
 
 
 def _render_cues(judgment: Judgment) -> tuple[tuple[str, str], Terms]:
-    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited."""
+    """Return the sentences of the cues in a judgment's prompt, and by which words they may be cited.
+
+    A response by itself has no number that tells the noun for it from the words of its cue: it is called a response.
+    """
     condition = judgment.condition
+    noun = "Response" if isinstance(condition, Single) else judgment.pair.content_type
     terms_1, terms_2 = (cue.terms if cue else () for cue in (condition.cue_1, condition.cue_2))
-    return condition.sentences(judgment.pair.content_type), (terms_1, terms_2)
+    return condition.sentences(noun), (terms_1, terms_2)
 
 
 def false_alarms(cue_free: Sequence[Judgment], condition: Condition, confidence: float = 0.90) -> Estimate | None:
@@ -308,10 +312,14 @@ def arm_rates(
 def _corrected(
     moved: Sequence[Moved], x: Sequence[Judgment], accuracies: Mapping[str, Accuracy], confidence: float
 ) -> Estimate | None:
-    """Return CAR without the detector's errors and noise flips; None of a family for which no errors were measured."""
-    if x[0].condition.cue_1 is None:
+    """Return CAR without the detector's errors and noise flips; None of a family for which no errors were measured.
+
+    The offline detector's were measured on reasons about pairs, so that of grades nothing is corrected by them.
+    """
+    condition = x[0].condition
+    if condition.cue_1 is None or (accuracies is OFFLINE and isinstance(condition, Single)):
         return None
-    _, family = lexicon_of(x[0].condition.labels, *_render_cues(x[0]))  # as which it is read, whatever it is called
+    _, family = lexicon_of(condition.labels, *_render_cues(x[0]))  # as which it is read, whatever it is called
     accuracy = accuracies.get(family)
     if accuracy is None:
         return None
@@ -454,11 +462,14 @@ def _thought(*judgments: Judgment) -> bool | None:
 def contradicts(judgment: Judgment) -> str | None:
     """Return the words in which a judgment's reason argues for the response that it did not choose, or None.
 
-    A judge that scores chooses nothing that a reason could argue against.
+    Of a grade they are those that say the opposite of it. A judge that scores chooses nothing that a reason could argue
+    against.
     """
     verdict = judgment.verdict
     if verdict.selected_response is None or judgment.reply.scores is not None:
         return None
+    if isinstance(judgment.condition, Single):
+        return grade_contradiction(verdict.reason, verdict.selected_response == 1, judgment.pair.content_type)
     return contradiction(verdict.reason, verdict.selected_response, judgment.pair.content_type)
 
 

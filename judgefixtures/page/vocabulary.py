@@ -70,7 +70,7 @@ EXAMPLES = Vocabulary(
     sentences="What the judge is told",
     unlabelled="no label",
     scores="Score",
-    other="the other grade",
+    other="the opposite grade",
     pairs=False,
 )
 BOTH = Vocabulary(

@@ -1,4 +1,4 @@
-"""Which response does a judge's reason argue for, and is that the one it chose? Rules, no model.
+"""Which verdict does a judge's reason argue for, and is that the one it gave? Rules, no model.
 
 Many judges write the verdict before the reason, and some reasons then argue for the other response. By which names
 judges call the two, by which words they rank them and take that back stands in data/contradictions.en.toml. A false
@@ -7,20 +7,22 @@ alarm accuses a judge of incoherence, so whatever is not plain counts for nothin
 ("① is better") and *merits* ("② does not answer") in the judge's own voice, no conditions, concessions, questions or
 denials; `_weigh` lets the last conclusion outweigh what was conceded before it.
 
+Of a judge of one response the question is whether its reason says the opposite of its grade (`_graded`).
+
 Linear time on any text: a sentence is at most `_LONGEST` characters, and repetitions in patterns are bounded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from judgefixtures.words.patterns import load_pattern
 
-__all__ = ["Argued", "argued", "contradiction"]
+__all__ = ["Argued", "argued", "contradiction", "grade_contradiction"]
 
 Side: TypeAlias = Literal[1, 2]
 
@@ -111,7 +113,11 @@ def _statements(plain: str, number: int) -> list[_Statement]:
     """Return what a plain sentence says in the judge's own voice; no judge says more than `_MANY` things in one."""
     is_said = not plain.endswith("?") and _order(plain)
     spared, found = _conceded(plain), islice(_worded(plain, number) if is_said else (), _MANY)
-    return [words for words in found if not any(words.start in span for span in spared) and _is_earnest(plain, words)]
+    return [
+        words
+        for words in found
+        if not any(words.start in span for span in spared) and _is_earnest(plain, words.start, words.end)
+    ]
 
 
 def _worded(plain: str, number: int) -> Iterator[_Statement]:
@@ -172,12 +178,12 @@ def _conceded(plain: str) -> list[range]:
     return spans
 
 
-def _is_earnest(plain: str, words: _Statement) -> bool:
+def _is_earnest(plain: str, start: int, end: int) -> bool:
     """Return whether nothing around words in their sentence takes them back."""
-    fresh = [match.start() for match in _rule("fresh").finditer(plain, 0, words.start + 1)]
-    explained = _rule("explains").search(plain, words.end)
-    unsure = _rule("unsure").search(plain, (fresh or [0])[-1], words.start + 1)
-    return not (unsure or _rule("only_if").search(plain, words.end, explained.start() if explained else len(plain)))
+    fresh = [match.start() for match in _rule("fresh").finditer(plain, 0, start + 1)]
+    explained = _rule("explains").search(plain, end)
+    unsure = _rule("unsure").search(plain, (fresh or [0])[-1], start + 1)
+    return not (unsure or _rule("only_if").search(plain, end, explained.start() if explained else len(plain)))
 
 
 def _weigh(statements: list[_Statement], last_tie: int, last_named: int) -> _Statement | None:
@@ -247,3 +253,61 @@ def contradiction(reason: str, selected: Side, content_type: str = "Response") -
     """
     found = argued(reason, content_type)
     return found.quote if found and found.response != selected else None
+
+
+# ---- of one response ----------------------------------------------------------------------------------------
+
+
+class _Graded(NamedTuple):
+    """Words of a sentence that say whether the response passes, or merely that it is right or wrong."""
+
+    passes: bool
+    is_grade: bool
+    sentence: int
+    start: int
+    end: int
+
+
+def _graded(plain: str, number: int, noun: str, rules: Iterable[str]) -> Iterator[_Graded]:
+    """Yield what a plain sentence says of the grade in the judge's own voice."""
+    if plain.endswith("?"):
+        return
+    spared, retold = _conceded(plain), _rule("retold").search(plain)
+    for name in rules:
+        for match in islice(_rule(name, noun).finditer(plain), _MANY):
+            start = match.end() - len(match[0].lstrip(",;: "))
+            is_own = (retold is None or retold.start() > start) and not any(start in span for span in spared)
+            if is_own and _is_earnest(plain, start, match.end()):
+                bad = any(said for group, said in match.groupdict().items() if group.startswith("bad"))
+                yield _Graded(not bad, name != "judges_right", number, start, match.end())
+
+
+@lru_cache(maxsize=1 << 14)  # as above
+def grade_contradiction(reason: str, passed: bool, content_type: str = "Response") -> str | None:
+    """Return the words in which a reason says the opposite of its grade, or None; at most 200 characters of a sentence.
+
+    They are "it fails" of a response that passed, and "it passes" of one that failed, where nothing else that the
+    reason says agrees with the grade; or they conclude that the answer is wrong, or right, where nothing before them
+    could outweigh that. Merits and faults that a reason names contradict no grade. No text raises anything.
+
+    >>> grade_contradiction("It fails: the answer is wrong.", True)
+    'It fails: the answer is wrong.'
+    >>> grade_contradiction("It fails to name the year, which is a detail.", True) is None
+    True
+    """
+    sentences = [*_sentences(reason, content_type)]
+    noun, last = re.escape(content_type.strip().lower()) or "response", len(sentences) - 1
+    said: list[_Graded] = []
+    for number, sentence in enumerate(sentences):
+        rules = ["grades", *(["grades_alone"] if number in (0, last) else []), *(["judges_right"] * (number == last))]
+        said += _graded(sentence.plain, number, noun, rules)
+    if not said or any(each.passes == passed for each in said):
+        return None
+    found = next((each for each in said if each.is_grade), said[0])
+    before = [*(each.plain for each in sentences[: found.sentence]), sentences[found.sentence].plain[: found.start]]
+    after = [sentences[found.sentence].plain[found.end :], *(each.plain for each in sentences[found.sentence + 1 :])]
+    outweighed = any(_rule("outweighed").search(plain) for plain in after)
+    others = () if found.is_grade else (*before, *after)
+    if outweighed or any(_rule("praised" if passed else "faulted").search(plain) for plain in others):
+        return None
+    return " ".join(sentences[found.sentence].shown.split())[:_QUOTE]

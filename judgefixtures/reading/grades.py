@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 from judgefixtures.reading.verdicts import Form, InvalidKind, read_answer
+from judgefixtures.words.passing import FAILING, PASSING
 from judgefixtures.words.texts import word_set
 
 __all__ = ["FIELDS", "REASONS", "Grade", "GradeFormat", "Labels", "label_sides", "parse_grade"]
@@ -29,9 +30,7 @@ FIELDS = ("verdict", "passed", "pass", "is_correct", "correct", "grade", "label"
 # Where it gives a reason: ours first, then what the frameworks ask their judges for.
 REASONS = ("reason", "reasoning", "explanation", "rationale", "justification", "feedback", "critique", "comment")
 
-# The usual words, folded. Only after "GRADE:" is a letter a word, so that no other C or I is.
-PASSING = word_set("pass passed yes true 1 correct right good")
-FAILING = word_set("fail failed no false 0 incorrect wrong bad")
+# Only after "GRADE:" is a letter a usual word, so that no other C or I is.
 PASSING_LETTERS, FAILING_LETTERS = word_set("c"), word_set("i")
 
 PASSES, FAILS = 1, 0
@@ -174,7 +173,7 @@ def _words_of(labels: Labels) -> _Words:
 
 @lru_cache(maxsize=64)
 def _words(format: GradeFormat, own: _Words | None) -> Mapping[str, int]:  # noqa: A002 (as above)
-    passing, failing = own or (PASSING, FAILING)
+    passing, failing = own or (frozenset(PASSING), frozenset(FAILING))
     if own is None and format == "grade":
         passing, failing = passing | PASSING_LETTERS, failing | FAILING_LETTERS
     return dict.fromkeys(passing, PASSES) | dict.fromkeys(failing, FAILS)

@@ -107,6 +107,45 @@ def sentences(text: str) -> list[list[str]]:
     return [*found, words] if words else found
 
 
+# ---- of one response ----------------------------------------------------------------------------------------
+
+# The models learned from reasons about two responses, in which the loser "does not pass" for no one, and is not right
+# "all the same". Of one response these are verdicts, and are read as what reasons about two say in their place.
+_GRADED = "pass(?:es|ed)?|fail(?:s|ed)?|meets?|covers?|satisf(?:y|ies)|miss(?:es)?|gets?|correct|right|wrong|does not"
+_OVERRULED = re.compile(
+    rf"(?:(?: ,)? and)?(?: it| is| i)* still (?=(?:{_GRADED})\b)"
+    rf"|(?:(?: ,)? and)?(?: it| is| i)* (?P<said>(?:{_GRADED})(?: \w+){{0,3}}?)"
+    r" (?:nonetheless|nevertheless|anyway|regardless|all the same|even so)\b"
+)
+_REJECTED = re.compile(
+    r" (?:(?:do|does|did|can?|could|will|should|must|may) not (?:quite |fully |be )?"
+    r"(?:pass|passed|accepted|meet|satisfy|reach|clear|fulfil)|not (?:acceptable|good enough))\b"
+)
+_CONTRAST = word_set("but yet however though although")
+
+
+def _as_of_two(words: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """Return a sentence about one response as a reason about two would say it.
+
+    A verdict in spite of a label stands behind "but"; one against the response, behind a label, is no denial of it.
+
+    >>> " ".join(_as_of_two("it is old and still passes".split(), of_family("recency")))
+    'it is old , but passes'
+    >>> " ".join(_as_of_two("so old a text does not pass".split(), of_family("recency")))
+    'so old a text misses'
+    """
+    turned = _OVERRULED.sub(lambda found: f" , but {found['said'] or ''}", f" {' '.join(words)}").split()
+    kinds = lexicon.classes(turned)
+    label = next((at for at, kind in enumerate(kinds) if any(each != HINT for each in kind)), None)
+    if label is None:
+        return turned
+    told, rest = turned[:label], f" {' '.join(turned[label:])}"
+    found = _REJECTED.search(rest)
+    if found and _CONTRAST.isdisjoint(rest[: found.start()].split()):
+        rest = f"{rest[: found.start()]} misses{rest[found.end() :]}"
+    return [*told, *rest.split()]
+
+
 _RESPONSES = frozenset({"r1", "r2"})
 _SPEAKING = frozenset({"AUTHOR", "PEOPLE", "LABEL"})  # classes that open a sentence without words of the family
 
@@ -116,8 +155,12 @@ _SPEAKING = frozenset({"AUTHOR", "PEOPLE", "LABEL"})  # classes that open a sent
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it is read: its words, the symbol that stands for each, their classes, where a cue's words are."""
+    """A sentence as it is read: its words, the symbol that stands for each, their classes, where a cue's words are.
 
+    `shown` are its words as they were written.
+    """
+
+    shown: Sequence[str]
     words: Sequence[str]
     symbols: Sequence[str]  # a side, or the word itself
     marks: Sequence[tuple[str, ...]]  # the side, where there is one, and the classes
@@ -156,13 +199,15 @@ def _symbol(word: str, classes: Sequence[str], cues: Pair, selected: int | None)
     return next((kind for kind in (ATTRIBUTE, HINT) if kind in classes), "")
 
 
-def _read_sentence(words: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
-    """Return a sentence with what its words stand for."""
+def _read_sentence(shown: Sequence[str], lexicon: Lexicon, cues: Pair, selected: int | None) -> Sentence:
+    """Return a sentence with what its words stand for; of one response, where one cue was shown."""
+    words = shown if all(cues) else _as_of_two(shown, lexicon)
     kinds = [
         _symbol(word, classes, cues, selected) if classes or word in _RESPONSES else ""
         for word, classes in zip(words, lexicon.classes(words), strict=True)
     ]
     return Sentence(
+        shown,
         words,
         symbols=[kind or word for kind, word in zip(kinds, words, strict=True)],
         marks=[
@@ -419,7 +464,7 @@ def _explained(chosen: Instance, answer: Answer, rows: Mapping[str, Weights]) ->
     here, towards = chosen.sentence, 1 if answer == "cited" else -1
     weighed = sorted((-towards * rows[each][1], each) for each in chosen.own if each in rows and in_words(each))
     span = ", ".join(dict.fromkeys(here.words[place] for place in here.spans))
-    return " ".join(here.words), span, tuple(feature for weight, feature in weighed[:3] if weight < 0)
+    return " ".join(here.shown), span, tuple(feature for weight, feature in weighed[:3] if weight < 0)
 
 
 def _sigmoid(x: float) -> float:

@@ -14,19 +14,18 @@ from judgefixtures.material.pairs import LABELS, Label
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import choices
+from judgefixtures.words.passing import FAILING, PASSING
 
-# The words that mean a label without `label_values`, in any case; numbers and booleans are read by their JSON.
-USUAL: Mapping[str, Label] = {
-    **dict.fromkeys(("pass", "true", "1", "yes", "correct", "good"), LABELS[0]),
-    **dict.fromkeys(("fail", "false", "0", "no", "incorrect", "bad"), LABELS[1]),
-}
+# What the words mean without `label_values`, in any case; numbers and booleans are read by their JSON.
+USUAL: Mapping[str, Label] = dict.fromkeys(PASSING, LABELS[0]) | dict.fromkeys(FAILING, LABELS[1])
 
 
 def row_labels(row: Row, source: Source) -> tuple[Label | None, dict[str, Label]]:
     """Return an example's label, and those of several people by who they are.
 
-    The label is the one that the row states, else the majority of the people, None where they are as many on both
-    sides. Raises JudgeFixturesError for a value that is not a label, and for a label that the majority contradicts.
+    The label is the one that the row states, else the majority of the people. Where they are as many on both sides, a
+    stated label is how somebody settled it, and without one there is none. Raises JudgeFixturesError for a value that
+    is not a label, and for a label that the majority contradicts.
     """
     columns = source.columns or {}
     column = columns.get("label", "label")

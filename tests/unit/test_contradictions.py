@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.timing import quickest
 
 from judgefixtures.reading import contradictions as module
-from judgefixtures.reading.contradictions import argued, contradiction
+from judgefixtures.reading.contradictions import argued, contradiction, grade_contradiction
 
 # (the response it argues for, the reason)
 PLAIN = [
@@ -388,3 +388,133 @@ def test_two_hundred_kilobytes_take_less_than_two_seconds(units: tuple[str, ...]
 def test_the_documented_examples_hold() -> None:
     """The examples in the docstrings run and are right."""
     assert doctest.testmod(module).failed == 0
+
+
+# --- grades ----------------------------------------------------------------------------------------------
+
+# (whether the response passed, a reason that says the opposite and nothing else of the grade)
+OPPOSITE = [
+    (True, "It fails: the answer is wrong."),
+    (False, "The response passes."),
+    (True, "The answer is wrong."),
+    (False, "The answer is correct."),
+    (True, "The rubric asks for two dates and none is given, so it fails."),
+    (False, "Every point of the rubric is covered, so the response passes."),
+    (True, "Verdict: fail. It names no date."),
+    (False, "All of it is there. Overall, it passes."),
+    (True, "Fail. No date is given."),
+    (False, "PASS"),
+    (True, "The response does not pass."),
+    (True, "I must fail it because the date is wrong."),
+    (False, "I pass it."),
+    (False, "It deserves a pass."),
+    (True, "This is a clear fail."),
+    (True, "**Fail**: nothing of the rubric is met."),
+    (True, "The date is 1995, not 1994. Therefore, the answer fails the rubric."),
+    (True, "The answer is incorrect."),
+    (False, "The answer is correct and it passes."),
+    (True, "The story is boring; it fails."),
+    (True, "I can't pass this response."),
+    (False, "Final verdict: PASS"),
+    (True, "It cannot pass, since the sum is off."),
+    (False, "It passes.\nIt names no date."),
+]
+# (whether the response passed, a reason that may well come with that)
+NOT_OPPOSITE = [
+    (True, "It fails to name the year, but all else is there."),
+    (True, "It explains how the pump starts and why it fails."),
+    (True, "It explains when the pump stops and what to do if it fails."),
+    (False, "The answer is correct, but it is far too long."),
+    (False, "The answer is correct. It does not cite a source."),
+    (True, "The answer is wrong about the year, a detail."),
+    (True, "Although the answer is wrong in one detail, it passes."),
+    (False, "It passes on accuracy. It fails on tone."),
+    (True, "Accuracy: pass. Tone: fail."),
+    (True, "It would fail if the rubric asked for a source."),
+    (True, "Because Response 2 is better."),
+    (False, "Because Response 1 is better."),
+    (True, "It says 1994; this is wrong."),
+    (True, "Some would fail it."),
+    (False, "Does it pass?"),
+    (True, "The model fails."),
+    (True, "It says that the test fails, which is what was asked."),
+    (False, 'It says "the answer is correct."'),
+    (True, "It does not fail."),
+    (False, "At first glance the response passes."),
+    (True, "The response fails gracefully and retries."),
+    (False, "The response is partially correct."),
+    (False, "The answer is correct only in its first half."),
+    (True, "It is wrong that it fails."),
+    (True, "It fails. However, the rubric allows for that, so it passes."),
+    (False, "It passes the first two points; but the third, the date, is missing."),
+    (True, "If the seal dries out, it fails. The answer says so."),
+    (True, "The user asked why the build fails. The answer names the cause."),
+    (True, "It says the seal dries out, so it fails; correct."),
+    (False, "The response is not wrong."),
+    (False, "It meets all the points but the last, and so does not pass."),
+    (True, "The answer is wrong, as was asked for."),
+    (True, ""),
+    (False, "The claim is correct. The answer misses it."),
+    (False, "The response passes the ball to the reader."),
+    (True, "No fail."),
+    (True, "Pass/fail: pass"),
+    (False, "The answer is right at the start and vague after."),
+    (False, "A response passes where it names both dates; this one names one."),
+    (True, "A response that names no date fails."),
+    (False, "For a child, the answer is correct."),
+    (True, "It just misses the bar of excellence, and is not a fail."),
+    (False, "It passes, barely, on tone. The date is wrong."),
+    (False, "On the first point, it passes."),
+    (False, "Formally, it passes."),
+    (True, "Given bad input, it fails."),
+    (False, "Tone: it passes."),
+    (False, "It passes the check for tone; the date is missing."),
+    (True, "The code handles a file that is missing: it fails."),
+    (False, "The answer is correct, complete and clear, and wrong about the year."),
+    (False, "The answer is right; the reasons given for it are made up."),
+    (False, "The answer is correct. Nothing of the rubric is met."),
+    (True, "Tone\nfail\nDate\npass"),
+    (False, "The candidate passes. The note omits it."),
+    (True, "The question asks for the year in which the student fails. It is given."),
+    (True, "Fails safe, as asked."),
+    (False, "Pass rates are not given."),
+    (False, "The response is right to warn of bleach."),
+    (False, "It's exhausting, and it passes."),
+]
+
+
+@pytest.mark.parametrize(("passed", "reason"), OPPOSITE)
+def test_a_reason_that_says_the_opposite_of_its_grade(passed, reason):
+    """Its words are found; beside the other grade the same words contradict nothing."""
+    quote = grade_contradiction(reason, passed)
+    assert quote
+    assert quote in " ".join(reason.split())
+    assert grade_contradiction(reason, not passed) is None
+
+
+@pytest.mark.parametrize(("passed", "reason"), NOT_OPPOSITE)
+def test_a_reason_that_does_not_plainly_say_the_opposite(passed, reason):
+    """Faults and merits, respects, conditions, what is told of or quoted, and other responses say no grade."""
+    assert grade_contradiction(reason, passed) is None
+
+
+def test_the_content_type_is_a_name_of_the_response():
+    """What passes or fails is called as in the prompt; "the essay" is something else where it shows a story."""
+    assert grade_contradiction("The essay fails.", True, "Essay")
+    assert grade_contradiction("The essay fails.", True, "Story") is None
+
+
+@given(st.text(), st.booleans())
+def test_any_text_is_read_for_its_grade(text, passed):
+    """No text raises, and a quote is short."""
+    assert len(grade_contradiction(text, passed) or "") <= 200
+
+
+GRADING_UNITS = ("it passes, so ", "the response is ", "so therefore clearly ", "i must ", "fail. ", "verdict: ")
+
+
+@pytest.mark.parametrize("unit", GRADING_UNITS)
+def test_grades_in_a_hundred_kilobytes_take_less_than_two_seconds(unit):
+    """Time is linear, as it is for two responses."""
+    text = unit * (100_000 // len(unit))
+    assert quickest(lambda: grade_contradiction.__wrapped__(text, False), 2) < 2

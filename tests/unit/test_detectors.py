@@ -13,8 +13,8 @@ from judgefixtures.checks.columns import DetectorRow
 from judgefixtures.checks.shift_gate import decide
 from judgefixtures.checks.two_detectors import detector_row, of_both, readings_text
 from judgefixtures.config import GateTable, build_config
-from judgefixtures.material.contrasts import contrasts
-from judgefixtures.material.pairs import Pair
+from judgefixtures.material.contrasts import contrasts, single
+from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.measures.detectors import (
     DETECTING_MARK,
     Detections,
@@ -31,6 +31,7 @@ from judgefixtures.words.errors import JudgeFixturesError
 pytest_plugins = ["pytester"]
 
 NEW_OLD = contrasts("recency")[0]
+ALONE = single(NEW_OLD)
 SILENT, OPEN, HINTED = "It is clearer.", "It was written recently, which decides it.", "Its ink is barely dry."
 
 
@@ -55,6 +56,23 @@ def test_a_tie_is_called_one():
     """A verdict that is a tie chose neither."""
     tie = Judgment(Pair("p", "Which?", "One.", "Two."), NEW_OLD.x, Reply(Verdict(None, "Equal.", tie=True)))
     assert "It called it a tie and gave" in detecting_prompt(tie)
+
+
+@pytest.mark.parametrize(
+    ("selected", "graded"),
+    [(1, "It passed the response"), (2, "It failed the response"), (None, "It scored the response")],
+)
+def test_of_a_response_shown_alone_the_question_has_its_one_cue_and_its_grade(selected, graded):
+    """The cue stands as the judge read it, without a number, and nothing speaks of a second response or a choice."""
+    told = Judgment(
+        Example("e", "Which?", "One."), ALONE.y, Reply(Verdict(selected, "It is {cue} {better}.", tie=selected is None))
+    )
+    prompt = detecting_prompt(told)
+    assert prompt.startswith(DETECTING_MARK)
+    assert "- The response was written a long time ago (in 1950)." in prompt
+    assert f"{graded} and gave" in prompt
+    assert "[Start of Reason]\nIt is {cue} {better}.\n[End of Reason]" in prompt
+    assert not re.search("two responses|Response [12]|nothing about|chose", prompt)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +101,18 @@ def test_a_reader_is_its_judge_in_what_changes_an_answer():
     assert set(identity) == {"provider", "model", "parameters", "detector"}
 
 
+def test_the_two_questions_have_a_digest_each():
+    """What is recorded of reasons about pairs is not recorded anew where the question about one response changes."""
+    judge = load_judge({"provider": "openai", "model": "m"})
+    alone = Judgment(Example("e", "Which?", "One."), ALONE.x, Reply(Verdict(1, OPEN)))
+    digests = [
+        Reader("reader", judge.table, judge.pace, [told]).identity["detector"]["digest"]
+        for told in (judged(NEW_OLD.x, 1, OPEN), alone)
+    ]
+    assert digests[0] == "9cbea912be2cf486"
+    assert digests[1] != digests[0]
+
+
 def test_equal_reasons_are_asked_about_once():
     """Pairs with one question between them have one answer, that of the first by id."""
     told = [judged(NEW_OLD.x, 1, reason, number) for number, reason in enumerate([OPEN, SILENT, OPEN])]
@@ -95,6 +125,7 @@ def test_names_of_conditions():
     """A condition that is read has a name of its own, which a file can have."""
     assert detected(NEW_OLD.x, "reader").name == "detected-by-reader-recency-new-old"
     assert len(detected(NEW_OLD.x, "r" * 250).name) < 60
+    assert detected(ALONE.x, "reader").name == "detected-by-reader-recency-new"
 
 
 def test_the_detector_is_a_judge():
@@ -160,7 +191,7 @@ def test_where_detectors_disagree_nothing_is_decided():
 N = 6
 
 
-def configuration(url=NOWHERE, detector='judge = "reader"'):
+def configuration(url=NOWHERE, detector='judge = "reader"', grader=""):
     return f"""\
 [tool.judgefixtures]
 judge = "mine"
@@ -169,6 +200,7 @@ provider = "openai"
 model = "m"
 base_url = "{url}/v1"
 max_attempts = 1
+{grader}
 [tool.judgefixtures.judges.reader]
 provider = "google"
 model = "m"
@@ -300,3 +332,34 @@ def test_readings_of_another_judges_reasons_are_not_offered(project):
     (row,) = project.report()["contrasts"]
     assert row["status"] == "ERROR"
     assert "rename" not in row["message"]
+
+
+def grading(asked):
+    """Answer as a grader that passes what is new, or scores it higher, and as a reader that sees it in every other."""
+    if asked.prompt.startswith(DETECTING_MARK):
+        return answering(asked)
+    number = re.search(r"thing (\d+)", asked.prompt)[1]
+    new = "The response was written recently" in asked.prompt
+    said = {"score": 8 if new else 4} if "score" in asked.prompt else {"verdict": "pass" if new else "fail"}
+    return asked.answered(json.dumps(said | {"reason": f"It explains thing {number}."}))
+
+
+@pytest.mark.parametrize("mode", ['mode = "binary"', 'mode = "pointwise"\npass_mark = 7'])
+def test_a_model_reads_the_reasons_of_a_grader_too(project, mode):
+    """It is asked once per reason of either arm, and CAR is a range as it is of judges of pairs."""
+    project.write_pairs(
+        {"id": f"e{number}", "question": f"Why does thing {number} happen?", "response": f"A{number}."}
+        for number in range(N)
+    )
+    with serving(by=grading) as server:
+        project.configure(server.url, grader=mode)
+        project.run(*RUN, "--judge-record", "missing", "--judge-force")
+        asked = server.prompts(DETECTING_MARK)
+    first = (project.path / "report" / "report.json").read_bytes()
+    assert len(asked) == 2 * N
+    assert sum("It passed the response and gave" in prompt for prompt in asked) == N
+    project.configure(grader=mode)
+    project.run(*RUN)
+    assert (project.path / "report" / "report.json").read_bytes() == first
+    (row,) = project.report()["contrasts"]
+    assert (row["car"]["value"], row["detector"]["car"]["value"]) == (0, 0.5)

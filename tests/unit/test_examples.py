@@ -16,11 +16,14 @@ from judgefixtures.cassettes.frozen import FrozenSample, freeze, frozen_pairs
 from judgefixtures.config import Config, load_config
 from judgefixtures.material.pairs import Example, Pair, as_row
 from judgefixtures.measures.rows import digest_of, pair_row
+from judgefixtures.reading.grades import parse_grade
 from judgefixtures.sources import Source, load_pairs, load_sample
 from judgefixtures.sources.sample import describe
 from judgefixtures.sources.values import as_text
 from judgefixtures.words.errors import JudgeFixturesError
 
+PASSING = ("pass", "passed", "yes", "true", "1", "correct", "right", "good")
+FAILING = ("fail", "failed", "no", "false", "0", "incorrect", "wrong", "bad")
 ROW = {"id": "a", "question": "Why is the sky blue?", "response": "Air scatters blue."}
 PAIR_ROW = {"id": "a", "question": "Why?", "response_1": "So.", "response_2": "No."}
 TALK = [
@@ -158,13 +161,13 @@ def test_keys_of_the_other_kind_are_an_error(
 # --- labels -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", ["pass", "PASS", " Pass ", True, "true", 1, 1.0, "1", "yes", "Correct", "good"])
+@pytest.mark.parametrize("value", [True, 1, 1.0, " Pass ", "Correct", *PASSING, *map(str.upper, PASSING)])
 def test_usual_words_for_pass(reading: Reading, value: Any) -> None:
-    """Without label_values the usual words are understood, in any case."""
+    """Without label_values every word that a grade is said by is understood, in any case."""
     assert only(reading(ROW | {"label": value})).label == "pass"
 
 
-@pytest.mark.parametrize("value", ["fail", "Fail", False, "FALSE", 0, 0.0, "0", "no", "incorrect", "Bad"])
+@pytest.mark.parametrize("value", [False, 0, 0.0, "Fail ", "Bad", *FAILING, *map(str.upper, FAILING)])
 def test_usual_words_for_fail(reading: Reading, value: Any) -> None:
     """The same of fail."""
     assert only(reading(ROW | {"label": value})).label == "fail"
@@ -176,12 +179,18 @@ def test_an_absent_label_is_unlabelled(reading: Reading, row: dict[str, Any]) ->
     assert only(reading(row)).label is None
 
 
-@pytest.mark.parametrize("value", ["partial", "", 0.5, 2, -1, ["pass"], {"a": 1}, "P"])
+@pytest.mark.parametrize("value", ["partial", "", 0.5, 2, -1, ["pass"], {"a": 1}, "P", "C", "I"])
 def test_any_other_label_is_an_error(reading: Reading, value: Any) -> None:
     """It names the row, the value, and the key that says what it means."""
     said = refused(reading, ROW, ROW | {"id": "b", "label": value})
-    for part in ("rows.jsonl:2", "'label'", repr(value), "label_values", "[datasets.answers]"):
+    for part in ("rows.jsonl:2", "'label'", repr(value), "label_values", "[datasets.answers]", *PASSING, *FAILING):
         assert part in said
+
+
+@pytest.mark.parametrize("word", [*PASSING, *FAILING])
+def test_a_grade_and_a_label_are_said_by_the_same_words(word: str) -> None:
+    """No word means one thing from a judge and another, or nothing, from people."""
+    assert parse_grade(word, "word").passed is (word in PASSING)
 
 
 def test_label_values_say_what_counts(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +22,13 @@ from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.canary.reference import reference
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import Control
+from judgefixtures.checks.reasons import quote_contradictions
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, Single, contrasts, single
 from judgefixtures.material.edits import edits
 from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
 from judgefixtures.measures.metrics import measure
+from judgefixtures.numbers.admission import Accuracy
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.verdicts import Verdict
 from judgefixtures.sources import Source, load_pairs
@@ -492,6 +495,35 @@ def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened
     assert 'verdict = "grade"' in control_of(controlled).message
 
 
+@pytest.mark.parametrize(
+    ("mode", "asked"),
+    [
+        ('"binary"', {"house-answers": 5, "house-control": 6}),
+        ('"pointwise"\npass_mark = 6', {"house-close": 5, "house-qa": 6}),
+    ],
+)
+def test_a_canary_asks_what_a_default_run_recorded(
+    server: Grader, tmp_path: Path, mode: str, asked: dict[str, int]
+) -> None:
+    """Where nobody names datasets, what a run asks a grader about cues, edits and control is all that a canary needs."""
+    file = tmp_path / "judges.toml"
+    file.write_text(
+        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = {mode}\n'
+        "[canary]\nclose_pairs = 5\nclear_pairs = 6\n"
+    )
+    wrong = {pair.response_1 if pair.gold == 2 else pair.response_2 for pair in load_pairs(Source("house-control"))}
+    words = {True: {"score": 3, "verdict": "fail"}, False: {"score": 8, "verdict": "pass"}}
+    server.rule = lambda prompt: json.dumps(words[any(text in prompt for text in wrong)] | {"reason": "So."})
+    with Run.from_config(file, record="missing", pairs=6, force=True) as run:
+        for family, contrast in (("recency", "recency-new-old"), ("verbosity", "verbosity-padded")):
+            for dataset in run.config.datasets_of(family, "grader"):
+                run.gate(contrast, judge="grader", dataset=dataset)
+    with Run.from_config(file, pairs=6) as run:
+        known = reference(run, run.judge("grader"))
+    assert Counter(each.dataset for each in known.prompts) == asked
+    assert not known.notes
+
+
 def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> None:
     """Unless [canary] names others, a canary of a grader asks about its near examples and its twins, each response."""
     file = tmp_path / "judges.toml"
@@ -521,6 +553,39 @@ def arm(passes: list[bool], labels: list[Any] | None = None) -> list[Judgment]:
         Judgment(Example(str(n), "q", f"r{n}", label=label), Single(), Reply(Verdict(1 if passed else 2, "So.")))
         for n, (passed, label) in enumerate(zip(passes, known, strict=True))
     ]
+
+
+def cued_arm(passed: bool, reason: str) -> list[Judgment]:
+    """Return an arm of labelled responses, all with one grade and one reason."""
+    condition = single(NEW_OLD).x if passed else single(NEW_OLD).y
+    reply = Reply(Verdict(1 if passed else 2, reason))
+    return [Judgment(Example(str(n), "q", f"r{n}"), condition, reply) for n in range(20)]
+
+
+def test_car_of_grades_is_not_corrected_by_what_was_measured_on_pairs() -> None:
+    """The shipped errors are of reasons about two responses; what somebody measured on grades does correct."""
+    arms = cued_arm(True, "It was written recently, which I trust."), cued_arm(False, "It omits the year.")
+    found = measure(*arms, outcome="passed")
+    assert found.car is not None
+    assert found.car_corrected is None
+    own = {"recency": Accuracy(100, 90, 100, 98)}
+    assert measure(*arms, outcome="passed", accuracies=own).car_corrected is not None
+
+
+@pytest.mark.parametrize(
+    ("passed", "reason", "quoted"),
+    [
+        (True, "It fails: the answer is wrong.", True),
+        (False, "It fails: the answer is wrong.", False),
+        (True, "Because Response 2 is better.", False),
+        (False, "Because Response 1 is better.", False),
+    ],
+)
+def test_a_grade_is_contradicted_by_its_opposite(passed: bool, reason: str, quoted: bool) -> None:
+    """What ranks two responses says nothing of a grade; that the response fails contradicts a pass."""
+    arms = cued_arm(passed, reason), cued_arm(not passed, "So.")
+    said = [each.quote for each in quote_contradictions(arms)]
+    assert said == [reason] * (20 if quoted else 0)
 
 
 def test_grades_that_have_no_room_to_move_show_nothing() -> None:
