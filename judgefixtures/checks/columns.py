@@ -180,7 +180,7 @@ def contrast_row(
     rate, passed = None, None
     if n and contrast.outcome == "chose-first":
         rate = SelectionRate(xy=(measured.n11 + measured.n10) / n, yx=(measured.n11 + measured.n01) / n)
-    if n and contrast.outcome == "passed":
+    if n and contrast.outcome == "passed" and decision.vsr_status is not Status.NOT_APPLICABLE:
         passed = PassRate(x=(measured.n11 + measured.n10) / n, y=(measured.n11 + measured.n01) / n)
     return ContrastRow.copied(
         measured,

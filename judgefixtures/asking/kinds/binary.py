@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Task
-from judgefixtures.asking.kinds import Clerk, Kind
+from judgefixtures.asking.kinds import Clerk, Kind, of_one_response
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast, Single, single, single_condition
@@ -134,11 +134,11 @@ class Binary(Kind):
 
     def asks(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the conditions of one response that some arms are, each once."""
-        return tuple(dict.fromkeys(_alone(arm) for arm in arms if arm[0].order == "12"))
+        return of_one_response(arms)
 
-    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
+    def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:  # noqa: ARG002
         """Return these conditions: a response has no order."""
-        return self.asks(arms)
+        return of_one_response(arms)
 
     def check_asked(self) -> None:
         """Nothing: it is asked itself, and what it answers is written down as a verdict."""

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker, Task
-from judgefixtures.asking.kinds import Clerk, Judged, Kind
+from judgefixtures.asking.kinds import Clerk, Judged, Kind, of_one_response
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Received, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, Single, single
@@ -309,9 +309,9 @@ class Pointwise(Kind):
         """Return the scores that some arms need."""
         return rating_arms(arms)
 
-    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return the arms in the pairs' own order: the other is the same question."""
-        return tuple(arm for arm in arms if arm[0].order == "12")
+    def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:
+        """Return the arms in the pairs' own order: the other is the same question. An example has one response."""
+        return of_one_response(arms) if is_of_examples(pairs) else tuple(arm for arm in arms if arm[0].order == "12")
 
     def check_asked(self) -> None:
         """Raise ValueError: it is not shown two responses."""
