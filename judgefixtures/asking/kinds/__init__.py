@@ -174,8 +174,9 @@ class Kind(ABC):
     async def grade(self, prompt: str) -> Grade:  # noqa: ARG002
         """Return the grade for a prompt that shows one response; ValueError for a judge that gives none."""
         raise ValueError(
-            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or "
-            "ask for what it gives with `await judge.verdict(prompt)` or `await judge.score(prompt)`"
+            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or a "
+            "pass_mark with mode = 'pointwise', or ask for what it gives with `await judge.verdict(prompt)` or `await "
+            "judge.score(prompt)`"
         )
 
     async def close(self) -> None:  # noqa: B027
