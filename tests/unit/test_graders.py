@@ -588,3 +588,21 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(op
         assert found.status is Status.NOT_APPLICABLE
         assert "set pass_mark in [judges.grader]" in found.reasons[0]
     assert not any("Score it 10" in asked.prompt for asked in server.asked)
+
+
+def test_scores_of_examples_see_no_order(pytester: pytest.Pytester, server: Grader) -> None:
+    """No item is made of orders for a judge that scores examples, with a mark or without; by name it does not apply."""
+    project = Project(pytester, in_pyproject)
+    project.write("own.jsonl", json_lines(map(as_row, some(20))))
+    judge = f'provider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "pointwise"\n'
+    project.configure(
+        'control = false\njudge = "bare"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
+        f"[judges.bare]\n{judge}[judges.marked]\n{judge}pass_mark = 7\n"
+    )
+    project.copy_tests("recency", "position")
+    for name in ("bare", "marked"):
+        assert project.ids("--judge", name) == [f"test_recency.py::test_recency[{name}-own-recency-new-old]"]
+    with Run.from_config(pytester.path / "pyproject.toml") as run:
+        for name in ("position-no-cue", "four-cell-new-old"):
+            found = run.gate(name, judge="bare", dataset="own")
+            assert (found.status, "sees no order" in found.reasons[0]) == (Status.NOT_APPLICABLE, True)
