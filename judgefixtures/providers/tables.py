@@ -293,14 +293,14 @@ class JudgeTable(StrictTable):
         if self.verdict != "json" and "response_format" in self.model_fields_set:
             raise ValueError(
                 f'response_format = "{self.response_format}" asks for JSON, and verdict = "{self.verdict}" is read: '
-                "leave it out"
+                'leave it out, or set "none"'
             )
         unsaid = [key for key in ("labels", "grade_field") if getattr(self, key) is None]
         if self.has_own_words and unsaid and self.sends_schema:
             raise ValueError(
                 f'response_format = "{self.response_format}" sends a schema, and of an answer to a template of your '
-                f"own the table says no {join_names(unsaid)}: set {join_names(unsaid)}, or leave response_format out: "
-                "the template alone then says how to answer"
+                f"own the table says no {join_names(unsaid)}: set {join_names(unsaid)}, or response_format = "
+                '"none", which is the default and leaves that to the template'
             )
 
     @model_validator(mode="after")

@@ -478,6 +478,9 @@ def test_a_template_of_ones_own_says_alone_how_to_answer(tmp_path: Path, sdk: st
 def test_a_template_of_ones_own_may_come_with_json_or_a_whole_schema(tmp_path: Path) -> None:
     """JSON alone can be asked for; a schema allows every word that is read, and needs to be told all of them."""
     assert sent(tmp_path, response_format="json_object")["response_format"] == {"type": "json_object"}
+    of_google = sent(tmp_path, "google", response_format="json_object")["generationConfig"]
+    assert of_google["responseMimeType"] == "application/json"
+    assert not [key for key in of_google if "chema" in key]
     told = {"labels": [["pass", "ok"], "fail"], "grade_field": "verdict"}
     schema = sent(tmp_path, response_format="json_schema", **told)["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["verdict"] == {"type": "string", "enum": ["pass", "ok", "fail"]}
