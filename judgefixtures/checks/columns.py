@@ -227,6 +227,9 @@ def _asked(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
 def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:
     """Return what came of a contrast, in a sentence without terms."""
     who = f"{judge} on {dataset}"
+    scores = next((part.text for part in decision.parts if part.name == "score"), "")
+    if contrast.outcome == "passed" and decision.vsr_status is Status.NOT_APPLICABLE and scores:  # nothing passes
+        return f"{who}, {done(contrast)} ({measured.n} responses): {scores}"
     said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance)
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)

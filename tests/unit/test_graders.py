@@ -587,6 +587,8 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(op
     )
     assert row_of(placebo).movable is None
     assert row_of(placebo).pass_rate is None
+    assert "(100 responses): the scores shift by +" in row_of(placebo).text
+    assert "passed" not in row_of(placebo).text
     for found in (attack, padded):
         assert found.status is Status.NOT_APPLICABLE
         assert "set pass_mark in [judges.grader]" in found.reasons[0]
