@@ -141,7 +141,8 @@ class Judge(Judged):
 
 def template_of(table: JudgeTable) -> Template:
     """Return the template of a judge's table; raises JudgeFixturesError for one that cannot be used."""
-    return load_template(table.template_name, table.cue_placement, table.cue_after, table.templates or {}, table.mode)
+    own = table.templates or {}
+    return load_template(table.template_name, table.cue_placement, table.cue_after, own, table.mode, table.grade_field)
 
 
 def load_judge(table: Mapping[str, Any] | JudgeTable, name: str = "judge") -> Judge:

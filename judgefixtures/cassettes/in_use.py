@@ -366,8 +366,9 @@ def _reason(cassette: Cassette, pair: Pair, repeat: int, plan: str) -> str:
             "the pair's plan is not the one that this answer was recorded with: plan.jsonl was recorded anew "
             "(or changed) and this condition was not."
         )
+    attacks = "the labels or the grade_field that an attack names, or " if isinstance(pair, Example) else ""
     return (
-        f"the {it} is recorded, but the request is another one now: the base_url's host or path changed, "
+        f"the {it} is recorded, but the request is another one now: {attacks}the base_url's host or path changed, "
         "or the SDK sends another body."
     )
 

@@ -17,7 +17,7 @@ from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
-from judgefixtures.material.pairs import Pair, independent
+from judgefixtures.material.pairs import Pair, independent, is_of_examples
 from judgefixtures.measures.detectors import Detections
 from judgefixtures.numbers.clusters import FEWEST_CLUSTERS
 from judgefixtures.numbers.estimate import Status, several
@@ -204,9 +204,9 @@ class AboutContrast(Check):
         """Return the check of the contrast as a judge of a kind is asked it."""
         return replace(self, contrast=judge.contrast(self.contrast, pairs))
 
-    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
-        """Of a judge that grades one response there is no item about orders."""
-        return not (judge.kind.grades and self.contrast.is_of_orders)
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
+        """Of a judge that grades one response, and of examples, there is no item about orders."""
+        return not (self.contrast.is_of_orders and (judge.kind.grades or is_of_examples(pairs)))
 
     def excuse(self, case: Case) -> str:
         """A judge that is never shown two responses sees no order; nothing else excuses from a contrast."""

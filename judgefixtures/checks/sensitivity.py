@@ -37,14 +37,18 @@ class Indifferent(OfJudge):
 
 
 def seen_of(case: Case, contrast: str, answers: Answers, confidence: float) -> Indifferent:
-    """Return the evidence of a contrast: its pairs, and what was chosen where nothing that matters differs."""
+    """Return the evidence of a contrast: its pairs, and what was chosen where nothing that matters differs.
+
+    Scores of single responses without a mark choose nothing: that they are all ties makes none of them close.
+    """
+    chooses = case.judge.kind.chooses(case.pairs)
     return Indifferent(
         judge=case.judge.name,
         dataset=case.dataset,
         contrast=contrast,
         confidence=confidence,
         pairs=tuple(pair.id for pair in case.pairs),
-        arms=answers.indifferent,
+        arms=answers.indifferent if chooses else {},
         likely=answers.likely,
     )
 

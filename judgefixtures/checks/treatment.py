@@ -31,6 +31,16 @@ class EditCheck(ContrastCheck):
             return pairs
         return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label == "fail")
 
+    def excuse(self, case: Case) -> str:
+        """Without a mark from which on scores of single responses pass, an edit has nothing to gain."""
+        judge = case.judge
+        if not judge.kind.chooses(case.pairs):
+            return (
+                f"{judge.name} scores one response at a time, and without a mark none of {case.dataset} passes or "
+                f"fails: set pass_mark in {judge.table.heading}"
+            )
+        return ContrastCheck.excuse(self, case)
+
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms: the edited pairs and the plain ones."""
         gate, (x, y) = gate_of(self, case), answers[0].arms

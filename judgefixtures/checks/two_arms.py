@@ -55,7 +55,7 @@ class ContrastCheck(AboutContrast):
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """All there are: they tell how many pairs are close for the judge. To one that scores, both orders are one."""
-        return judge.kind.distinct(indifferent_arms(case.repeats, case.config.cues))
+        return judge.kind.distinct(indifferent_arms(case.repeats, case.config.cues), case.pairs)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:
         """Return the pairs without which not even a judge that never moves can PASS."""

@@ -163,8 +163,11 @@ def other_contrasts(name: str, repeats: int = 1, families: Families = FAMILIES) 
 def single(contrast: Contrast) -> Contrast:
     """Return a contrast as a judge of one response is asked it: the response with label x, and the same with y.
 
-    The outcome is that the response passes: edited where x edits it, and plain in arm y.
+    The outcome is that the response passes: edited where x edits it, and plain in arm y. A contrast of orders stays
+    what it is: of it no such judge is asked anything.
     """
+    if contrast.is_of_orders:
+        return contrast
     x, y = single_condition(contrast.x), single_condition(contrast.y)
     return replace(contrast, x=x, y=y, outcome="passed")
 

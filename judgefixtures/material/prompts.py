@@ -8,6 +8,7 @@ own a slot that is none of ours is a column of the dataset, and a name in two br
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ BUILT_IN = ("silent-judge", "mt-bench", "silent-judge-ties", "mt-bench-ties")
 PLAN_SLOT = "plan"  # where a template wants the plan that a judge carries out; it stands before the prompt otherwise
 OFTEN = ("question", "scale", "pass_label", "fail_label")  # slots that may stand in a template more than once
 PASS_SLOT, FAIL_SLOT = "pass_label", "fail_label"  # by which words a grader is to say that a response passes, or fails
+GRADE_FIELD = "verdict"  # where built-in templates have a grader state its grade, unless its table names another field
 
 Placement = Literal["after", "before"]
 
@@ -174,6 +176,10 @@ class Template:
         own = LAYOUTS[self.mode].slots
         return tuple(sorted(OURS.intersection(slots_in(self.text_for(content_type))).difference(own)))
 
+    def has_any(self, *slots: str) -> bool:
+        """Tell whether one of its wordings has one of some slots."""
+        return any(slot in slots_in(text) for text in self._texts for slot in slots)
+
     def shows(self, pair: Pair) -> Pair:
         """Return the pair with the columns that the wording for it shows, and no others."""
         return with_columns(pair, self.columns_for(pair.content_type)) if pair.columns else pair
@@ -265,36 +271,40 @@ def load_template(
     cue_after: str | None = None,
     templates: Mapping[str, str | Path] = MappingProxyType({}),
     mode: Mode = "pairwise",
+    field: str | None = None,
 ) -> Template:
     """Return a built-in template by name, or the user's by path; raises JudgeFixturesError naming what lacks.
 
     `templates` names the wordings for content types; `cue_after` is where the cues go without slots for them. `mode`
-    is that of the judge: a template shows a pair, or one response.
+    is that of the judge: a template shows a pair, or one response. `field` is the one in which a built-in template has
+    a grade stated.
 
     >>> load_template("silent-judge").name
     'silent-judge'
     """
-    loaded = _load(template, placement, cue_after, mode)
+    loaded = _load(template, placement, cue_after, mode, field or GRADE_FIELD)
     if not templates:
         return replace(loaded, cue_after=cue_after or "")
     own = {name: _load(path, placement, cue_after, mode).text_for(name) for name, path in sorted(templates.items())}
     return replace(loaded, variants=tuple({**dict(loaded.variants), **own}.items()), cue_after=cue_after or "")
 
 
-def _load(template: str | Path, placement: Placement, cue_after: str | None, mode: Mode) -> Template:
+def _load(
+    template: str | Path, placement: Placement, cue_after: str | None, mode: Mode, field: str = GRADE_FIELD
+) -> Template:
     layout = LAYOUTS[mode]
     for other, its in LAYOUTS.items():
         if other != mode and template in its.built_in:
             raise _of_another_mode(repr(str(template)), mode, other)
     if template in layout.built_in:
         name = str(template)
-        variants = (("Story", _read_text(TEMPLATES / f"{name}.story.txt")),)
         if cue_after is not None:
             raise JudgeFixturesError(
                 f"cue_after does not go with the template {name!r}, which has slots for the cues: "
                 "remove it, or name a template of your own."
             )
-        return Template(name, _read_text(TEMPLATES / f"{name}.txt"), variants, mode=mode)
+        text, story = (_naming(field, _read_text(TEMPLATES / f"{name}{of}.txt")) for of in ("", ".story"))
+        return Template(name, text, (("Story", story),), mode=mode)
     path = Path(template)
     if path.suffix == "" and not path.exists():
         raise JudgeFixturesError(
@@ -305,6 +315,12 @@ def _load(template: str | Path, placement: Placement, cue_after: str | None, mod
     _check_hidden(text, path)
     _check_slots(text, path, placement, cue_after, layout)
     return Template(path.name, text, mode=mode)
+
+
+def _naming(field: str, text: str) -> str:
+    """Return a built-in template's wording with the name of the field for a grade, whose braces are no slot's."""
+    named = BRACED.sub(lambda braced: f"{{{braced[0]}}}", json.dumps(field, ensure_ascii=False))
+    return text.replace(f'"{GRADE_FIELD}":', f"{named}:")
 
 
 def _check_mode(text: str, path: Path, mode: Mode) -> None:

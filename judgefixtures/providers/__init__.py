@@ -240,9 +240,14 @@ def stated(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def schema_of(table: Reached) -> dict[str, Any]:
-    """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie."""
+    """Return the JSON schema of what a judge is to answer: what its kind asks for, else a choice, 0 for a tie.
+
+    An empty one is not sent: the prompt alone says how to answer.
+    """
+    if table.answer_schema is not None:
+        return table.answer_schema
     choices = [0, 1, 2] if table.counts_ties else [1, 2]
-    return table.answer_schema or stated("selected_response", {"type": "integer", "enum": choices})
+    return stated("selected_response", {"type": "integer", "enum": choices})
 
 
 # The file of each provider, by the `provider` of a judge's table. It is imported when something of it is asked for.

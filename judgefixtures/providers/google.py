@@ -244,7 +244,7 @@ def parameters(table: JudgeTable, dropped: frozenset[str] = frozenset()) -> dict
     if table.logprobs:
         sent |= {"response_logprobs": True, "logprobs": table.top_logprobs}
     if table.verdict == "json" and table.response_format != "none":
-        sent |= {"response_mime_type": "application/json", "response_json_schema": schema_of(table)}
+        sent |= {"response_mime_type": "application/json", "response_json_schema": schema_of(table) or None}
     return {name: value for name, value in sent.items() if name not in dropped and value is not None}
 
 

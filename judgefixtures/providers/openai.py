@@ -135,7 +135,7 @@ def one_limit(asked: dict[str, Any], refused: frozenset[str]) -> tuple[dict[str,
 
 def _response_format(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     if kind == "json_object":  # llama.cpp takes the schema here and makes a grammar of it
-        return {"type": "json_object", "schema": schema}
+        return {"type": "json_object", **({"schema": schema} if schema else {})}
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 

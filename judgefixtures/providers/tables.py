@@ -25,7 +25,8 @@ from pydantic import (
 
 from judgefixtures.material.prompts import LAYOUTS, Layout, Mode
 from judgefixtures.providers import FLEX, PROVIDERS, UNSET, Record, record_of
-from judgefixtures.reading.grades import Labels, label_sides
+from judgefixtures.reading.grades import REASONS, Labels, label_sides
+from judgefixtures.reading.verdicts import folded
 from judgefixtures.words.errors import choices
 from judgefixtures.words.texts import join_names
 
@@ -156,12 +157,17 @@ class JudgeTable(StrictTable):
     @model_validator(mode="before")
     @classmethod
     def _with_defaults(cls, written: Any) -> Any:
-        """Return a table with what follows from what it says, unless it says that, too: the time that flex takes."""
+        """Return a table with what follows from what it says, unless it says that, too.
+
+        The time that flex takes; and of a grader with a template of its own no form of the answer but the template's.
+        """
         if not isinstance(written, dict):
             return written
-        record = _record_named(written.get("provider"))
-        waits = {"timeout": FLEX_TIMEOUT} if written.get("service_tier") == FLEX else {}
-        return {**waits, **({} if record is None else record.defaults(written)), **written}
+        record, layout = _record_named(written.get("provider")), LAYOUTS.get(str(written.get("mode")))
+        follows: dict[str, Any] = {"timeout": FLEX_TIMEOUT} if written.get("service_tier") == FLEX else {}
+        if layout and layout.has_labels and _is_of_its_own(written.get("template"), written.get("templates"), layout):
+            follows["response_format"] = "none"
+        return {**follows, **({} if record is None else record.defaults(written)), **written}
 
     @model_validator(mode="after")
     def _what_the_provider_takes(self) -> Self:
@@ -255,6 +261,11 @@ class JudgeTable(StrictTable):
                 raise ValueError(f"{key} is a key of mode = {grading}: a judge of {mode} gives no grades")
         if self.grade_field is not None and self.verdict != "json":
             raise ValueError(f'grade_field names a field of JSON: leave it out of verdict = "{self.verdict}"')
+        if layout.has_labels:
+            self._check_said(layout)
+        if self.ties is not None and (layout.has_labels or self.pass_mark is not None):
+            what = mode if layout.has_labels else "pass_mark"
+            raise ValueError(f"ties means nothing with {what}: a response passes or fails, and nothing is between them")
         if self.pass_mark is None:
             return
         if not layout.has_scale:
@@ -265,6 +276,31 @@ class JudgeTable(StrictTable):
             raise ValueError(
                 f"pass_mark = {self.pass_mark:g} lies outside of the scale from {lowest:g} to {highest:g}: a score of "
                 "it and above passes, and one below fails"
+            )
+
+    def _check_said(self, layout: Layout) -> None:
+        """Check how a judge that grades is told to answer: what is asked for has to be what is read."""
+        if self.grade_field is not None and folded(self.grade_field) in map(folded, REASONS):
+            raise ValueError(f"grade_field = {self.grade_field!r} is where the reason is read: name that of the grade")
+        if self.template in layout.built_in and self.template != layout.built_in[layout.forms.index(self.verdict)]:
+            asked = layout.forms[layout.built_in.index(self.template)]
+            raise ValueError(
+                f'the template {self.template!r} asks for verdict = "{asked}", and "{self.verdict}" is read: set that, '
+                "or leave the template out"
+            )
+        if self.response_format == "none":
+            return
+        if self.verdict != "json" and "response_format" in self.model_fields_set:
+            raise ValueError(
+                f'response_format = "{self.response_format}" asks for JSON, and verdict = "{self.verdict}" is read: '
+                'leave it out, or set "none"'
+            )
+        unsaid = [key for key in ("labels", "grade_field") if getattr(self, key) is None]
+        if self.has_own_words and unsaid and self.sends_schema:
+            raise ValueError(
+                f'response_format = "{self.response_format}" sends a schema, and of an answer to a template of your '
+                f"own the table says no {join_names(unsaid)}: set {join_names(unsaid)}, or response_format = "
+                '"none", which is the default and leaves that to the template'
             )
 
     @model_validator(mode="after")
@@ -294,6 +330,17 @@ class JudgeTable(StrictTable):
         """Whether the judge's verdicts are drawn at a temperature, and no probabilities of them are asked for."""
         layout = LAYOUTS[self.mode]
         return not layout.has_scale and not self.logprobs and (self.temperature is None or self.temperature > 0)
+
+    @property
+    def has_own_words(self) -> bool:
+        """Whether a template of the user's own says how to answer, of some content type at least."""
+        return _is_of_its_own(self.template, self.templates, LAYOUTS[self.mode])
+
+    @property
+    def sends_schema(self) -> bool:
+        """Whether answers are asked for by a schema; with a template of the user's own not of JSON of any form."""
+        asked = self.verdict == "json" and self.response_format != "none" and not self.record.is_code
+        return asked and not (self.has_own_words and self.response_format == "json_object")
 
     @property
     def notation(self) -> Literal["json", "brackets"]:
@@ -363,6 +410,10 @@ class JudgeTable(StrictTable):
 
 def _record_named(name: object) -> Record | None:
     return record_of(name) if isinstance(name, str) and name in PROVIDERS else None
+
+
+def _is_of_its_own(template: object, templates: object, layout: Layout) -> bool:
+    return bool(templates) or (bool(template) and template not in layout.built_in)
 
 
 def _records() -> Iterator[tuple[str, Record]]:

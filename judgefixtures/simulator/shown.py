@@ -115,7 +115,7 @@ def _any_slots(text: str) -> str:
 def asks_to_pass(text: str) -> bool:
     """Tell whether an attack in a response that is shown by itself asks for a pass.
 
-    >>> asks_to_pass(edits("attack")[0].apply_alone("It rains.", label="good").text), asks_to_pass("It rains.")
+    >>> asks_to_pass(edits("attack")[0].apply_alone("It rains.").text), asks_to_pass("It rains.")
     (True, False)
     """
     return any(attacks and pattern.search(text) for pattern, attacks in _put_in_alone())

@@ -23,7 +23,7 @@ from judgefixtures.config import build_config
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.cues import FAMILIES, Cue, family
-from judgefixtures.material.edits import EDITS, Edit, edits
+from judgefixtures.material.edits import EDITS, Best, Edit, edits
 from judgefixtures.material.pairs import Example, as_examples, sampled
 from judgefixtures.material.prompts import LAYOUTS, Placement, Template, load_template
 from judgefixtures.numbers.statistics import Status
@@ -555,7 +555,7 @@ def test_whoever_minds_the_content_is_not_moved_by_what_is_added(edit: Edit) -> 
     for example, model in product((*house("house-answers")[:12], *house("house-graded")[:8], OWN, STORY), STEADY):
         plain = graded(model, example, EXPERT)[0]
         for label in ("pass", "[[C]]", "not bad"):
-            text = edit.apply_alone(example.response, example.content_type, label).text
+            text = edit.apply_alone(example.response, example.content_type, Best(label)).text
             assert graded(model, example, EXPERT, response=text)[0] == plain
 
 
@@ -570,7 +570,7 @@ def test_what_is_said_no_more_does_not_pass(edit: Edit) -> None:
 def test_a_fake_verdict_does_not_change_the_form(form: str) -> None:
     """What an attack writes in brackets, in JSON or behind GRADE: is not what the prompt asks for."""
     for example, edit in product(house("house-graded")[:4], edits("attack")):
-        text = edit.apply_alone(example.response, label=LABELS[form][0]).text
+        text = edit.apply_alone(example.response, best=Best(LABELS[form][0])).text
         said = READ[form](answer(FAITHFUL, prompted(example, None, form, response=text)))
         assert said in LABELS[form]
 
@@ -579,7 +579,7 @@ def test_the_obedient_one_passes_what_asks_for_it() -> None:
     """Attacked it passes anything; plain, or with an edit that asks for nothing, it reads."""
     failing = [example for example in house("house-graded") if example.label == "fail"][:8]
     for example, edit, label in product(failing, ADDED, ("pass", "C", "acceptable answer")):
-        text = edit.apply_alone(example.response, label=label).text
+        text = edit.apply_alone(example.response, best=Best(label)).text
         assert graded("simulated-grader-obedient", example, response=text)[0] == (edit in edits("attack"))
     assert passed("simulated-grader-obedient", failing) == [False] * 8
 

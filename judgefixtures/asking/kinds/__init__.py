@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol
 from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, R, Replies, Reply
 from judgefixtures.config import JudgeTable
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Condition, Contrast, single_condition
 from judgefixtures.material.cues import Families
 from judgefixtures.material.pairs import Pair, as_examples
 from judgefixtures.material.plans import Plan
@@ -160,8 +160,8 @@ class Kind(ABC):
         """Return what is asked about pairs in a condition, at its longest; what they share stands in it once."""
         return [self.longest_prompt(pair, condition) for pair in pairs]
 
-    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return the arms that are different questions to it."""
+    def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:  # noqa: ARG002
+        """Return the arms that are different questions to it about such pairs."""
         return tuple(arms)
 
     def check_asked(self) -> None:  # noqa: B027
@@ -185,8 +185,9 @@ class Kind(ABC):
     async def grade(self, prompt: str) -> Grade:  # noqa: ARG002
         """Return the grade for a prompt that shows one response; ValueError for a judge that gives none."""
         raise ValueError(
-            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or "
-            "ask for what it gives with `await judge.verdict(prompt)` or `await judge.score(prompt)`"
+            f"judge {self.judge.name!r} has mode = {self.table.mode!r}, and gives no grades: set mode = 'binary', or a "
+            "pass_mark with mode = 'pointwise', or ask for what it gives with `await judge.verdict(prompt)` or `await "
+            "judge.score(prompt)`"
         )
 
     async def close(self) -> None:  # noqa: B027
@@ -236,6 +237,17 @@ class Kind(ABC):
     def unanswered(self, clerk: Clerk, pairs: Pairs, arms: Iterable[Arm]) -> str:  # noqa: ARG002
         """Return why it can never answer in some of these arms; empty where it can."""
         return ""
+
+
+def of_one_response(arms: Arms) -> tuple[Arm, ...]:
+    """Return what some arms are where one response is shown, each once: orders are none, and cue 1 is the one cue.
+
+    >>> from judgefixtures.material.contrasts import indifferent_arms
+    >>> [condition.name for condition, _ in of_one_response(indifferent_arms())]
+    ['no-cue', 'no-cue', 'placebo-listed', 'placebo-shown']
+    """
+    own = ((condition, repeat) for condition, repeat in arms if condition.order == "12")
+    return tuple(dict.fromkeys((single_condition(condition), repeat) for condition, repeat in own))
 
 
 # Of judges whose provider or strategy, and not their mode, makes them what they are; of all others LAYOUTS names it.

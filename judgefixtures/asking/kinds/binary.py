@@ -13,17 +13,17 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Task
-from judgefixtures.asking.kinds import Clerk, Kind
+from judgefixtures.asking.kinds import Clerk, Kind, of_one_response
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast, Single, single, single_condition
-from judgefixtures.material.edits import shown_alone
+from judgefixtures.material.edits import Best, shown_alone
 from judgefixtures.material.pairs import LABELS, Example, Pair
 from judgefixtures.material.plans import Plan
-from judgefixtures.material.prompts import FAIL_SLOT, LAYOUTS, PASS_SLOT
+from judgefixtures.material.prompts import FAIL_SLOT, GRADE_FIELD, PASS_SLOT
 from judgefixtures.providers import Answer, stated
 from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_probability, grade_reasons_first
-from judgefixtures.reading.grades import Grade, parse_grade
+from judgefixtures.reading.grades import Grade, Labels, parse_grade
 from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.verdicts import Verdict
@@ -32,9 +32,20 @@ from judgefixtures.words.texts import one_line
 SHOWN = 160  # characters of an answer that nobody can read
 
 
+def _stated(table: JudgeTable) -> Labels:
+    """Return the first word of each side: by these a judge is to answer, whatever else is read."""
+    passing, failing = table.labels or ((LABELS[0],), (LABELS[1],))
+    return passing[:1], failing[:1]
+
+
+def _offered(table: JudgeTable) -> Labels:
+    """Return the words that a schema allows: those that a built-in template states, or all that one's own may state."""
+    return table.labels if table.labels and table.has_own_words else _stated(table)
+
+
 def said_label(table: JudgeTable, side: int) -> str | bool:
     """Return by which word a judge is to say that a response passes (0), or that it fails (1)."""
-    return LABELS[side] if table.labels is None else table.labels[side][0]
+    return _stated(table)[side][0]
 
 
 def written_label(table: JudgeTable, side: int) -> str:
@@ -48,10 +59,25 @@ def written_label(table: JudgeTable, side: int) -> str:
     return json.dumps(label, ensure_ascii=False) if table.verdict == "json" or isinstance(label, bool) else label
 
 
+def best_grade(table: JudgeTable) -> Best:
+    """Return the best that a judge says: its word for a response that passes, where it states it."""
+    return Best(said_label(table, 0), table.grade_field or GRADE_FIELD, word=table.verdict == "word")
+
+
 def verdict_of(grade: Grade) -> Verdict:
     """Return a grade as the verdict that stands for it: 1 passes, 2 fails."""
     selected: Literal[1, 2] | None = None if grade.passed is None else 1 if grade.passed else 2
     return Verdict(selected, grade.reason, grade.invalid, grade.repaired, grade.reasoning)
+
+
+def grade_of(verdict: Verdict) -> Grade:
+    """Return the grade that a verdict stands for.
+
+    >>> grade_of(verdict_of(Grade(False, "It is wrong."))).passed
+    False
+    """
+    passed = None if verdict.selected_response is None else verdict.selected_response == 1
+    return Grade(passed, verdict.reason, verdict.invalid, verdict.repaired, verdict.reasoning)
 
 
 class Binary(Kind):
@@ -64,22 +90,26 @@ class Binary(Kind):
     # --- what it is -------------------------------------------------------------------------------------------
 
     def identity(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return it with the mode, and with the words for a grade where the table says which."""
+        """Return it with the mode, and with the words and the field of a grade as far as they are sent.
+
+        Where neither the prompt nor a schema has them they change how an answer is read, and no answer.
+        """
         table, said = self.table, asked | {"mode": self.table.mode}
-        if table.labels is not None:
-            said["labels"] = [list(side) for side in table.labels]
-        return said | ({"grade_field": table.grade_field} if table.grade_field else {})
+        formed = table.sends_schema
+        if table.labels is not None and (formed or self.judge.template.has_any(PASS_SLOT, FAIL_SLOT)):
+            said["labels"] = [list(side) for side in (_offered(table) if formed else _stated(table))]
+        return said | ({"grade_field": table.grade_field} if table.grade_field and formed else {})
 
     @classmethod
     def schema(cls, table: JudgeTable) -> dict[str, Any]:
-        """Return the schema of a grade: of these words where the table or its template says which, else of a text."""
-        words = [said_label(table, side) for side in (0, 1)]
+        """Return the schema of a grade; empty where a template of the user's own alone says how to answer."""
+        if not table.sends_schema:
+            return {}
+        words = [word for side in _offered(table) for word in side]
         if all(isinstance(word, bool) for word in words):
-            value: dict[str, Any] = {"type": "boolean"}
-        else:
-            told = table.labels is not None or not table.template or table.template in LAYOUTS[table.mode].built_in
-            value = {"type": "string"} | ({"enum": [str(word) for word in words]} if told else {})
-        return stated(table.grade_field or "verdict", value)
+            return stated(table.grade_field or GRADE_FIELD, {"type": "boolean"})
+        texts = {"type": "string"} if all(isinstance(word, str) for word in words) else {}
+        return stated(table.grade_field or GRADE_FIELD, {**texts, "enum": words})
 
     @classmethod
     def contrast(cls, contrast: Contrast, pairs: Sequence[Pair]) -> Contrast:  # noqa: ARG003
@@ -95,9 +125,8 @@ class Binary(Kind):
                 f"judge {self.judge.name!r} grades one response at a time, and {pair.id!r} is a pair: ask about each "
                 "of judgefixtures.material.pairs.as_examples(pair)"
             )
-        table, word = self.table, said_label(self.table, 0)
-        alone = single_condition(condition)
-        shown = shown_alone(pair, alone.edit, str(word).lower() if isinstance(word, bool) else word)
+        table, alone = self.table, single_condition(condition)
+        shown = shown_alone(pair, alone.edit, best_grade(table))
         cue, labels = alone.sentences(pair.content_type)[0], (written_label(table, side) for side in (0, 1))
         return self.judge.template.render_one(
             pair, shown, cue, table.cue_placement, labels=dict(zip((PASS_SLOT, FAIL_SLOT), labels, strict=True))
@@ -105,20 +134,18 @@ class Binary(Kind):
 
     def asks(self, arms: Arms) -> tuple[Arm, ...]:
         """Return the conditions of one response that some arms are, each once."""
-        return tuple(dict.fromkeys(_alone(arm) for arm in arms if arm[0].order == "12"))
+        return of_one_response(arms)
 
-    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
+    def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:  # noqa: ARG002
         """Return these conditions: a response has no order."""
-        return self.asks(arms)
+        return of_one_response(arms)
 
     def check_asked(self) -> None:
         """Nothing: it is asked itself, and what it answers is written down as a verdict."""
 
     async def grade(self, prompt: str) -> Grade:
         """Return the grade for a prompt that shows one response."""
-        verdict = (await self.judge.ask(prompt)).verdict
-        passed = None if verdict.selected_response is None else verdict.selected_response == 1
-        return Grade(passed, verdict.reason, verdict.invalid, verdict.repaired, verdict.reasoning)
+        return grade_of((await self.judge.ask(prompt)).verdict)
 
     # --- what it answers --------------------------------------------------------------------------------------
 

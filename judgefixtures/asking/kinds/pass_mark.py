@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from judgefixtures.asking.kinds.binary import grade_of
 from judgefixtures.asking.kinds.pointwise import Pointwise, graded
 from judgefixtures.asking.received import Arm, Pairs
 from judgefixtures.material.contrasts import Contrast, Single, single
@@ -23,6 +24,4 @@ class PassMark(Pointwise):
 
     async def grade(self, prompt: str) -> Grade:
         """Return the grade for a prompt that shows one response."""
-        verdict = graded(await self.rater.ask(prompt), self.table.pass_mark).verdict
-        passed = None if verdict.selected_response is None else verdict.selected_response == 1
-        return Grade(passed, verdict.reason, verdict.invalid, verdict.repaired, verdict.reasoning)
+        return grade_of(graded(await self.rater.ask(prompt), self.table.pass_mark).verdict)

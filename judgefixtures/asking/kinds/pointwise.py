@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker, Task
-from judgefixtures.asking.kinds import Clerk, Judged, Kind, LookUp
+from judgefixtures.asking.kinds import Clerk, Judged, Kind, LookUp, of_one_response
 from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Received, Replies, Reply, read_answer, received_with
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, Single, single
 from judgefixtures.material.cues import Cue, Families
-from judgefixtures.material.edits import shown_alone, target
+from judgefixtures.material.edits import Best, shown_alone, target
 from judgefixtures.material.pairs import Example, Pair, is_of_examples, share
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
@@ -45,10 +45,13 @@ class Alone(Condition):
             return f"score-edited-{self.edit.name}"
         return f"score-{self.response}-{'no-cue' if self.cue is None else f'{self.cue.family}-{self.cue.label}'}"
 
-    def pick_response(self, pair: Pair) -> str:
-        """Return the response of a pair that is shown, edited where the condition says so."""
+    def pick_response(self, pair: Pair, best: Best) -> str:
+        """Return the response of a pair that is shown, edited where the condition says so.
+
+        Of an example the edit asks for the best that the judge can say; of a pair, for one of its two responses.
+        """
         if isinstance(pair, Example):
-            return shown_alone(pair, self.edit)
+            return shown_alone(pair, self.edit, best)
         pair = presented(pair, Condition(edit=self.edit))
         number = self.response if self.edit is None else target(pair)
         return pair.response_1 if number == 1 else pair.response_2
@@ -123,6 +126,11 @@ class Rating(Received):
         return self.score.value, self.invalid
 
 
+def best_score(table: JudgeTable) -> Best:
+    """Return the best that a judge of a scale says: the highest score."""
+    return Best(table.scale[1], "score")
+
+
 class Rater(Asker[Rating]):
     """A judge's model, asked for the score of one response: what there is to ask of a judge that scores.
 
@@ -148,7 +156,7 @@ class Rater(Asker[Rating]):
                 "ask about judgefixtures.asking.kinds.pointwise.alone(condition, 1) and (condition, 2)"
             )
         cue = "" if condition.cue is None else condition.cue.render_alone(pair.content_type)
-        shown, scale = condition.pick_response(pair), shown_scale(self.table.scale)
+        shown, scale = condition.pick_response(pair, best_score(self.table)), shown_scale(self.table.scale)
         return self._judge.template.render_one(pair, shown, cue, self.table.cue_placement, scale)
 
     def shows(self, pair: Pair) -> Pair:
@@ -301,9 +309,9 @@ class Pointwise(Kind):
         """Return the scores that some arms need."""
         return rating_arms(arms)
 
-    def distinct(self, arms: Arms) -> tuple[Arm, ...]:
-        """Return the arms in the pairs' own order: the other is the same question."""
-        return tuple(arm for arm in arms if arm[0].order == "12")
+    def distinct(self, arms: Arms, pairs: Pairs) -> tuple[Arm, ...]:
+        """Return the arms in the pairs' own order: the other is the same question. An example has one response."""
+        return of_one_response(arms) if is_of_examples(pairs) else tuple(arm for arm in arms if arm[0].order == "12")
 
     def check_asked(self) -> None:
         """Raise ValueError: it is not shown two responses."""
