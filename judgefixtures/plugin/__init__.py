@@ -104,7 +104,11 @@ def pytest_pycollect_makeitem(
     mark = own_mark(obj) or mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
-    return None if _subjects(mark, collector) else []
+    subjects = _subjects(mark, collector)
+    if SETUP in collector.config.stash and REFUSED not in collector.config.stash:
+        setup = setup_of(collector.config)
+        setup.unasked.look(mark, setup, collector, name)
+    return None if subjects else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -142,12 +146,14 @@ def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[S
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Before the first question: what it can cost, and whether it can decide anything."""
+    """Before the first question: what is not asked, what the rest can cost, and whether it can decide anything."""
     option = session.config.option
-    if not (option.judge_preflight or option.judge_record != "none") or SETUP not in session.config.stash:
-        return
-    if REFUSED in session.config.stash:
+    if SETUP not in session.config.stash or REFUSED in session.config.stash:
         return  # a collection error says why nothing can be foreseen
+    for line in setup_of(session.config).unasked.lines:
+        setup_of(session.config).run.desk.note(line)
+    if not (option.judge_preflight or option.judge_record != "none"):
+        return
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
     chosen = [subject for _, subject in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgefixtures.plugin.unasked import Unasked
 from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
@@ -37,6 +38,7 @@ class Setup:
         self.baseline_name: str | None = self.options.judge_baseline
         # Every part of a swap that was collected, deselected ones included, as rows for the decision.
         self.required_swaps: list[PlannedPart] = []
+        self.unasked = Unasked()
         if not all(self.judge_names):
             raise JudgeFixturesError(
                 "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "
@@ -90,6 +92,7 @@ class Setup:
         from judgefixtures.runs.run import REPEAT
 
         self._check_asked()
+        self._check_swaps()
         for judge in self.judges:
             self.run.judge(judge)
             if self.options.judge_record != "none":
@@ -115,6 +118,15 @@ class Setup:
                     f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{choices(waiver.contrast, known)}."
                 )
+
+    def _check_swaps(self) -> None:
+        """Raise JudgeFixturesError where a judge cannot be compared with the baseline."""
+        if self.baseline_name is None:
+            return
+        from judgefixtures.checks.candidate import check_comparable
+
+        for judge in self.judge_names:
+            check_comparable(self.run.judge(judge), self.run.judge(self.baseline_name))
 
     def _check_batches(self) -> None:
         """Raise JudgeFixturesError where a judge that would be asked has no batches."""
