@@ -333,8 +333,9 @@ def check_comparable(candidate: Judge, baseline: Judge) -> None:
     if graders:
         raise JudgeFixturesError(
             f"whether {candidate.name} may replace {baseline.name} cannot be decided: both grade one response, and "
-            "swaps of such judges have no rule yet. Gate each of them by itself, without --judge-baseline: --judge "
-            f"{candidate.name} --judge-report candidate, then --judge {baseline.name} --judge-report baseline."
+            "swaps of such judges have no rule yet. Gate each of them by itself, without --judge-baseline. To compare "
+            "two reports, give both judges one name in two files (--judge-config, --judge-cassettes and --judge-report "
+            "of each), and run: python -m judgefixtures report compare OLD NEW"
         )
 
 
