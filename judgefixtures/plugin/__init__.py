@@ -29,6 +29,7 @@ from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
 from judgefixtures.plugin.rootdir import find_rootdir
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
+from judgefixtures.plugin.unasked import unasked, unfit
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
 from judgefixtures.words.texts import travelling
@@ -107,7 +108,8 @@ def pytest_pycollect_makeitem(
     subjects = _subjects(mark, collector)
     if SETUP in collector.config.stash and REFUSED not in collector.config.stash:
         setup = setup_of(collector.config)
-        setup.unasked.look(mark, setup, collector, name)
+        for line in unfit(mark, setup, collector, name):
+            setup.run.desk.note(line)
     return None if subjects else []
 
 
@@ -150,8 +152,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     option = session.config.option
     if SETUP not in session.config.stash or REFUSED in session.config.stash:
         return  # a collection error says why nothing can be foreseen
-    for line in setup_of(session.config).unasked.lines:
-        setup_of(session.config).run.desk.note(line)
+    setup = setup_of(session.config)
+    for line in unasked(setup, option):
+        setup.run.desk.note(line)
     if not (option.judge_preflight or option.judge_record != "none"):
         return
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
@@ -161,7 +164,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from judgefixtures.preflight.forecast import forecast
 
     try:
-        lines = forecast(setup_of(session.config).run, chosen)
+        lines = forecast(setup.run, chosen)
     except JudgeFixturesError as error:
         raise pytest.UsageError(str(error)) from None
     for line in lines:

@@ -34,16 +34,6 @@ def own_mark(function: object) -> pytest.Mark | None:
 
 def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
     """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
-    return [each for each in candidates(mark, setup) if is_asked(each, setup)]
-
-
-def is_asked(subject: Subject, setup: Setup) -> bool:
-    """Return whether an item is made of a subject: a judge of one response has none about orders."""
-    return subject.check.is_asked(setup.run.judge(subject.judge), setup.run.pairs(subject.judge, subject.dataset))
-
-
-def candidates(mark: pytest.Mark, setup: Setup) -> list[Subject]:
-    """Return all that a mark asks for, of every judge, whether or not the judge is asked it."""
     from judgefixtures.checks.protocol import Subject
 
     baseline = setup.baseline_name if mark.name == SWAP else None
@@ -52,6 +42,7 @@ def candidates(mark: pytest.Mark, setup: Setup) -> list[Subject]:
         for judge in setup.judge_names
         for dataset, check in _asked(mark, setup, checks_for(mark, setup, judge), judge)
         for pairs in [setup.run.pairs(judge, dataset)]
+        if check.is_asked(setup.run.judge(judge), pairs)
     ]
     return [] if mark.name == SWAP and baseline is None else subjects
 
@@ -109,11 +100,10 @@ def is_left_out(mark: pytest.Mark, subject: Subject, node: Any, setup: Setup) ->
 
     if subject.check.family in BY_NAME and subject.check.family in setup.config.own_families:
         return True  # [cues.gender] of the user's is asked about by test_cues.py
-    return not (is_a_path(node) or _is_in_keywords(subject.check, setup) or _failed_before(subject, node))
+    return not (_is_a_path(node) or _is_in_keywords(subject.check, setup) or _failed_before(subject, node))
 
 
-def is_a_path(node: Any) -> bool:
-    """Return whether the command names the file of a test, or of what collects it."""
+def _is_a_path(node: Any) -> bool:
     paths = [argument.partition("::")[0] for argument in node.config.args]
     return any((node.config.invocation_params.dir / path).resolve() == Path(node.path).resolve() for path in paths)
 

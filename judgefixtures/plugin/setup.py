@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgefixtures.plugin.unasked import Unasked
 from judgefixtures.words.commands import options
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
@@ -38,7 +37,6 @@ class Setup:
         self.baseline_name: str | None = self.options.judge_baseline
         # Every part of a swap that was collected, deselected ones included, as rows for the decision.
         self.required_swaps: list[PlannedPart] = []
-        self.unasked = Unasked()
         if not all(self.judge_names):
             raise JudgeFixturesError(
                 "no judge to gate: name one with --judge NAME, or set `judge` in the configuration "

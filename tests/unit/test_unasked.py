@@ -71,12 +71,13 @@ def told(project: Project, *arguments: str) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["-k", "position"], "four-cell and position are"),
-        (["-k", "accuracy or recency", "--judge-preflight"], "accuracy is"),
+        (["-k", "position"], "position is"),
+        (["-k", "accuracy or position or cue", "--collect-only"], "accuracy and position are"),
+        (["-k", "accuracy", "--judge-preflight"], "accuracy is"),
         (["-k", "plan", "--collect-only"], "plan is"),
         (["-k", "accuracy and examples", "--judge", "scorer", "--judge-dataset", "examples"], "accuracy is"),
         (["-m", "judge_accuracy"], "accuracy is"),
-        (["test_position.py"], "four-cell and position are"),
+        (["test_position.py"], "position is"),
     ],
 )
 def test_a_command_that_names_what_is_not_asked_is_told(project: Project, arguments: list[str], named: str) -> None:
@@ -95,6 +96,13 @@ def test_a_command_that_names_what_is_not_asked_is_told(project: Project, argume
 def test_no_other_run_is_told(project: Project, arguments: list[str]) -> None:
     """A run that names nothing of it, or the judge alone, has no such note: it is not about every run."""
     assert not told(project, "--judge-dataset", "examples", "--collect-only", *arguments)
+
+
+def test_a_repository_without_such_tests_is_told_as_well(project: Project) -> None:
+    """Where there is no test of orders, as after `init --mode binary`, the word of -k is enough."""
+    (project.path / "test_position.py").unlink()
+    (line,) = told(project, "-k", "position")
+    assert "position is asked of judges of pairs alone" in line
 
 
 def test_of_judges_of_both_kinds_the_grader_is_named_alone(project: Project) -> None:
