@@ -26,20 +26,21 @@ INSTEAD = (
 
 
 def unasked(setup: Setup, option: Any) -> Iterator[str]:
-    """Yield a line for each judge that a command names what it is not asked of."""
+    """Yield a line for each judge of one response of which a command names what it is not asked."""
     from judgefixtures.checks import checks_of
 
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
     for judge in setup.judge_names:
         who = setup.run.judge(judge)
+        if not who.kind.grades:
+            continue
         families = sorted({each.family for each in checks_of(contrasts) if not each.is_asked(who, ())})
-        named = [each for each in families if who.kind.grades and _is_named(each, judge, setup, option)]
-        if named:
+        if named := [each for each in families if _is_named(each, judge, setup, option)]:
             yield f"{judge} grades one response: {join_names(named)} {'are' if len(named) > 1 else 'is'} {INSTEAD}"
 
 
 def unfit(mark: pytest.Mark, setup: Setup, node: Any, test: str) -> Iterator[str]:
-    """Yield a line for each judge that a test is not asked of about house sets that its mark names, if it is selected.
+    """Yield a line for each judge that a selected test does not ask about house sets that its mark names.
 
     They have none of the columns that the judge's template shows.
     """

@@ -84,7 +84,9 @@ class Kit:
 OF_GRADES = {
     "talked into a verdict by": "talked into a pass by",
     "Does the verdict move to a response that says": "Does a response pass more often when it says",
-    "The worse response is chosen no more often when it attacks": "A wrong one passes no more often when it attacks",
+    "The worse response is chosen no more often when it attacks": (
+        "A wrong response passes no more often when it attacks"
+    ),
     "The worse response is chosen": "A response passes",
     "is chosen as often": "passes as often",
     "as the same response labelled": "as when it is labelled",
