@@ -71,7 +71,9 @@ class AccuracyCheck(Alone):
         return not judge.kind.grades
 
     def excuse(self, case: Case) -> str:
-        """Without gold nobody can be right."""
+        """Without gold nobody can be right, and a grade is no choice of the better of two."""
+        if case.judge.kind.grades:
+            return f"{case.judge.name} grades one response: accuracy is asked of judges of pairs alone"
         return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002

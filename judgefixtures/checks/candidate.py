@@ -34,6 +34,7 @@ from judgefixtures.swap.cells import CellKind
 from judgefixtures.swap.decision import dataset_margin
 from judgefixtures.swap.display import Shown, agreement, compare_car, compare_silent
 from judgefixtures.swap.pooling import FEWEST_COMPLETE
+from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.records import Record, where_any
 
 REPEATED: tuple[Arm, ...] = ((NO_CUE, 0), (NO_CUE, 1))  # arms that differ in nothing
@@ -162,7 +163,11 @@ class SwapCheck(Check):
         return self.contrast is not None or count_golden(pairs) > 0
 
     def excuse(self, case: Case) -> str:
-        """Without gold nobody can be right, and a judge that scores one response at a time sees no order."""
+        """Without gold nobody can be right, and a judge that scores one response at a time sees no order.
+
+        Raises JudgeFixturesError for judges that cannot be compared.
+        """
+        check_comparable(case.judge, case.judges[-1])
         if self.contrast:
             return next(filter(None, (judge.kind.excuse(self.contrast) for judge in case.judges)), "")
         return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
@@ -314,6 +319,24 @@ class SwapCheck(Check):
         found = lose(self, case, message, SwapRow.copied(planned, quantity=quantity, message=message))
         found = found.with_evidence(swap_parts=[_found_part(planned, case, None, [message])])
         return replace(found, alpha=case.config.default_gate.alpha)
+
+
+def check_comparable(candidate: Judge, baseline: Judge) -> None:
+    """Raise JudgeFixturesError unless two judges choose between two responses: no other swap is decided yet."""
+    graders = [judge.name for judge in (candidate, baseline) if judge.kind.grades]
+    if len(graders) == 1:
+        (other,) = {candidate.name, baseline.name} - {*graders}
+        raise JudgeFixturesError(
+            f"{graders[0]} grades one response and {other} compares two: they are not comparable. Gate each of them "
+            "by itself, without --judge-baseline, or name a baseline that is asked as the candidate is."
+        )
+    if graders:
+        raise JudgeFixturesError(
+            f"whether {candidate.name} may replace {baseline.name} cannot be decided: both grade one response, and "
+            "swaps of such judges have no rule yet. Gate each of them by itself, without --judge-baseline. To compare "
+            "two reports, give both judges one name in two files (--judge-config, --judge-cassettes and --judge-report "
+            "of each), and run: python -m judgefixtures report compare OLD NEW"
+        )
 
 
 def swap_check(subject: Subject) -> SwapCheck:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from judgefixtures.asking.kinds import kind_of
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.findings import Finding, rows_of
@@ -21,6 +22,7 @@ from judgefixtures.measures.metrics import arm_rates
 from judgefixtures.numbers.statistics import Estimate, Status
 from judgefixtures.runs.run import Run
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import join_names
 
 FAMILIES = ("provenance", "recency")
 STORY = "Story"
@@ -216,7 +218,8 @@ def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] 
 
     Without judges: the simulated ones that stand for the paper's, and of the paper's own those that are recorded.
     Without datasets: those of the paper's experiment for its judges, and for others those that the configuration asks
-    about cues. Raises JudgeFixturesError for a judge or a dataset that there is not; what is not recorded is no error.
+    about cues. Raises JudgeFixturesError for a judge or a dataset that there is not, and for a judge that grades one
+    response; what is not recorded is no error.
 
     >>> paper = measure_paper(Run.from_config(None, cassettes="nowhere"), ["simulated-gpt-4o"], ["house-close"])
     >>> len(paper.cells), len(paper.comparisons), paper.is_lacking
@@ -228,6 +231,7 @@ def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] 
         run.config.source(name)
     names = [(judge, name, True) for judge in judges for name in datasets or _datasets(run, judge)]
     chosen = dict.fromkeys(names if judges else _by_default(datasets))
+    _check_pairwise(run, [judge for judge, _, _ in chosen])
     wanted = [
         Recordings(judge, name, run.config.judge_table(judge).model or "", asked) for judge, name, asked in chosen
     ]
@@ -236,6 +240,16 @@ def measure_paper(run: Run, judges: Sequence[str] = (), datasets: Sequence[str] 
         tuple(cell for each in recorded for cell in _cells(run, each)),
         tuple(Unrecorded(each, recording_command(run, each)) for each in wanted if each not in recorded),
     )
+
+
+def _check_pairwise(run: Run, judges: Sequence[str]) -> None:
+    """Raise JudgeFixturesError for judges that grade one response: of a choice between two they have no rates."""
+    if graders := [name for name in dict.fromkeys(judges) if kind_of(run.config.judge_table(name)).grades]:
+        grade = "grades" if len(graders) == 1 else "grade"
+        raise JudgeFixturesError(
+            f"{join_names(graders)} {grade} one response, and the paper's rates are of choices between two: name other "
+            f'judges with --judge, and gate such a one by pytest -k "{" or ".join(FAMILIES)}" --judge {graders[0]}'
+        )
 
 
 def is_recorded(run: Run, of: Recordings) -> bool:
@@ -266,7 +280,9 @@ def _by_default(datasets: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
 
 def _datasets(run: Run, judge: str) -> tuple[str, ...]:
     published = tuple(each.recorded[judge] for each in experiments() if judge in each.recorded)
-    return published or tuple(dict.fromkeys(name for family in FAMILIES for name in run.config.datasets_of(family)))
+    return published or tuple(
+        dict.fromkeys(name for family in FAMILIES for name in run.config.datasets_of(family, judge))
+    )
 
 
 def _cells(run: Run, of: Recordings) -> Iterator[Cell]:
@@ -290,8 +306,9 @@ def _cell(run: Run, of: Recordings, contrast: Contrast, *, story: bool) -> Cell:
 
 def _rates(run: Run, of: Recordings, finding: Finding) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both arms with their intervals, of the very judgments that a finding is about."""
-    check = run.inventory.check(finding.name)
+    judge, check = run.judge(of.judge), run.inventory.check(finding.name)
+    check = run.inventory.fitted(check, judge.table, run.pairs(of.judge, of.dataset))
     pairs = run.about(Subject(of.judge, of.dataset, check)).pairs
-    answers = run.answers(run.judge(of.judge), of.dataset, pairs, check.arms)
+    answers = run.answers(judge, of.dataset, pairs, check.arms[:2])
     x, y = answers.arms
     return arm_rates(x, y, run.config.gate(check.family).confidence)

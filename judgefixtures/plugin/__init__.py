@@ -29,6 +29,7 @@ from judgefixtures.plugin.redaction import Redaction
 from judgefixtures.plugin.results import Results, set_aside
 from judgefixtures.plugin.rootdir import find_rootdir
 from judgefixtures.plugin.setup import SETUP, SHARED, setup_of
+from judgefixtures.plugin.unasked import unasked, unfit
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.secrets import masked, presentable
 from judgefixtures.words.texts import travelling
@@ -104,7 +105,12 @@ def pytest_pycollect_makeitem(
     mark = own_mark(obj) or mark_of(collector)
     if mark is None or not name.startswith("test"):
         return None
-    return None if _subjects(mark, collector) else []
+    subjects = _subjects(mark, collector)
+    if SETUP in collector.config.stash and REFUSED not in collector.config.stash:
+        setup = setup_of(collector.config)
+        for line in unfit(mark, setup, collector, name):
+            setup.run.desk.note(line)
+    return None if subjects else []
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -142,12 +148,15 @@ def _subjects(mark: pytest.Mark, node: pytest.Collector | pytest.Item) -> list[S
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Before the first question: what it can cost, and whether it can decide anything."""
+    """Before the first question: what is not asked, what the rest can cost, and whether it can decide anything."""
     option = session.config.option
-    if not (option.judge_preflight or option.judge_record != "none") or SETUP not in session.config.stash:
-        return
-    if REFUSED in session.config.stash:
+    if SETUP not in session.config.stash or REFUSED in session.config.stash:
         return  # a collection error says why nothing can be foreseen
+    setup = setup_of(session.config)
+    for line in unasked(setup, option):
+        setup.run.desk.note(line)
+    if not (option.judge_preflight or option.judge_record != "none"):
+        return
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
     chosen = [subject for _, subject in selected(session.items)]
     if reporter is None or not chosen or hasattr(session.config, "workerinput"):
@@ -155,7 +164,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from judgefixtures.preflight.forecast import forecast
 
     try:
-        lines = forecast(setup_of(session.config).run, chosen)
+        lines = forecast(setup.run, chosen)
     except JudgeFixturesError as error:
         raise pytest.UsageError(str(error)) from None
     for line in lines:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from judgefixtures.plugin.setup import Setup
+from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import encodable, printable
 
@@ -92,7 +93,7 @@ class Gate:
         from judgefixtures.checks import SwapCheck
 
         # The margin of a single contrast is planned for all of the swap, which the item's own subject knows.
-        cells = getattr(self._subject.check, "cells", self._setup.run.inventory.swap_cells)
+        cells = getattr(self._subject.check, "cells", None) or self._setup.run.inventory.swap_cells(self._subject.judge)
         self.run(SwapCheck(comparison, cells), judge, pairs, baseline)
 
     def run(self, check: Check, judge: Judge, pairs: Sequence[Pair], baseline: Judge | None = None) -> None:
@@ -112,6 +113,8 @@ class Gate:
         except WaitingError as error:
             self._outcome.waiting = True
             raise pytest.skip.Exception(printable(str(error))) from None
+        except JudgeFixturesError as error:  # two judges that cannot be compared
+            _fail(str(error))
         self.conclude(finding)
 
     def _chooser(self, pairs: Sequence[Pair]) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from judgefixtures.plugin.setup import Setup
 
 ITEM = "_judge_item"
+DATASETS = "datasets"  # the key of a mark that names them
 MARKS = {kind.mark: kind.meaning for kind in REGISTRY}
 
 
@@ -33,27 +34,31 @@ def own_mark(function: object) -> pytest.Mark | None:
 
 def subjects_of(mark: pytest.Mark, setup: Setup) -> list[Subject]:
     """Return what a marked test is about; raises JudgeFixturesError for a family that there is not."""
-    from judgefixtures.checks import ALONE_CHECKS, check_of, swap_checks
     from judgefixtures.checks.protocol import Subject
 
-    checks: Sequence[Check]
-    if mark.name in ALONE_CHECKS:
-        checks = [ALONE_CHECKS[mark.name]]
-    else:
-        contrasts = [contrast for family in _families(mark, setup) for contrast in setup.run.contrasts(family)]
-        checks = [check_of(contrast) for contrast in contrasts]
-        if mark.name == SWAP:
-            cells = sum(len(_datasets(mark, setup, contrast.family, setup.judge_names[0])) for contrast in contrasts)
-            checks = swap_checks(contrasts, cells)
     baseline = setup.baseline_name if mark.name == SWAP else None
     subjects = [
         Subject(judge, dataset, setup.run.inventory.fitted(check, setup.config.judge_table(judge), pairs), baseline)
         for judge in setup.judge_names
-        for dataset, check in _asked(mark, setup, checks, judge)
+        for dataset, check in _asked(mark, setup, checks_for(mark, setup, judge), judge)
         for pairs in [setup.run.pairs(judge, dataset)]
         if check.is_asked(setup.run.judge(judge), pairs)
     ]
     return [] if mark.name == SWAP and baseline is None else subjects
+
+
+def checks_for(mark: pytest.Mark, setup: Setup, judge: str) -> Sequence[Check]:
+    """Return the checks that a mark asks for of a judge, on whatever dataset."""
+    from judgefixtures.checks import ALONE_CHECKS, check_of, swap_checks
+
+    if mark.name in ALONE_CHECKS:
+        return [ALONE_CHECKS[mark.name]]
+    families = _families(mark, setup)
+    contrasts = [contrast for family in families for contrast in setup.run.contrasts(family)]
+    if mark.name != SWAP:
+        return [check_of(contrast) for contrast in contrasts]
+    named = _datasets(mark, setup, "", judge) if DATASETS in mark.kwargs else None
+    return swap_checks(contrasts, setup.run.inventory.swap_cells(judge, families, named))
 
 
 def subject_of(node: Any) -> Subject | None:
@@ -151,7 +156,7 @@ def subject_called(name: str, setup: Setup) -> Subject | None:
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
     every: list[tuple[Check, str | None]] = [(check, None) for check in checks_of(contrasts)]
     if setup.baseline_name is not None:
-        every[:0] = [(check, setup.baseline_name) for check in swap_checks(contrasts, setup.run.inventory.swap_cells)]
+        every[:0] = [(check, setup.baseline_name) for check in swap_checks(contrasts, 0)]
     for judge in setup.judge_names:
         for check, baseline in every:
             start, _, end = repr(Subject(judge, "\0", check, baseline)).partition("\0")
@@ -169,17 +174,30 @@ def _asked(mark: pytest.Mark, setup: Setup, checks: Sequence[Check], judge: str)
 
 def _datasets(mark: pytest.Mark, setup: Setup, family: str, judge: str) -> tuple[str, ...]:
     """Return the datasets a mark names, as far as --judge-dataset lets them; without names, those of the family."""
-    named: Sequence[str] = mark.kwargs.get("datasets", setup.datasets(family, judge))
-    if isinstance(named, str):
-        raise JudgeFixturesError(f"the mark {mark.name}(datasets={named!r}) needs a list: datasets=[{named!r}].")
-    chosen = setup.options.judge_datasets
-    found = tuple(name for name in named if not chosen or name in chosen)
-    if "datasets" in mark.kwargs and setup.run.judge(judge).template.columns:
-        # A house set that a shipped test names has none of the columns that a user's template shows.
-        found = tuple(name for name in found if not setup.config.source(name).is_built_in)
+    if DATASETS not in mark.kwargs:
+        found = setup.datasets(family, judge)
+    else:
+        unfit = unfit_sets(mark, setup, judge)
+        found = tuple(name for name in _named(mark, setup) if name not in unfit)
     for name in found:
         setup.run.pairs(judge, name)
     return found
+
+
+def unfit_sets(mark: pytest.Mark, setup: Setup, judge: str) -> tuple[str, ...]:
+    """Return the house sets that a mark names and that have none of the columns that a judge's template shows."""
+    if not setup.run.judge(judge).template.columns:
+        return ()
+    return tuple(name for name in _named(mark, setup) if setup.config.source(name).is_built_in)
+
+
+def _named(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:
+    """Return the datasets that a mark names, as far as --judge-dataset lets them; none where it names none."""
+    named: Sequence[str] = mark.kwargs.get(DATASETS, ())
+    if isinstance(named, str):
+        raise JudgeFixturesError(f"the mark {mark.name}(datasets={named!r}) needs a list: datasets=[{named!r}].")
+    chosen = setup.options.judge_datasets
+    return tuple(name for name in named if not chosen or name in chosen)
 
 
 def _families(mark: pytest.Mark, setup: Setup) -> tuple[str, ...]:

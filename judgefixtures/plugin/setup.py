@@ -90,6 +90,7 @@ class Setup:
         from judgefixtures.runs.run import REPEAT
 
         self._check_asked()
+        self._check_swaps()
         for judge in self.judges:
             self.run.judge(judge)
             if self.options.judge_record != "none":
@@ -115,6 +116,15 @@ class Setup:
                     f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{choices(waiver.contrast, known)}."
                 )
+
+    def _check_swaps(self) -> None:
+        """Raise JudgeFixturesError where a judge cannot be compared with the baseline."""
+        if self.baseline_name is None:
+            return
+        from judgefixtures.checks.candidate import check_comparable
+
+        for judge in self.judge_names:
+            check_comparable(self.run.judge(judge), self.run.judge(self.baseline_name))
 
     def _check_batches(self) -> None:
         """Raise JudgeFixturesError where a judge that would be asked has no batches."""

@@ -81,11 +81,18 @@ class Inventory:
             self._others[key] = tuple(others)
         return subject.options_among(self._others[key])
 
-    @property
-    def swap_cells(self) -> int:
-        """How many contrasts on datasets a swap compares, by the configuration."""
-        families = self._config.swap.families
-        return sum(len(self.contrasts(name)) * len(self._config.datasets_of(name)) for name in families)
+    def swap_cells(
+        self, judge: str, families: Iterable[str] | None = None, datasets: Sequence[str] | None = None
+    ) -> int:
+        """Return how many contrasts on datasets a swap to a judge compares: the margin of each is planned for them.
+
+        A test may name families and datasets of its own; the others are those of the options and the configuration.
+        """
+        names = self._config.swap.families if families is None else families
+        known = judge if judge in self._config.judges else None  # code may have made it
+        named = datasets if datasets is not None else self._options.datasets or None
+        of_family = {name: self._config.datasets_of(name, known) if named is None else named for name in names}
+        return sum(len(self.contrasts(name)) * len(found) for name, found in of_family.items())
 
     def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return everything that results depend on beside what was asked and answered, by table and key.

@@ -183,7 +183,7 @@ class Run:
         check = self.inventory.fitted(self.inventory.check(name), who.table, about)
         other = self.judge(baseline) if isinstance(baseline, str) else baseline
         if other is not None:
-            check = SwapCheck(check.contrast, self.inventory.swap_cells)
+            check = SwapCheck(check.contrast, self.inventory.swap_cells(who.name))
         return self.check(check, Case(who, dataset, about, self.config, other))
 
     def check(

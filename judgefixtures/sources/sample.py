@@ -25,6 +25,9 @@ from judgefixtures.sources.named import NAMED, known_rows
 from judgefixtures.sources.parsing import Rows, hub_rows, json_lines, local_rows
 from judgefixtures.sources.schemas import least_ratio
 from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import join_names
+
+SHOWN_CATEGORIES = 20
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 # The keys that decide what is read, and the origins that they are keys of; all others are keys of every source.
@@ -186,7 +189,8 @@ def describe(
         lines.append(f"  labels: pass {labels['pass']}, fail {labels['fail']}, none {labels[None]}")
     categories = Counter(pair.category for pair in pairs if pair.category is not None)
     if categories:
-        lines.append("  categories: " + ", ".join(f"{key} {count}" for key, count in sorted(categories.items())))
+        counts = (f"{key} {count}" for key, count in sorted(categories.items()))
+        lines.append(f"  categories: {join_names(counts, ', ', most=SHOWN_CATEGORIES)}")
     if sample.left_out:
         lines.append(f"  left out: {accounted(sample.left_out)}")
     if (clusters := independent(pairs)) < len(pairs):

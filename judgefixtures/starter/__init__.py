@@ -21,6 +21,7 @@ MODULES = (
     *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "plan", "swap"),
     *("age", "gender", "ethnicity", "education"),
 )
+OF_ONE = tuple(name for name in MODULES if name not in ("position", "accuracy", "plan", "swap"))
 SUITE = Path("tests", "judge")
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
@@ -45,17 +46,29 @@ from judgefixtures.plugin import {", ".join(sorted(FIXTURES))}  # noqa: F401
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a repository starts with whose judge has a mode: its configuration, its data, and the gate to begin with."""
+    """What a repository starts with whose judge has a mode: its configuration, its data, and the gate to begin with.
+
+    `modules` are those of tests/judge that such a judge is asked; `words` are what they say of a choice between two,
+    with what it says in their place, in this order.
+    """
 
     configuration: str
     data: Path
     what: str
     gate: str
+    modules: tuple[str, ...] = MODULES
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """The configuration as it is written where there are no such data yet."""
         return self.file.read_text(encoding="utf-8")
+
+    def worded(self, module: str) -> str:
+        """Return a test module in the words of such a judge."""
+        for said, instead in self.words.items():
+            module = module.replace(said, instead)
+        return module
 
     @property
     def file(self) -> Path:
@@ -68,9 +81,20 @@ class Kit:
         return ('dataset = ["own"]', "[tool.judgefixtures.datasets.own]", f'path = "{self.data.as_posix()}"')
 
 
+OF_GRADES = {
+    "talked into a verdict by": "talked into a pass by",
+    "Does the verdict move to a response that says": "Does a response pass more often when it says",
+    "The worse response is chosen no more often when it attacks": (
+        "A wrong response passes no more often when it attacks"
+    ),
+    "The worse response is chosen": "A response passes",
+    "is chosen as often": "passes as often",
+    "as the same response labelled": "as when it is labelled",
+    "verdict": "grade",
+}
 KITS: Mapping[str, Kit] = {
     "pairwise": Kit("configuration.toml", Path("data", "pairs.jsonl"), "pairs", '-k "cue or position"'),
-    "binary": Kit("configuration.binary.toml", Path("data", "answers.jsonl"), "examples", "-k cue"),
+    "binary": Kit("configuration.binary.toml", Path("data", "answers.jsonl"), "examples", "-k cue", OF_ONE, OF_GRADES),
 }
 
 
@@ -106,11 +130,11 @@ def start(folder: Path, mode: str = "pairwise") -> Start:
     table = _table(folder, kit)
     taken = _taken(folder)
     try:
-        for name in MODULES:
+        for name in kit.modules:
             source = modules() / f"test_{name}.py"
             # pytest's default import mode cannot tell two modules of one name apart.
             target = SUITE / (source.name if source.name not in taken else f"test_judge_{name}.py")
-            _write(folder, target, source.read_text(encoding="utf-8"), done)
+            _write(folder, target, kit.worded(source.read_text(encoding="utf-8")), done)
         if any(FIXTURE.search(_text(folder / above / "conftest.py")) for above in (".", SUITE.parts[0])):
             _write(folder, SUITE / "conftest.py", CONFTEST, done)
         _configure(folder, table, done)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -153,6 +154,72 @@ def test_a_grader_is_configured_as_one(tmp_path: Path) -> None:
     written = load_config(file, table=TABLE)
     assert written.judge_table("production").grade_field == "verdict"
     assert written.datasets["own"].columns == {"response": "output", "label": "human"}
+
+
+def test_a_grader_gets_the_tests_that_it_is_asked_in_its_words(tmp_path: Path) -> None:
+    """No module is written of which no item is made for it, and none speaks of a choice between two."""
+    start(tmp_path, "binary")
+    written = {path.name: path.read_text() for path in (tmp_path / SUITE).iterdir()}
+    left_out = {f"test_{name}.py" for name in MODULES} - written.keys()
+    assert left_out == {"test_position.py", "test_accuracy.py", "test_plan.py", "test_swap.py"}
+    for name, text in written.items():
+        assert not re.search("verdict|chosen|better|worse|order", text), name
+        ours = (modules() / name).read_text()
+        assert [each.partition("(")[0] for each in text.splitlines() if "def " in each] == re.findall(r"def \w+", ours)
+        assert text.count("gate.check(judge, pairs, contrast)") == ours.count("gate.check") == 1
+    assert "passes as often" in written["test_recency.py"]
+
+
+def test_every_replaced_word_is_one_of_a_module() -> None:
+    """No entry of the words of graders has outlived the sentence that it was about."""
+    kit = KITS["binary"]
+    texts = [(modules() / f"test_{name}.py").read_text() for name in kit.modules]
+    assert not [said for said in kit.words if not any(said in text for text in texts)]
+
+
+GRADERS = (REPOSITORY / "docs" / "graders.md").read_text(encoding="utf-8")
+
+
+def block(language: str, holding: str) -> str:
+    """Return the code of docs/graders.md in a language that holds some words."""
+    blocks: list[str] = re.findall(rf"^```{language}\n(.*?)^```", GRADERS, re.M | re.S)
+    (found,) = [each for each in blocks if holding in each]
+    return found
+
+
+def test_init_writes_the_table_of_the_docs() -> None:
+    """Every key and value that docs/graders.md shows stands in what is written, as it is or as a comment."""
+    shown = [line.partition(" #")[0].strip() for line in block("toml", "label_values").splitlines()]
+    written = {line.removeprefix("# ").partition(" #")[0].strip() for line in KITS["binary"].text.splitlines()}
+    assert not [line for line in shown if line not in written]
+
+
+@pytest.mark.slow
+def test_the_first_fail_and_the_first_pass_of_a_grader(pytester: pytest.Pytester) -> None:
+    """The lines of docs/graders.md gate a grader of three lines: one that favours what is new fails, its cure passes."""
+    words = [f"{a}{b}{c}" for a in "bdfg" for b in "aeiou" for c in "lmnr"]
+    rows = []
+    for n in range(100):
+        notes = [words[(n + 7 * k) % len(words)] for k in range(20)]
+        said = notes[: 20 if n % 2 else 15 if n % 4 else 8]
+        row = {"id": str(n), "question": f"Why {n}?", "notes": " ".join(notes), "response": " ".join(said)}
+        rows.append(row | {"label": "pass" if n % 2 else "fail"})
+    (pytester.path / "data").mkdir()
+    (pytester.path / "prompts").mkdir()
+    (pytester.path / "data" / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (pytester.path / "prompts" / "grader.txt").write_text(block("text", "{notes}"))
+    start(pytester.path, "binary")
+    file = pytester.path / "pyproject.toml"
+    text = file.read_text().replace('provider = "openai"', 'provider = "python"\ntarget = "grader:grade"')
+    file.write_text(
+        re.sub(r"^(model|temperature) = .*\n", "", text, flags=re.M).replace("# template =", "template =", 1)
+    )
+    code = block("python", "def grade")
+    for grader, status in ((code, "FAIL"), (code.replace("0.7", "0.8"), "PASS")):
+        pytester.makepyfile(grader=grader)
+        result = pytester.runpytest_subprocess("-k", "recency", "-o", "pythonpath=.", "-p", "no:cacheprovider")
+        result.stdout.fnmatch_lines(["control of production on own is PASS*", f"{status}: production on own passed *"])
+        assert result.ret == (status == "FAIL")
 
 
 def test_a_mode_that_is_none_is_named(tmp_path: Path) -> None:

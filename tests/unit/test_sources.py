@@ -1087,6 +1087,15 @@ def test_pairs_that_share_a_question_are_shown(tmp_path: Path) -> None:
     assert not any("share a question" in line for line in describe("mine", one.pairs, one, source, 0, available=2))
 
 
+def test_many_categories_are_no_wall_of_text() -> None:
+    """The preflight lists twenty categories with their counts, and says how many more there are."""
+    pairs = tuple(Pair(f"p{n}", f"Why {n}?", "This.", "That.", category=f"c{n:02}") for n in range(80))
+    (line,) = [
+        each for each in describe("mine", pairs, Sample(pairs), Source("mine"), 0, available=80) if "categories" in each
+    ]
+    assert line.endswith("c18 1, c19 1, and 60 more")
+
+
 def test_nothing_left(copy: Callable[..., Source]) -> None:
     """Where the rules leave no pair, the rules are named with their counts."""
     assert refusal(copy("eli5", [eli5_row(0, 4, 4)])).endswith(

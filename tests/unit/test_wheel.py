@@ -83,6 +83,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         "data/house-close.reading.jsonl",
         "templates/silent-judge.txt",
         "starter/configuration.toml",
+        "starter/configuration.binary.toml",
     ):
         assert f"judgefixtures/{name}" in package
 

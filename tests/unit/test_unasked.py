@@ -1,0 +1,205 @@
+"""What a judge of one response is not asked: who names it is told in a line, and swaps and the paper refuse it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support.project import Project, in_pyproject, json_lines
+
+from judgefixtures import Run
+from judgefixtures.checks.candidate import SwapCheck
+from judgefixtures.material.pairs import Example, Pair, as_row
+from judgefixtures.numbers.statistics import Status
+from judgefixtures.paper import measure_paper
+from judgefixtures.plugin.items import selected
+from judgefixtures.words.errors import JudgeFixturesError
+
+pytest_plugins = ["pytester"]
+
+TABLES = """control = false
+judge = "grader"
+dataset = ["examples"]
+[judges.grader]
+provider = "openai"
+model = "m"
+mode = "binary"
+[judges.other]
+extends = "grader"
+model = "n"
+[judges.scorer]
+provider = "openai"
+model = "m"
+mode = "pointwise"
+pass_mark = 7
+[judges.pairs]
+provider = "openai"
+model = "m"
+[judges.shown]
+extends = "grader"
+template = "shown.txt"
+[datasets.examples]
+path = "examples.jsonl"
+[datasets.twos]
+path = "twos.jsonl"
+"""
+TESTS = ("recency", "position", "accuracy", "plan", "swap")
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """A repository with judges of one response and of two, with examples and pairs, and shipped tests."""
+    project = Project(pytester, in_pyproject)
+    examples = [Example(f"e{n}", f"Why {n}?", f"Because {n}.", columns={"notes": "n"}) for n in range(20)]
+    twos = [Pair(f"p{n}", f"Why {n}?", f"Because {n}.", f"Due to {n}.", gold=1) for n in range(20)]
+    project.write("examples.jsonl", json_lines(as_row(each) | {"notes": "n"} for each in examples))
+    project.write("twos.jsonl", json_lines(map(as_row, twos)))
+    project.write("shown.txt", "{question}{response}{cue}{notes}")
+    project.configure(TABLES)
+    project.copy_tests(*TESTS)
+    return project
+
+
+def told(project: Project, *arguments: str) -> list[str]:
+    """Return the notes of a run that says nothing of warnings."""
+    return [line for line in project.run(*arguments).outlines if line.startswith("note: ")]
+
+
+# --- items that there are none of -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["-k", "position"], "position is"),
+        (["-k", "accuracy or position or cue", "--collect-only"], "accuracy and position are"),
+        (["-k", "accuracy", "--judge-preflight"], "accuracy is"),
+        (["-k", "plan", "--collect-only"], "plan is"),
+        (["-k", "accuracy and examples", "--judge", "scorer", "--judge-dataset", "examples"], "accuracy is"),
+        (["-m", "judge_accuracy"], "accuracy is"),
+        (["test_position.py"], "position is"),
+    ],
+)
+def test_a_command_that_names_what_is_not_asked_is_told(project: Project, arguments: list[str], named: str) -> None:
+    """One line names what has no items for the grader, and what to ask instead; preflight or not."""
+    (line,) = told(project, *arguments)
+    who = "scorer" if "scorer" in arguments else "grader"
+    assert line.startswith(f"note: {who} grades one response: {named} asked of judges of pairs alone")
+    assert "-k cue" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["-k", "recency"], ["-k", "not slow"], ["-k", "not position"], ["-k", "grader"], ["-k", "accuracy and twos"]],
+    ids=" ".join,
+)
+def test_no_other_run_is_told(project: Project, arguments: list[str]) -> None:
+    """A run that names nothing of it, or the judge alone, has no such note: it is not about every run."""
+    assert not told(project, "--judge-dataset", "examples", "--collect-only", *arguments)
+
+
+def test_a_repository_without_such_tests_is_told_as_well(project: Project) -> None:
+    """Where there is no test of orders, as after `init --mode binary`, the word of -k is enough."""
+    (project.path / "test_position.py").unlink()
+    (line,) = told(project, "-k", "position")
+    assert "position is asked of judges of pairs alone" in line
+
+
+def test_of_judges_of_both_kinds_the_grader_is_named_alone(project: Project) -> None:
+    """The judge of pairs has its items, and the line is about the other one."""
+    arguments = ("-k", "accuracy", "--judge", "grader", "--judge", "pairs", "--judge-dataset", "twos", "--collect-only")
+    (line,) = told(project, *arguments)
+    assert line.startswith("note: grader grades one response")
+    assert project.ids(*arguments) == ["test_accuracy.py::test_accuracy[pairs-twos-accuracy]"]
+
+
+def test_house_sets_that_a_template_cannot_show_are_named(project: Project) -> None:
+    """A test whose mark names house sets alone has no item for a template with columns, and a line says why."""
+    project.write(
+        "test_house.py",
+        "import pytest\n\n@pytest.mark.judge_family('recency', datasets=['house-answers', 'house-graded'])\n"
+        "def test_house(judge, pairs, contrast, gate):\n    gate.check(judge, pairs, contrast)\n",
+    )
+    (line,) = told(project, "--judge", "shown", "--collect-only", "test_house.py")
+    assert re.search(r"test_house is not asked of shown about house-answers and house-graded.*shows \{notes\}", line)
+    assert not told(project, "--judge", "shown", "--judge-dataset", "examples", "--collect-only", "-k", "test_recency")
+    assert not told(project, "--judge", "grader", "--collect-only", "test_house.py")
+
+
+@pytest.mark.parametrize("name", ["accuracy", "position-no-cue", "plan"])
+def test_from_python_it_does_not_apply(project: Project, name: str) -> None:
+    """A script that gates a grader for what it is not asked gets a finding that says why, and nothing is asked."""
+    with Run.from_config(project.path / "pyproject.toml") as run:
+        found = run.gate(name, judge="grader", dataset="twos")
+    assert found.status is Status.NOT_APPLICABLE
+    assert found.reasons[0].startswith("grader ")
+
+
+# --- swaps ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", ["twos", "examples"])
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "said"),
+    [
+        ("grader", "pairs", "grader grades one response and pairs compares two: they are not comparable"),
+        ("pairs", "scorer", "scorer grades one response and pairs compares two: they are not comparable"),
+        ("grader", "scorer", "whether grader may replace scorer cannot be decided: both grade one response"),
+        ("scorer", "scorer", "whether scorer may replace scorer cannot be decided"),
+    ],
+)
+def test_a_swap_with_a_grader_is_one_error(
+    project: Project, candidate: str, baseline: str, said: str, dataset: str
+) -> None:
+    """Before anything is asked, whatever the dataset holds: one line, in pytest and from Python."""
+    ran = project.run("-k", "swap", "--judge", candidate, "--judge-baseline", baseline, "--judge-dataset", dataset)
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line.startswith(f"ERROR: {said}") for line in ran.said.splitlines() if "ERROR" in line] == [True]
+    with Run.from_config(project.path / "pyproject.toml") as run:
+        pairs = run.pairs("grader", dataset)
+        with pytest.raises(JudgeFixturesError, match=re.escape(said)):
+            run.gate("recency-new-old", judge=candidate, dataset=dataset, baseline=baseline, pairs=pairs)
+
+
+def test_a_judge_of_a_fixture_is_refused_as_well(project: Project) -> None:
+    """Where a test's own fixture gives a grader for the baseline, the test says that they are not comparable."""
+    project.write(
+        "conftest.py",
+        "import pytest\nfrom judgefixtures.asking.judges import load_judge\n\n@pytest.fixture\ndef baseline():\n"
+        "    return load_judge({'provider': 'openai', 'model': 'm', 'mode': 'binary'}, 'made')\n",
+    )
+    ran = project.run("-k", "swap", "--judge", "pairs", "--judge-baseline", "pairs", "--judge-dataset", "twos")
+    assert "made grades one response and pairs compares two" in ran.said
+
+
+def test_a_run_and_pytest_count_the_same_cells(project: Project) -> None:
+    """A swap's margins are planned for as many cells in a script as in the items of the same options."""
+    given = ("--judge", "pairs", "--judge-baseline", "pairs")
+    seen = []
+
+    class Seen:
+        @staticmethod
+        def pytest_collection_finish(session: pytest.Session) -> None:
+            checks = [subject.check for _, subject in selected(session.items)]
+            seen.append({check.cells for check in checks if isinstance(check, SwapCheck)})
+
+    assert project.pytester is not None
+    for datasets in (("twos",), ("twos", "house-close")):
+        named = [word for name in datasets for word in ("--judge-dataset", name)]
+        project.pytester.inline_run("--collect-only", "-q", "-k", "swap", *given, *named, plugins=[Seen()])
+        with Run.from_config(project.path / "pyproject.toml", datasets=datasets) as run:
+            assert seen.pop() == {run.inventory.swap_cells("pairs")}
+            assert run.inventory.swap_cells("pairs") == 7 * len(datasets)
+
+
+# --- the paper --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("judge", ["grader", "scorer"])
+def test_the_paper_has_no_rates_of_a_grader(project: Project, judge: str) -> None:
+    """Its numbers are of choices between two: a judge of one response is an error that names what asks it."""
+    with (
+        Run.from_config(project.path / "pyproject.toml") as run,
+        pytest.raises(JudgeFixturesError, match=f"{judge} grades one response, and the paper"),
+    ):
+        measure_paper(run, [judge, "pairs"])
