@@ -16,6 +16,7 @@ from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair
+from judgefixtures.material.wording import wording_of
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio
@@ -191,14 +192,14 @@ def _source(found: Certainty) -> str:
 
 def in_words(shift: Estimate, contrast: Contrast) -> str:
     """Return a log-odds shift as a sentence about what was varied."""
-    x, y = contrast.labels
+    (x, y), of = contrast.labels, wording_of(contrast.outcome).outcome
     if contrast.x.edit:
-        return odds_in_words(shift, "edited", "plain", "")
+        return odds_in_words(shift, "edited", "plain", "", of)
     if x:
-        return odds_in_words(shift, x, y)
+        return odds_in_words(shift, x, y, outcome=of)
     if contrast.family == "position":
-        return odds_in_words(shift, "first", "second", "standing ")
-    return odds_in_words(shift, "once", "again", "asked ")
+        return odds_in_words(shift, "first", "second", "standing ", of)
+    return odds_in_words(shift, "once", "again", "asked ", of)
 
 
 def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:

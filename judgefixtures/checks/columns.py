@@ -180,7 +180,7 @@ def contrast_row(
     rate, passed = None, None
     if n and contrast.outcome == "chose-first":
         rate = SelectionRate(xy=(measured.n11 + measured.n10) / n, yx=(measured.n11 + measured.n01) / n)
-    if n and contrast.outcome == "passed":
+    if n and contrast.is_alone:
         passed = PassRate(x=(measured.n11 + measured.n10) / n, y=(measured.n11 + measured.n01) / n)
     return ContrastRow.copied(
         measured,
@@ -227,7 +227,7 @@ def _asked(judge: str, dataset: str, contrast: Contrast) -> ContrastRow:
 def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, decision: Decision) -> str:
     """Return what came of a contrast, in a sentence without terms."""
     who = f"{judge} on {dataset}"
-    said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance)
+    said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)
     elif contrast.x.cue_1 is not None and measured.car is not None:

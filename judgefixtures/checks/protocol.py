@@ -18,6 +18,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.pairs import Pair, independent
+from judgefixtures.material.wording import Wording, wording_about
 from judgefixtures.measures.detectors import Detections
 from judgefixtures.numbers.clusters import FEWEST_CLUSTERS
 from judgefixtures.numbers.estimate import Status, several
@@ -80,13 +81,24 @@ class Need:
     unit: str = "pairs"
 
     @classmethod
-    def among(cls, pairs: Sequence[Pair], what: str, dataset: str, at_least: int, limit: str, remedy: str) -> Self:
-        """Return the need of pairs that count, or of clusters of them where some are related."""
-        n = independent(pairs)
+    def among(
+        cls,
+        pairs: Sequence[Pair],
+        what: str,
+        dataset: str,
+        at_least: int,
+        limit: str,
+        remedy: str,
+        words: Wording | None = None,
+    ) -> Self:
+        """Return the need of pairs that count, or of clusters of them where some are related.
+
+        `words` are those for what it is about, where that is not to be seen of the pairs alone.
+        """
+        n, words = independent(pairs), words or wording_about(pairs)
         if n == len(pairs):
-            return cls(what, dataset, n, at_least, limit, remedy)
-        unit = "cluster of pairs" if n == 1 else "clusters of pairs"
-        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, unit)
+            return cls(what, dataset, n, at_least, limit, remedy, words.many)
+        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, words.clusters(n))
 
     def __str__(self) -> str:
         return (

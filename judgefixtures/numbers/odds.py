@@ -243,7 +243,7 @@ def gate_log_odds(
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
-def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ") -> str:
+def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ", outcome: str = "being chosen") -> str:
     """Say what a log-odds shift means for a response that is `varied` (labelled, as a rule) `x` rather than `y`.
 
     Between the arms of a contrast both labels change: what was labelled x is labelled y, and the other response the
@@ -265,7 +265,7 @@ def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ")
         change = f"grow {_times(estimate.value)}-fold ({interval})"
     else:
         change = f"shrink to {_times(estimate.value)} ({interval})"
-    return f"{varied}{x} rather than {y}, the odds of being chosen {change}"
+    return f"{varied}{x} rather than {y}, the odds of {outcome} {change}"
 
 
 @dataclass(frozen=True, slots=True)
