@@ -15,8 +15,8 @@ from judgefixtures.checks.protocol import Answers, Case, Decision, Need
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.diction import wording_of
 from judgefixtures.material.pairs import Pair
-from judgefixtures.material.wording import wording_of
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
 from judgefixtures.numbers.odds import LARGEST, gate_log_odds, odds_in_words, odds_ratio

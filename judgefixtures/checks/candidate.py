@@ -19,8 +19,8 @@ from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Ne
 from judgefixtures.config import Config, JudgeTable
 from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
+from judgefixtures.material.diction import PLACES
 from judgefixtures.material.pairs import Pair
-from judgefixtures.material.wording import PLACES
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
 from judgefixtures.measures.side_by_side import Rights

@@ -8,7 +8,7 @@ from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, share_counted,
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sensitivity import close_calls
 from judgefixtures.checks.two_detectors import readings_text
-from judgefixtures.material.wording import Wording, wording_of
+from judgefixtures.material.diction import Wording, wording_of
 from judgefixtures.measures.metrics import Measurement, Moved, stance_of, unreadable
 from judgefixtures.numbers.estimate import Status, bare, describe
 

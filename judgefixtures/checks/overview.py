@@ -12,7 +12,7 @@ from judgefixtures.checks.sections import ResultRow, Section, View, ordered, rea
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, Row, rows_of_parts
-from judgefixtures.material.wording import wording_of
+from judgefixtures.material.diction import wording_of
 from judgefixtures.numbers.estimate import SEVERITY, Status, several
 from judgefixtures.providers import PROVIDERS, record_of
 

@@ -11,7 +11,7 @@ from judgefixtures.checks.protocol import Unread
 from judgefixtures.findings import Part, PartRow
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.cues import PLACEBO, Cue
-from judgefixtures.material.wording import OF_PAIRS, Wording
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.numbers.estimate import Estimate, bare, several, signed
 from judgefixtures.words.records import Record
 

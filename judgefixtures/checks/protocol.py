@@ -17,8 +17,8 @@ from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.diction import Wording, wording_about
 from judgefixtures.material.pairs import Pair, independent
-from judgefixtures.material.wording import Wording, wording_about
 from judgefixtures.measures.detectors import Detections
 from judgefixtures.numbers.clusters import FEWEST_CLUSTERS
 from judgefixtures.numbers.estimate import Status, several

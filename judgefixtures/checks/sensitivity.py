@@ -15,7 +15,7 @@ from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import share_counted
 from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.findings import OfJudge
-from judgefixtures.material.wording import OF_PAIRS, Wording
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.measures.metrics import closeness, movable
 from judgefixtures.numbers.estimate import Estimate
 

@@ -10,7 +10,7 @@ from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.two_detectors import AtWorst, Decided, of_both, of_unread
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Part
-from judgefixtures.material.wording import OF_PAIRS, Wording
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.measures.metrics import STUCK, Measurement
 from judgefixtures.measures.validity import MEND, invalid_excess
 from judgefixtures.numbers.clusters import counted, decides, mirrored

@@ -15,7 +15,7 @@ from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_mova
 from judgefixtures.checks.two_detectors import readings_lines
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.material.wording import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, several, signed
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")

@@ -11,8 +11,8 @@ from judgefixtures.checks.shift_gate import invalid_decision, invalid_note, stuc
 from judgefixtures.checks.two_arms import ContrastCheck, find_shift
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding, Part
+from judgefixtures.material.diction import wording_in
 from judgefixtures.material.pairs import Example, Pair
-from judgefixtures.material.wording import wording_in
 from judgefixtures.measures.metrics import Measurement, measure
 from judgefixtures.numbers.clusters import counted, mirrored
 from judgefixtures.numbers.estimate import Status, bare, describe

@@ -25,8 +25,8 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, OfJudge
 from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
+from judgefixtures.material.diction import unit_of, wording_in
 from judgefixtures.material.pairs import Pair, independent
-from judgefixtures.material.wording import unit_of, wording_in
 from judgefixtures.measures.metrics import Measurement, false_alarms, measure, preference, share_of
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.numbers.power import Design, smallest_n

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from judgefixtures.asking.questions import Choice, Judgment, other_choice
 from judgefixtures.material.contrasts import Condition, Outcome
+from judgefixtures.material.diction import OF_PAIRS, Wording, wording_of
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import LABELS, Example, clusters_of
-from judgefixtures.material.wording import OF_PAIRS, Wording, wording_of
 from judgefixtures.measures.detectors import has_reason
 from judgefixtures.numbers.admission import OFFLINE, Accuracy, Flip, corrected_admission
 from judgefixtures.numbers.clusters import Totals, parted, totals

@@ -26,9 +26,9 @@ from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import ARMS, OFF
 from judgefixtures.checks.protocol import Case, Need, Subject
 from judgefixtures.material.contrasts import Condition
+from judgefixtures.material.diction import are_responses_of_pairs, wording_about
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.material.plans import PLAN
-from judgefixtures.material.wording import are_responses_of_pairs, wording_about
 from judgefixtures.numbers.power import Design, aligned, table
 from judgefixtures.numbers.statistics import several
 from judgefixtures.preflight.prospects import prospects

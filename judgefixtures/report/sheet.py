@@ -22,7 +22,7 @@ from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
 from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest, wordings_of
 from judgefixtures.findings import Row
-from judgefixtures.material.wording import OF_PAIRS, together
+from judgefixtures.material.diction import OF_PAIRS, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
 from judgefixtures.words.jinja import load_template

@@ -11,8 +11,8 @@ from judgefixtures.asking.costs import Cost, rates
 from judgefixtures.asking.judges import Judge
 from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.findings import Row
+from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, with_columns
-from judgefixtures.material.wording import wording_about
 from judgefixtures.measures.rows import (
     ExampleRow,
     JudgmentRow,

@@ -15,7 +15,7 @@ from judgefixtures.asking.received import Received, Reply
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.in_use import Cassette
-from judgefixtures.material.wording import wording_about
+from judgefixtures.material.diction import wording_about
 from judgefixtures.measures.rows import served_rows
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger

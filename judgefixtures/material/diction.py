@@ -1,4 +1,4 @@
-"""Wording: what sentences call what is judged and what is said of it: pairs and verdicts, or examples and grades.
+"""Diction: what sentences call what is judged and what is said of it: pairs and verdicts, or examples and grades.
 
 One record a kind, found from the outcome of a contrast or from what a judge is asked about. Whoever writes a sentence
 that says something else of a judge of one response takes the words from here, and asks nowhere which kind it is.
