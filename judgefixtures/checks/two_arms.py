@@ -25,7 +25,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, OfJudge
 from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
-from judgefixtures.material.diction import unit_of, wording_in
+from judgefixtures.material.diction import unit_of, wording_in, wording_of
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.metrics import Measurement, false_alarms, measure, preference, share_of
 from judgefixtures.numbers.estimate import Status
@@ -155,7 +155,10 @@ def find_shift(
         case,
         decision,
         row,
-        diagnosis=(*diagnosis(row, measured, decision), *contradicted(quotes, sum(map(len, answers.arms)))),
+        diagnosis=(
+            *diagnosis(row, measured, decision),
+            *contradicted(quotes, sum(map(len, answers.arms)), wording_of(row.outcome)),
+        ),
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
         estimate=measured.vsr,
         plain=row.text,

@@ -32,6 +32,7 @@ class Wording:
     known: str  # what people say of it
     chose: Said  # what was done
     outcome: str  # of which there are odds
+    other: str  # what a reason may argue for against its own verdict
     labels: str  # what an arm is named by above the ones that moved
     to_edited: str  # the net share that an edit won
     edited_alone: str  # what it won alone, behind how many
@@ -84,6 +85,7 @@ OF_PAIRS = Wording(
     known="gold",
     chose=("called it a tie", "chose 1", "chose 2"),
     outcome="being chosen",
+    other="response",
     labels="the labels on responses 1/2",
     to_edited="net share moved to the edited response",
     edited_alone="verdicts moved to the edited response, {other} away from it",
@@ -108,6 +110,7 @@ OF_EXAMPLES = Wording(
     known="label",
     chose=("said neither", "passed it", "failed it"),
     outcome="passing",
+    other="grade",
     labels="the label",
     to_edited="net share that passes edited and not plain",
     edited_alone="passed edited alone, {other} plain alone",

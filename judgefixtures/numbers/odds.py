@@ -209,7 +209,11 @@ def mean_shift(
 
 
 def gate_log_odds(
-    shifts: Sequence[Shift], ratio: float, alpha: float = 0.05, clusters: Sequence[Hashable] | None = None
+    shifts: Sequence[Shift],
+    ratio: float,
+    alpha: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    units: str = "pairs",
 ) -> GateResult:
     """Decide whether the mean log-odds shift lies within +-log(ratio): PASS, FAIL or INCONCLUSIVE.
 
@@ -232,14 +236,15 @@ def gate_log_odds(
     p_fail = lows.p_at_most(limit) if estimate.value >= 0 else highs.reversed().p_at_most(limit)
     status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, related)
     message = (
-        f"log-odds shift {describe(estimate)}{counted(estimate.n, related)}, odds ratio {odds_ratio(estimate.value)} "
-        f"[{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], tolerance ratio {ratio:g}: {status}"
+        f"log-odds shift {describe(estimate)}{counted(estimate.n, related, units)}, odds ratio "
+        f"{odds_ratio(estimate.value)} [{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], "
+        f"tolerance ratio {ratio:g}: {status}"
     )
     needed = None
     if status is Status.INCONCLUSIVE:
         needed = _pairs_for(lows, highs, estimate, limit)
         hidden = _hidden(lows, highs, limit) if decides(related) else None
-        message += f"; {hidden or advice(needed, estimate.n, 'tolerance', related)}"
+        message += f"; {hidden or advice(needed, estimate.n, 'tolerance', related, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 

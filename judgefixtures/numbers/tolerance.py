@@ -101,7 +101,11 @@ def gate_non_inferiority(
 
 
 def gate_scores(
-    scores: Sequence[float], tolerance: float, alpha: float = 0.05, clusters: Sequence[Hashable] | None = None
+    scores: Sequence[float],
+    tolerance: float,
+    alpha: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    units: str = "pairs",
 ) -> GateResult:
     """Decide whether the mean of per-pair scores in [-1, 1] lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
 
@@ -121,7 +125,7 @@ def gate_scores(
     needed, message = None, ""
     if status is Status.INCONCLUSIVE:
         needed = _pairs_for_scores(found, tolerance, alpha) if decides(related) else None
-        message = advice(needed, estimate.n, "tolerance", related)
+        message = advice(needed, estimate.n, "tolerance", related, units=units)
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
