@@ -33,10 +33,7 @@ def contradicted(found: Sequence[QuoteRow], verdicts: int, words: Wording = OF_P
     """Return what a diagnosis says of those of so many verdicts that their own reasons argue against."""
     if not found:
         return ()
-    lines = [
-        "",
-        f"  {len(found)} of {verdicts} {words.said} come with a reason that argues for the other {words.other}:",
-    ]
+    lines = ["", f"  {len(found)} of {verdicts} {words.said} come with a reason that {words.against}:"]
     return (*lines, *(f"    {_quoted(each, words)}" for each in found[:EXAMPLES]))
 
 

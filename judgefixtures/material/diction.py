@@ -32,7 +32,7 @@ class Wording:
     known: str  # what people say of it
     chose: Said  # what was done
     outcome: str  # of which there are odds
-    other: str  # what a reason may argue for against its own verdict
+    against: str  # what a reason does that is against its own verdict
     labels: str  # what an arm is named by above the ones that moved
     to_edited: str  # the net share that an edit won
     edited_alone: str  # what it won alone, behind how many
@@ -85,7 +85,7 @@ OF_PAIRS = Wording(
     known="gold",
     chose=("called it a tie", "chose 1", "chose 2"),
     outcome="being chosen",
-    other="response",
+    against="argues for the other response",
     labels="the labels on responses 1/2",
     to_edited="net share moved to the edited response",
     edited_alone="verdicts moved to the edited response, {other} away from it",
@@ -110,7 +110,7 @@ OF_EXAMPLES = Wording(
     known="label",
     chose=("said neither", "passed it", "failed it"),
     outcome="passing",
-    other="grade",
+    against="says the opposite",
     labels="the label",
     to_edited="net share that passes edited and not plain",
     edited_alone="passed edited alone, {other} plain alone",
