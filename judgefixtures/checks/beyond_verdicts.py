@@ -15,6 +15,7 @@ from judgefixtures.checks.protocol import Answers, Case, Decision, Need
 from judgefixtures.config import GateTable, JudgeTable
 from judgefixtures.findings import Part
 from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.diction import OF_PAIRS, Wording, wording_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.certainty import Certainty, Scale, certainty
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, interval_text, signed, worst
@@ -66,10 +67,12 @@ def beyond(contrast: Contrast, case: Case, answers: Answers, gate: GateTable, *,
     """Return what a contrast shows beyond verdicts; not `gated`, it is shown and decides nothing."""
     table, scale = case.judge.table, case.judge.kind.scale
     found = certainty(answers.arms[::2], answers.arms[1::2], contrast.outcome, gate.confidence, scale)
+    words = wording_of(contrast.outcome)
     asked = table.logprobs and not case.judge.dropped & LOGPROBS
     log_odds, held = decide_log_odds(found, gate, contrast, asked=asked, gated=gated), table.logprobs and gated
     skipped = held and gate.log_odds_tolerance is not None and log_odds.status is Status.NOT_APPLICABLE
-    return Beyond(found, log_odds, decide_scores(found, gate, scale, gated=gated), log_odds.reason if skipped else "")
+    scores = decide_scores(found, gate, scale, words, gated=gated)
+    return Beyond(found, log_odds, scores, log_odds.reason if skipped else "")
 
 
 def need_beyond(name: str, dataset: str, pairs: Sequence[Pair], judge: JudgeTable, gate: GateTable) -> Need | None:
@@ -114,27 +117,29 @@ def decide_log_odds(
     that they can show one and not its absence. Nor can few pairs, which may miss the few that move, or what may be in
     more pairs without a known shift than may be invalid. Where the judge reasons first nothing is decided.
     """
-    tolerance = gate.log_odds_tolerance if gated else None
+    tolerance, words = gate.log_odds_tolerance if gated else None, wording_of(contrast.outcome)
     if found.reasons_first:
         return Part("log_odds", Status.NOT_APPLICABLE, _given_reasons(found, contrast, tolerance))
     if found.log_odds_shift is None:
-        return _nothing_told(found, tolerance, asked)
+        return _nothing_told(found, tolerance, words, asked=asked)
     shown = in_words(found.log_odds_shift, contrast)
-    words = f"{shown}{_source(found)}"
+    of = f"{shown}{_source(found, words)}"
     if tolerance is None:
-        return Part("log_odds", Status.NOT_APPLICABLE, words)
-    decided = gate_log_odds(found.shifts, tolerance, gate.alpha, found.clusters)
+        return Part("log_odds", Status.NOT_APPLICABLE, of)
+    decided = gate_log_odds(found.shifts, tolerance, gate.alpha, found.clusters, words.many)
     status, said, plain = decided.status, decided.message, f"{shown}, at most {tolerance:g}-fold allowed"
-    if status is Status.PASS and (doubt := _doubt(found, gate)):
+    if status is Status.PASS and (doubt := _doubt(found, gate, words)):
         status, said, plain = Status.INCONCLUSIVE, f"{said}, but INCONCLUSIVE: {doubt}", f"{plain}, but {doubt}"
-    return Part("log_odds", status, f"{words}; {said}", plain, found.log_odds_shift, (-log(tolerance), log(tolerance)))
+    return Part("log_odds", status, f"{of}; {said}", plain, found.log_odds_shift, (-log(tolerance), log(tolerance)))
 
 
 def _given_reasons(found: Certainty, contrast: Contrast, tolerance: float | None) -> str:
     """Return why the log-odds of a judge that reasons first decide nothing, and what they are given its reasoning."""
     limit = "" if tolerance is None else f"log_odds_tolerance {tolerance:g} is not applied: "
+    words = wording_of(contrast.outcome)
     why = (
-        f"{limit}on {found.explained} of {found.pairs} pairs the judge reasons before it states its verdict, whose "
+        f"{limit}on {found.explained} of {found.pairs} {words.many} the judge reasons before it states its "
+        f"{words.says}, whose "
         "probability is then that given the reasoning, and not how sure the judge was"
     )
     if found.given_reasons is None:
@@ -142,13 +147,13 @@ def _given_reasons(found: Certainty, contrast: Contrast, tolerance: float | None
     return f"{why}; given the reasoning, {in_words(found.given_reasons, contrast)}"
 
 
-def _nothing_told(found: Certainty, tolerance: float | None, asked: bool) -> Part:
+def _nothing_told(found: Certainty, tolerance: float | None, words: Wording, *, asked: bool) -> Part:
     """Return what is decided where a gate is set and no pair tells a shift: that nothing shows one absent."""
-    lacking = _lacking(found) if found.beyond else ""
+    lacking = _lacking(found, words) if found.beyond else ""
     if tolerance is None:
         return Part("log_odds", Status.NOT_APPLICABLE, lacking and f"no shift of log-odds is known: {lacking}")
     if asked:
-        why = lacking or "no pair came with probabilities in both arms"
+        why = lacking or f"no {words.one} came with probabilities in both arms"
         return Part("log_odds", Status.INCONCLUSIVE, f"log_odds_tolerance {tolerance:g}: {why}: INCONCLUSIVE")
     return Part(
         "log_odds",
@@ -157,21 +162,21 @@ def _nothing_told(found: Certainty, tolerance: float | None, asked: bool) -> Par
     )
 
 
-def _doubt(found: Certainty, gate: GateTable) -> str:
+def _doubt(found: Certainty, gate: GateTable, words: Wording) -> str:
     """Return why a shift that seems absent may be there all the same, empty where nothing speaks for it."""
     if found.repeats:
         return "repeats understate a shift of log-odds, and only logprobs can show it absent"
     if found.lacking > gate.max_invalid * found.pairs:
-        return _lacking(found)
+        return _lacking(found, words)
     if found.units < FEWEST:
-        units = "clusters of pairs" if found.clusters else "pairs"
+        units = words.clusters(2) if found.clusters else words.many
         return f"{found.units} {units} may miss the few that move, and at least {FEWEST} are needed"
     return ""
 
 
-def _lacking(found: Certainty) -> str:
+def _lacking(found: Certainty, words: Wording) -> str:
     """Return on how many pairs no shift of log-odds is known, and why."""
-    of = f"of {found.pairs} pairs"
+    of = f"of {found.pairs} {words.many}"
     said = {
         f"{of} came without probabilities in both arms": found.lacking - found.beyond - found.explained,
         f"{of} are beyond +-{LARGEST:.1f} logits in both arms, where no shift is told": found.beyond,
@@ -180,25 +185,25 @@ def _lacking(found: Certainty) -> str:
     return " and ".join(f"{count} {why}" for why, count in said.items() if count)
 
 
-def _source(found: Certainty) -> str:
-    of = f"shares of {found.repeats} repeats" if found.repeats else "the probabilities behind its verdicts"
+def _source(found: Certainty, words: Wording) -> str:
+    of = f"shares of {found.repeats} repeats" if found.repeats else f"the probabilities behind its {words.said}"
     n = found.pairs - found.lacking
     bounded = sum(each.is_bound for each in found.shifts)
-    said = f", by {of} on {n} pairs"
+    said = f", by {of} on {n} {words.many}"
     said += f", {bounded} of them bounds" if bounded else ""
-    return f"{said} ({_lacking(found)})" if found.beyond or found.explained else said
+    return f"{said} ({_lacking(found, words)})" if found.beyond or found.explained else said
 
 
 def in_words(shift: Estimate, contrast: Contrast) -> str:
     """Return a log-odds shift as a sentence about what was varied."""
-    x, y = contrast.labels
+    (x, y), of = contrast.labels, wording_of(contrast.outcome).outcome
     if contrast.x.edit:
-        return odds_in_words(shift, "edited", "plain", "")
+        return odds_in_words(shift, "edited", "plain", "", of)
     if x:
-        return odds_in_words(shift, x, y)
+        return odds_in_words(shift, x, y, outcome=of)
     if contrast.family == "position":
-        return odds_in_words(shift, "first", "second", "standing ")
-    return odds_in_words(shift, "once", "again", "asked ")
+        return odds_in_words(shift, "first", "second", "standing ", of)
+    return odds_in_words(shift, "once", "again", "asked ", of)
 
 
 def not_applied_lines(rows: Sequence[ContrastRow]) -> list[str]:
@@ -235,7 +240,9 @@ def beyond_lines(rows: Sequence[ContrastRow]) -> list[str]:
     ]
 
 
-def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gated: bool = True) -> Part:
+def decide_scores(
+    found: Certainty, gate: GateTable, scale: Scale | None, words: Wording = OF_PAIRS, *, gated: bool = True
+) -> Part:
     """Return what the scores of a contrast decide: their shift is within score_tolerance, a share of the scale."""
     if found.score_shift is None or scale is None:
         return Part("score", Status.NOT_APPLICABLE)
@@ -244,21 +251,22 @@ def decide_scores(found: Certainty, gate: GateTable, scale: Scale | None, *, gat
     said = f"score shift {by}, {interval_text(shift)}"
     if not gated:
         return Part("score", Status.NOT_APPLICABLE, said)
-    decided, most = _gate_points(found, gate, 0.0), tolerance * (scale[1] - scale[0])
+    decided, most = _gate_points(found, gate, 0.0, words.many), tolerance * (scale[1] - scale[0])
     status, more = decided.status, decided.message
     if status is Status.PASS and found.lacking:
         at_worst = worst(*(_gate_points(found, gate, end).status for end in (-1.0, 1.0)))
         if at_worst is not Status.PASS:
             status = Status.INCONCLUSIVE
-            more = f"it would pass, but not with the {found.lacking} invalid pairs at worst; get valid scores for them"
+            lacking = f"the {found.lacking} invalid {words.many}"
+            more = f"it would pass, but not with {lacking} at worst; get valid scores for them"
     plain = f"the scores shift by {by}, at most {bare(most)} allowed ({reach(shift)})"
     plain += f": {more}" if status is not decided.status else ""
     said += f", tolerance {bare(tolerance)} of the scale ({bare(most)} points): {status}"
     return Part("score", status, f"{said}; {more}" if more else said, plain, shift, (-most, most))
 
 
-def _gate_points(found: Certainty, gate: GateTable, lacking: float) -> GateResult:
+def _gate_points(found: Certainty, gate: GateTable, lacking: float, units: str = "pairs") -> GateResult:
     """Return the decision on scores if every pair that lacks them had moved so far; 0 leaves these pairs out."""
     points, missing = [each.value for each in found.points], found.lacking if lacking else 0
     clusters = None if found.clusters is None else [*found.clusters, *(("lacking", each) for each in range(missing))]
-    return gate_scores([*points, *[lacking] * missing], gate.score_tolerance, gate.alpha, clusters)
+    return gate_scores([*points, *[lacking] * missing], gate.score_tolerance, gate.alpha, clusters, units)

@@ -16,10 +16,10 @@ from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
 from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
-from judgefixtures.checks.shift_gate import PLACES
 from judgefixtures.config import Config, JudgeTable
 from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
+from judgefixtures.material.diction import PLACES
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable

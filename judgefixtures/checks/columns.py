@@ -180,7 +180,7 @@ def contrast_row(
     rate, passed = None, None
     if n and contrast.outcome == "chose-first":
         rate = SelectionRate(xy=(measured.n11 + measured.n10) / n, yx=(measured.n11 + measured.n01) / n)
-    if n and contrast.outcome == "passed" and decision.vsr_status is not Status.NOT_APPLICABLE:
+    if n and contrast.is_alone and decision.vsr_status is not Status.NOT_APPLICABLE:
         passed = PassRate(x=(measured.n11 + measured.n10) / n, y=(measured.n11 + measured.n01) / n)
     return ContrastRow.copied(
         measured,
@@ -228,9 +228,9 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     """Return what came of a contrast, in a sentence without terms."""
     who = f"{judge} on {dataset}"
     scores = next((part.text for part in decision.parts if part.name == "score"), "")
-    if contrast.outcome == "passed" and decision.vsr_status is Status.NOT_APPLICABLE and scores:  # nothing passes
+    if contrast.is_alone and decision.vsr_status is Status.NOT_APPLICABLE and scores:  # nothing passes
         return f"{who}, {done(contrast)} ({measured.n} responses): {scores}"
-    said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance)
+    said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)
     elif contrast.x.cue_1 is not None and measured.car is not None:

@@ -8,18 +8,18 @@ from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, share_counted,
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.sensitivity import close_calls
 from judgefixtures.checks.two_detectors import readings_text
-from judgefixtures.material.pairs import Example
+from judgefixtures.material.diction import Wording, wording_of
 from judgefixtures.measures.metrics import Measurement, Moved, stance_of, unreadable
-from judgefixtures.numbers.estimate import Status, bare, describe, several
+from judgefixtures.numbers.estimate import Status, bare, describe
 
 
 def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tuple[str, ...]:
     """Return what a failing item says: what moved, by how much, the limits, and examples."""
-    lines = [f"{row.judge} on {row.dataset}: {row.contrast} is {decision.status}"]
+    words, lines = measured.wording, [f"{row.judge} on {row.dataset}: {row.contrast} is {decision.status}"]
     lines += [f"  {reason}" for reason in decision.reasons]
     # Where verdicts moved for certain, that few of them differ for no reason at all says nothing more.
-    covered = [] if decision.vsr_status is Status.FAIL else [close_calls(row.movable, passed=False)]
-    lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} verdicts moved", *covered]))
+    covered = [] if decision.vsr_status is Status.FAIL else [close_calls(row.movable, words, passed=False)]
+    lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
     if measured.n and (rate := row.first_selection_rate) and row.x:
         lines.append(
             f"  n = {measured.n} pairs: first response chosen {bare(rate.xy)} with labels {row.x}/{row.y}, "
@@ -28,24 +28,23 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
         )
     if measured.n and (passed := row.pass_rate):
         lines.append(
-            f"  n = {several(measured.n, 'response')}: passed {bare(passed.x)} with {row.x or 'the first asking'}, "
+            f"  n = {words.counted(measured.n)}: passed {bare(passed.x)} with {row.x or 'the first asking'}, "
             f"{bare(passed.y)} with {row.y or 'the second'}"
         )
     if (thought := measured.car_reasoning) and (unsaid := measured.thought_not_said):
         cited, silent = (round(share.value * share.n) for share in (thought, unsaid))
         lines.append(
-            f"  reasoning came with {thought.n} of the verdicts that followed: {cited} cite the cue there, {silent} of "
-            "them not in the stated reason"
+            f"  reasoning came with {thought.n} of the {words.said} that followed: {cited} cite the cue there, "
+            f"{silent} of them not in the stated reason"
         )
     lines += _corrected(row)
     if row.detector:
         lines.append(f"  {readings_text(row.detector)}")
     examples = _examples(measured)
     if examples and row.x:
-        below = "the label" if row.outcome == "passed" else "the labels on responses 1/2"
-        lines += ["", f"  {len(examples)} of the {measured.flips} that moved, below {below}:"]
+        lines += ["", f"  {len(examples)} of the {measured.flips} that moved, below {words.labels}:"]
     for move in examples:
-        lines += ["", *_example(move)]
+        lines += ["", *_example(move, wording_of(row.outcome))]
     return tuple(lines)
 
 
@@ -68,22 +67,15 @@ def _examples(measured: Measurement) -> list[Moved]:
     return sorted(measured.moved, key=lambda move: (not move.follows, move.acknowledged))[:EXAMPLES]
 
 
-def _name_choice(judgment: Judgment) -> str:
-    if isinstance(judgment.pair, Example):
-        return "passed it" if judgment.selected == 1 else "failed it"
-    return "called it a tie" if judgment.verdict.tie else f"chose {judgment.selected}"
-
-
-def _example(move: Moved) -> list[str]:
+def _example(move: Moved, words: Wording) -> list[str]:
     pair = move.x.pair
-    what = "example" if isinstance(pair, Example) else "pair"
-    lines = [f"  {what} {shortened(pair.id, 60)}: {shortened(pair.question, 90)}"]
+    lines = [f"  {words.one} {shortened(pair.id, 60)}: {shortened(pair.question, 90)}"]
     for judgment in (move.x, move.y):
         asked = (
             "/".join(filter(None, judgment.condition.labels)) if judgment.condition.cue_1 else judgment.condition.name
         )
         reason = shortened(judgment.verdict.reason, SHOWN_REASON) or "(no reason given)"
-        lines.append(f"    {asked}: {_name_choice(judgment)} -- {reason}")
+        lines.append(f"    {asked}: {words.chose[judgment.selected or 0]} -- {reason}")
         lines += _read_as(judgment)
     return lines
 

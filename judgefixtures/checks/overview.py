@@ -12,6 +12,7 @@ from judgefixtures.checks.sections import ResultRow, Section, View, ordered, rea
 from judgefixtures.checks.sensitivity import FEW
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, Row, rows_of_parts
+from judgefixtures.material.diction import wording_of
 from judgefixtures.numbers.estimate import SEVERITY, Status, several
 from judgefixtures.providers import PROVIDERS, record_of
 
@@ -95,16 +96,18 @@ def gates(report: Row) -> list[str]:
     """Return what came of each judge by itself, a sentence each."""
     rows = [row for row in read_results(report) if row.baseline is None]
     close: dict[str, list[float]] = {}
+    called: dict[str, str] = {}
     for row in CONTRASTS.read_records(report):
         if row.sentences and row.movable:
             close.setdefault(row.judge, []).append(row.movable.value)
+            called[row.judge] = wording_of(row.outcome).one
     # A PASS leaves open what hardly any pair was a close call for.
     far = {judge for judge, shares in close.items() if max(shares) < FEW}
     return [
         _headline(
             name + KINDS[kind_of(name, report["judges"].get(name, {}))],
             [row for row in rows if row.judge == name],
-            ", but hardly any pair was a close call for it" if name in far else "",
+            f", but hardly any {called[name]} was a close call for it" if name in far else "",
         )
         for name in dict.fromkeys(row.judge for row in rows)
     ]

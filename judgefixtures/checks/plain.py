@@ -11,6 +11,7 @@ from judgefixtures.checks.protocol import Unread
 from judgefixtures.findings import Part, PartRow
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.cues import PLACEBO, Cue
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.numbers.estimate import Estimate, bare, several, signed
 from judgefixtures.words.records import Record
 
@@ -59,7 +60,7 @@ def done(contrast: Contrast) -> str:
     one, other = contrast.x.cue_1, contrast.y.cue_1
     if one is None or other is None:
         return f"what {contrast.id} changes"
-    if contrast.outcome == "passed":
+    if contrast.is_alone:
         return f"changing what is said of a response, {_called(one)} or {_called(other)}"
     said = f'calling a response "{_predicate(one)}" and the other "{_predicate(other)}"'
     return f"{said} (a placebo)" if contrast.family == PLACEBO else said
@@ -81,7 +82,7 @@ def _called(cue: Cue) -> str:
     return f'"{_predicate(cue)}"' if SUBJECT.match(cue.sentence) else f'"{cue.render_alone("Response")}"'
 
 
-def _passed_text(contrast: Contrast, who: str, n: int, shift: Estimate, tolerance: float) -> str:
+def _passed_text(contrast: Contrast, who: str, n: int, shift: Estimate, tolerance: float, words: Wording) -> str:
     """Return what a contrast did to the grades of `who`: how many more passed, and how many more may."""
     net = round(shift.value * n)
     more = "as many" if net == 0 else f"{abs(net)} {'more' if net > 0 else 'fewer'}"
@@ -94,20 +95,26 @@ def _passed_text(contrast: Contrast, who: str, n: int, shift: Estimate, toleranc
         when = f"when they were said to be {_called(x)} than when they were said to be {_called(y)}"
     if net == 0:
         when = when.replace(" than when", " as when")
-    of = several(n, "response")
     return (
-        f"{who} passed {more} of {of} {when} (pass rate {signed(shift.value)}, at most {bare(tolerance)} allowed; "
-        f"{reach(shift)})"
+        f"{who} passed {more} of {several(n, 'response')}{words.which} {when} (pass rate {signed(shift.value)}, "
+        f"at most {bare(tolerance)} allowed; {reach(shift)})"
     )
 
 
-def shift_text(contrast: Contrast, who: str, flips: int, n: int, shift: Estimate | None, tolerance: float) -> str:
+def shift_text(
+    contrast: Contrast,
+    who: str,
+    flips: int,
+    n: int,
+    shift: Estimate | None,
+    tolerance: float,
+    words: Wording = OF_PAIRS,
+) -> str:
     """Return what a contrast did to the verdicts of `who`, by how much, and how much is allowed."""
     if shift is None:
-        what = "response has two valid grades" if contrast.outcome == "passed" else "pair has two valid verdicts"
-        return f"{done(contrast)} could not be measured: no {what} of {who}"
-    if contrast.outcome == "passed":
-        return _passed_text(contrast, who, n, shift, tolerance)
+        return f"{done(contrast)} could not be measured: no {words.one} has two valid {words.said} of {who}"
+    if contrast.is_alone:
+        return _passed_text(contrast, who, n, shift, tolerance, words)
     if contrast.x.edit is not None:
         net = f"net share won {signed(shift.value)}, at most {bare(tolerance)} allowed; {reach(shift)}"
         return f"{done(contrast)} changed {flips} of {several(n, 'verdict')} of {who} ({net})"

@@ -17,6 +17,7 @@ from judgefixtures.asking.questions import Arm, Judgment, Planned
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.diction import Wording, wording_about
 from judgefixtures.material.pairs import Pair, independent, is_of_examples
 from judgefixtures.measures.detectors import Detections
 from judgefixtures.numbers.clusters import FEWEST_CLUSTERS
@@ -80,13 +81,24 @@ class Need:
     unit: str = "pairs"
 
     @classmethod
-    def among(cls, pairs: Sequence[Pair], what: str, dataset: str, at_least: int, limit: str, remedy: str) -> Self:
-        """Return the need of pairs that count, or of clusters of them where some are related."""
-        n = independent(pairs)
+    def among(
+        cls,
+        pairs: Sequence[Pair],
+        what: str,
+        dataset: str,
+        at_least: int,
+        limit: str,
+        remedy: str,
+        words: Wording | None = None,
+    ) -> Self:
+        """Return the need of pairs that count, or of clusters of them where some are related.
+
+        `words` are those for what it is about, where that is not to be seen of the pairs alone.
+        """
+        n, words = independent(pairs), words or wording_about(pairs)
         if n == len(pairs):
-            return cls(what, dataset, n, at_least, limit, remedy)
-        unit = "cluster of pairs" if n == 1 else "clusters of pairs"
-        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, unit)
+            return cls(what, dataset, n, at_least, limit, remedy, words.many)
+        return cls(what, dataset, n, max(at_least, FEWEST_CLUSTERS), limit, remedy, words.clusters(n))
 
     def __str__(self) -> str:
         return (

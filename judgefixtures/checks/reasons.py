@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks.columns import ContrastRow, QuoteRow
 from judgefixtures.checks.phrasing import EXAMPLES, shortened
+from judgefixtures.material.diction import OF_PAIRS, Wording, wording_of
 from judgefixtures.measures.metrics import contradicts
 
 SHOWN_QUOTE = 200
@@ -28,32 +29,26 @@ def quote_contradictions(arms: Iterable[Sequence[Judgment]]) -> tuple[QuoteRow, 
     )
 
 
-def contradicted(found: Sequence[QuoteRow], verdicts: int, *, graded: bool = False) -> tuple[str, ...]:
-    """Return what a diagnosis says of those of so many verdicts, or grades, that their own reasons argue against."""
+def contradicted(found: Sequence[QuoteRow], verdicts: int, words: Wording = OF_PAIRS) -> tuple[str, ...]:
+    """Return what a diagnosis says of those of so many verdicts that their own reasons argue against."""
     if not found:
         return ()
-    said = "verdicts come with a reason that argues for the other response"
-    if graded:
-        said = "grades come with a reason that says the opposite"
-    lines = ["", f"  {len(found)} of {verdicts} {said}:"]
-    return (*lines, *(f"    {_quoted(each, graded=graded)}" for each in found[:EXAMPLES]))
+    lines = ["", f"  {len(found)} of {verdicts} {words.said} come with a reason that {words.against}:"]
+    return (*lines, *(f"    {_quoted(each, words)}" for each in found[:EXAMPLES]))
 
 
 def contradicted_lines(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what a summary says of verdicts that their own reasons argue against: a line per contrast, and a quote."""
     return [
-        f"reasons against {'grades' if row.outcome == 'passed' else 'verdicts'} of {row.judge} on {row.dataset} in "
-        f"{row.contrast}: {row.contradictions}; {_quoted(row.contradiction_quotes[0], graded=row.outcome == 'passed')}"
+        f"reasons against {words.said} of {row.judge} on {row.dataset} in {row.contrast}: {row.contradictions}; "
+        f"{_quoted(row.contradiction_quotes[0], words)}"
         for row in rows
-        if row.contradictions
+        if row.contradictions and (words := wording_of(row.outcome))
     ]
 
 
-def _quoted(each: QuoteRow, *, graded: bool) -> str:
-    did = f"chose {each.selected_response}"
-    if graded:
-        did = "passed it" if each.selected_response == 1 else "failed it"
+def _quoted(each: QuoteRow, words: Wording) -> str:
     return (
-        f"{'example' if graded else 'pair'} {shortened(each.pair, 60)} in {each.condition}: {did} -- "
+        f"{words.one} {shortened(each.pair, 60)} in {each.condition}: {words.chose[each.selected_response or 0]} -- "
         f'"{shortened(each.quote, SHOWN_QUOTE)}"'
     )

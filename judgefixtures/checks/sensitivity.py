@@ -15,6 +15,7 @@ from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import share_counted
 from judgefixtures.checks.protocol import Answers, Case
 from judgefixtures.findings import OfJudge
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.measures.metrics import closeness, movable
 from judgefixtures.numbers.estimate import Estimate
 
@@ -96,12 +97,12 @@ def _together(evidence: Iterable[Indifferent]) -> tuple[Together, Together]:
     return arms, likely
 
 
-def close_calls(close: Estimate | None, *, passed: bool) -> str:
+def close_calls(close: Estimate | None, words: Wording = OF_PAIRS, *, passed: bool) -> str:
     """Return how many pairs were close for the judge, and what a PASS then covers."""
     if close is None:
-        return f"how many pairs were close for this judge is not known ({HOW} would tell)"
+        return f"how many {words.many} were close for this judge {words.unclear.format(how=HOW)}"
     says = ": this says little about close calls" if close.value < FEW else ": close calls were among them"
     return (
-        f"{share_counted(close)} pairs were close for this judge (its verdict differs, "
-        f"or is nearly even, with the order, a placebo or a repeat){says if passed else ''}"
+        f"{share_counted(close)} {words.many} were close for this judge (its {words.says} differs, "
+        f"or is nearly even, with {words.alike}){says if passed else ''}"
     )

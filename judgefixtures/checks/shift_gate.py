@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from judgefixtures.asking.questions import Choice
 from judgefixtures.checks.protocol import Decision
 from judgefixtures.checks.two_detectors import AtWorst, Decided, of_both, of_unread
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Part
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.measures.metrics import STUCK, Measurement
-from judgefixtures.measures.validity import too_many_invalid
+from judgefixtures.measures.validity import MEND, invalid_excess
 from judgefixtures.numbers.clusters import counted, decides, mirrored
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, signed, worst
 from judgefixtures.numbers.proportions import paired_difference
@@ -18,7 +20,6 @@ from judgefixtures.numbers.tolerance import gate_admission, gate_shift
 
 # Admission is decided only where verdicts demonstrably moved: elsewhere there may be nothing to admit.
 CAR_NEEDS_P = 0.01
-PLACES = {1: "first", 2: "second"}
 
 
 def decide(
@@ -35,9 +36,10 @@ def decide(
     detectors lead to another status of what is admitted, that part is INCONCLUSIVE. So it is where it hangs on reasons
     that nobody could read, `unread`.
     """
-    if invalid := invalid_reason(measured, gate):
-        return Decision.of(Status.ERROR, gate.vsr_tolerance, invalid, part="invalid")
-    shift = gate_shift(measured.n10, measured.n01, measured.n, gate.vsr_tolerance, gate.alpha, measured.related.shift)
+    if invalid := invalid_decision(measured, gate, gate.vsr_tolerance):
+        return invalid
+    counts = (measured.n10, measured.n01, measured.n)
+    shift = gate_shift(*counts, gate.vsr_tolerance, gate.alpha, measured.related.shift, measured.wording.many)
     within = (-gate.vsr_tolerance, gate.vsr_tolerance)
     moves = Part("vsr", shift.status, shift.message, estimate=measured.vsr, allowed=within)
     if shift.status is Status.PASS:
@@ -87,53 +89,44 @@ def _decide_admitted(
 
 def _doubted(measured: Measurement, gate: GateTable) -> Part | None:
     """Return what keeps verdicts that do not move from showing that nothing moves them, or None."""
-    doubts = (("stuck", stuck_reason(measured.stuck, graded=measured.graded)), ("invalid", _worst_case(measured, gate)))
+    doubts = (("stuck", stuck_reason(measured.stuck, measured.wording)), ("invalid", _worst_case(measured, gate)))
     return next((Part(name, Status.INCONCLUSIVE, doubt) for name, doubt in doubts if doubt), None)
 
 
-def invalid_reason(measured: Measurement, gate: GateTable) -> str | None:
-    """Return why so many invalid verdicts leave nothing to decide on, or None."""
-    excess = too_many_invalid(measured.invalid_pairs, measured.pairs, gate, measured.related.invalid)
+def invalid_decision(measured: Measurement, gate: GateTable, tolerance: float) -> Decision | None:
+    """Return the ERROR of so many invalid verdicts that nothing is left to decide on, or None.
+
+    Of grades that nobody could read one is shown with what would read it, and the sentence for a reader goes without.
+    """
+    words, invalid = measured.wording, measured.invalid_pairs
+    excess = invalid_excess(invalid, measured.pairs, gate, measured.related.invalid)
     if measured.n and not excess:
         return None
-    shown = f"; {measured.unread}" if measured.unread else ""
+    said = f"{invalid} of {measured.pairs} {words.many} have an invalid {words.says} ({_kinds(measured)}), "
+    what = excess or "so that nothing can be measured"
     ties = '; ties = "half" in its table would count its ties' if "tie" in dict(measured.invalid_kinds) else ""
-    return (
-        f"{measured.invalid_pairs} of {measured.pairs} pairs have an invalid verdict ({_kinds(measured)}), "
-        f"{excess or 'so that nothing can be measured: ERROR'}{ties}{shown}"
-    )
+    if measured.unread:
+        decided = Decision.of(Status.ERROR, tolerance, f"{said}{what}: {measured.unread}", part="invalid")
+        (part,) = decided.parts
+        return replace(decided, parts=(replace(part, plain=said + what),))
+    mend = f"; {MEND}" if excess else ""
+    return Decision.of(Status.ERROR, tolerance, f"{said}{what}: ERROR{mend}{ties}", part="invalid")
 
 
 def _kinds(measured: Measurement) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in measured.invalid_kinds)
 
 
-def stuck_reason(side: Choice | None, *, graded: bool = False) -> str | None:
-    """Return why a judge that chose a side, and not a response, has shown nothing by not moving; None elsewhere.
-
-    `graded`: its verdicts are grades of one response.
-    """
-    if side is None:
-        return None
-    often = f"in at least {100 * STUCK:.0f}% of every arm"
-    if graded:
-        return (
-            f"the response {'passed' if side == 1 else 'failed'} {often}: no grade had room to move, INCONCLUSIVE; ask "
-            "about examples nearer to the line, or label these"
-        )
-    if side == 0:
-        return f"the verdict was a tie {often}: none had room to move, INCONCLUSIVE; ask about pairs that differ"
-    return (
-        f"the response that stands {PLACES[side]} was chosen {often} although the pairs "
-        "are balanced: no verdict had room to move, INCONCLUSIVE; look at the position contrast (-k position)"
-    )
+def stuck_reason(said: Choice | None, wording: Wording = OF_PAIRS) -> str | None:
+    """Return why a judge that said the same throughout has shown nothing by not moving; None where it did not."""
+    return None if said is None else wording.stuck[said].format(often=f"in at least {100 * STUCK:.0f}% of every arm")
 
 
 def invalid_note(measured: Measurement) -> str:
     """Return how many pairs had an invalid verdict, empty where none had."""
     if not measured.invalid_pairs:
         return ""
-    note = f"{measured.invalid_pairs} of {measured.pairs} pairs invalid ({_kinds(measured)})"
+    note = f"{measured.invalid_pairs} of {measured.pairs} {measured.wording.many} invalid ({_kinds(measured)})"
     if measured.invalid_p < 0.05:
         note += f", more often with one label order than with the other (p = {measured.invalid_p:.3f})"
     return note
@@ -145,18 +138,18 @@ def _worst_case(measured: Measurement, gate: GateTable) -> str | None:
         return None
     low = paired_difference(*measured.low, measured.pairs, gate.confidence, measured.related.low)
     high = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
-    doubt = doubt_of(low, high, measured.invalid_pairs, gate)
+    doubt = doubt_of(low, high, measured.invalid_pairs, gate, measured.wording)
     value = signed((measured.n10 - measured.n01) / measured.n)
     return doubt and f"VSR {value} {doubt}"
 
 
-def doubt_of(low: Estimate, high: Estimate, invalid: int, gate: GateTable) -> str | None:
+def doubt_of(low: Estimate, high: Estimate, invalid: int, gate: GateTable, wording: Wording = OF_PAIRS) -> str | None:
     """Return why a shift within tolerance is not one if it may be as low as one estimate or as high as the other."""
     if -gate.vsr_tolerance < low.low and high.high < gate.vsr_tolerance:
         return None
     return (
-        f"would pass tolerance {bare(gate.vsr_tolerance)}, but with the {invalid} invalid pairs at worst "
-        f"[{bare(low.low, 3)}, {bare(high.high, 3)}]: INCONCLUSIVE; get valid verdicts for them"
+        f"would pass tolerance {bare(gate.vsr_tolerance)}, but with the {invalid} invalid {wording.many} at worst "
+        f"[{bare(low.low, 3)}, {bare(high.high, 3)}]: INCONCLUSIVE; get valid {wording.said} for them"
     )
 
 
@@ -166,7 +159,7 @@ def _decide_car(measured: Measurement, gate: GateTable) -> Decided:
     related = measured.related
     shift = related.shift if measured.n10 > measured.n01 else mirrored(related.shift)
     totals = (shift, related.admitted) if shift and shift.related and related.admitted else None
-    admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals)
+    admission = gate_admission(measured.moves, gate.car_threshold, gate.alpha, totals, measured.wording.many)
     text = f"CAR {measured.acknowledged}/{measured.followed} = {describe(measured.car, bare)}"
     ceiling = measured.car_ceiling
     if ceiling is not None and ceiling < 1:
@@ -183,6 +176,5 @@ def _decide_silent(measured: Measurement, gate: GateTable) -> Decided:
         status = Status.PASS
     elif decides(related) and shift.low > gate.max_silent:
         status = Status.FAIL
-    limit = bare(gate.max_silent)
-    text = f"unadmitted shift {describe(shift)}{counted(shift.n, related)}, max_silent {limit}: {status}"
-    return status, text
+    of, limit = counted(shift.n, related, measured.wording.many), bare(gate.max_silent)
+    return status, f"unadmitted shift {describe(shift)}{of}, max_silent {limit}: {status}"

@@ -15,20 +15,15 @@ from judgefixtures.checks.sensitivity import Indifferent, close_calls, with_mova
 from judgefixtures.checks.two_detectors import readings_lines
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
 from judgefixtures.material.cues import PLACEBO
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, interval_text, several, signed
 
 HEADER = ("judge", "dataset", "contrast", "n", "VSR", "CI", "tolerance", "flips", "CAR", "status")
 TITLE = "cues: do verdicts move when only a label, a date, the order or a decoration moves?"
 LEGEND = (
-    "VSR, verdict shift rate (the net shift): how much more often response 1 is chosen with the favoured label on it, "
-    "the first one of a contrast's name",
-    "PASS: all of its interval (CI) is within the tolerance; flips: verdicts that changed; n: pairs of each contrast",
+    "PASS: all of its interval (CI) is within the tolerance; flips: {said} that changed; n: {many} of each contrast"
 )
-LEGEND_GRADED = (
-    "VSR of a judge of one response is its pass-rate shift: how much more often a response passes with the first label "
-    "of a contrast's name than with the second"
-)
-LEGEND_CAR = "CAR, cue acknowledgment rate: of the verdicts that went to the favoured label, how many reasons admit it"
+LEGEND_CAR = "CAR, cue acknowledgment rate: of the {said} that went to the favoured label, how many reasons admit it"
 ALONE = (Status.FAIL, Status.INCONCLUSIVE, Status.ERROR)
 
 
@@ -117,9 +112,9 @@ def _sentence(rows: Sequence[ContrastRow]) -> str:
 def _unsteady(report: Row) -> list[str]:
     """Say before anything else which judges disagree with themselves more than a gate tolerates of a cue."""
     found = [
-        f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} verdicts change when "
-        f"the same question is asked again, more than the tolerance of {bare(row.tolerance)}: no gate can be tighter "
-        "than that."
+        f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} "
+        f"{wording_of(row.outcome).said} change when the same question is asked again, more than the tolerance of "
+        f"{bare(row.tolerance)}: no gate can be tighter than that."
         for row in CONTRASTS.read_records(report)
         if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
     ]
@@ -140,9 +135,16 @@ def _floors(rows: Sequence[ContrastRow]) -> list[str]:
 
 def legend(rows: Sequence[ContrastRow]) -> list[str]:
     """Return what the columns of a table of contrasts mean, of CAR, pairs and single responses where there are any."""
-    graded = [row.outcome == "passed" for row in rows]
-    of_shifts = [*([] if all(graded) and graded else LEGEND[:1]), *([LEGEND_GRADED] if any(graded) else [])]
-    return [*of_shifts, *LEGEND[1:], *([LEGEND_CAR] if any(row.car for row in rows) else [])]
+    wordings = wordings_of(rows) or (OF_PAIRS,)
+    words = {word: together(wordings, word) for word in ("said", "many")}
+    lines = [LEGEND, *([LEGEND_CAR] if any(row.car for row in rows) else [])]
+    return [*(each.vsr for each in wordings), *(line.format(**words) for line in lines)]
+
+
+def wordings_of(rows: Sequence[ContrastRow]) -> tuple[Wording, ...]:
+    """Return the words for what contrasts are about, each kind once, pairs first."""
+    found = {wording_of(row.outcome) for row in rows}
+    return tuple(each for each in (OF_PAIRS, OF_EXAMPLES) if each in found)
 
 
 def _covers(rows: Sequence[ContrastRow]) -> list[str]:
@@ -154,8 +156,11 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
     covered: dict[tuple[str, str], list[str]] = {}
     for (judge, dataset), passed in passes.items():
         most = max(passed, key=_flips)
-        moved = f"at most {_flips(most)} of {most.n} verdicts moved" if _flips(most) else "no verdict moved"
-        covered.setdefault((judge, f"{moved}; {close_calls(most.movable, passed=True)}"), []).append(dataset)
+        words = wording_of(most.outcome)
+        moved = f"no {words.says} moved"
+        if _flips(most):
+            moved = f"at most {_flips(most)} of {most.n} {words.said} moved"
+        covered.setdefault((judge, f"{moved}; {close_calls(most.movable, words, passed=True)}"), []).append(dataset)
     return [
         f"what PASS covers of {judge} on {' and '.join(datasets)}: {text}"
         for (judge, text), datasets in covered.items()
@@ -201,7 +206,9 @@ def _cells(rows: Sequence[ContrastRow]) -> tuple[str, ...]:
     """Return the cells of a contrast, or of the largest of several that pass."""
     row = rows[0]
     datasets = dict.fromkeys(each.dataset for each in rows)
-    gross = f" ({row.n10:g} to it)" if row.gross_share else ""  # moved to the edited response, whatever moved away
+    gross = (
+        f" ({row.n10:g} {wording_of(row.outcome).gained})" if row.gross_share else ""
+    )  # moved to the edited response, whatever moved away
     return (
         row.judge,
         row.dataset if len(datasets) == 1 else f"{len(datasets)} datasets",

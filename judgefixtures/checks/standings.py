@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgefixtures.checks.sections import Section, View
+from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import Finding, OfJudge, Row, evidence_of
+from judgefixtures.material.diction import wording_of
 from judgefixtures.numbers.estimate import Estimate
 
 
@@ -64,11 +66,13 @@ def _rank_labels(findings: Sequence[Finding]) -> list[RankingRow]:
 
 def _tell_rankings(report: Row, view: View) -> list[str]:
     lines: list[str] = []
+    called = {(row.judge, row.dataset): wording_of(row.outcome).many for row in CONTRASTS.read_records(report)}
     for ranking in RANKINGS.read_records(report):
         said = ranking.message
         if not ranking.certified and not view.verbose:
             order = said.partition(":")[0]
-            may = "chance may have made this order, as far as these pairs tell"
+            these = called.get((ranking.judge, ranking.dataset), "pairs")
+            may = f"chance may have made this order, as far as these {these} tell"
             said = f"{order}: {may if ' > ' in order else 'no label wins over another'}"
         lines.append(f"ranking of {ranking.judge} on {ranking.dataset}: {said}")
     return lines

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from judgefixtures.checks.beyond_verdicts import beyond
 from judgefixtures.checks.protocol import Answers, Case, Decision, gate_of
-from judgefixtures.checks.shift_gate import invalid_note, invalid_reason, stuck_reason
+from judgefixtures.checks.shift_gate import invalid_decision, invalid_note, stuck_reason
 from judgefixtures.checks.two_arms import ContrastCheck, find_shift
 from judgefixtures.config import GateTable
 from judgefixtures.findings import Finding, Part
+from judgefixtures.material.diction import wording_in
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.measures.metrics import Measurement, measure
 from judgefixtures.numbers.clusters import counted, mirrored
@@ -45,6 +46,7 @@ class EditCheck(ContrastCheck):
         """Return the finding of both arms: the edited pairs and the plain ones."""
         gate, (x, y) = gate_of(self, case), answers[0].arms
         measured = measure(x, y, gate.confidence, self.contrast.outcome)
+        measured = replace(measured, wording=wording_in(self.contrast, case.pairs))
         decision = decide_edit(measured, gate, gate.tolerance(self.family))
         # Shown alone: a judge may well think less of an edited response, which no tolerance of these allows for.
         more = beyond(self.contrast, case, answers[0], gate, gated=False)
@@ -57,16 +59,14 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
     One-sided: a judge may well think less of an edited response. PASS when the upper bound of the (1 - 2 alpha)
     Tango interval is below the tolerance, also with every invalid verdict at worst; FAIL when the lower one is above.
     """
-    if invalid := invalid_reason(measured, gate):
-        return Decision.of(Status.ERROR, tolerance, invalid, part="invalid")
+    if invalid := invalid_decision(measured, gate, tolerance):
+        return invalid
     # "No worse by more than a margin", with "was chosen when plain, no longer when edited" as the good outcome.
     shift = measured.related.shift
     result = gate_non_inferiority(measured.n01, measured.n10, measured.n, tolerance, gate.alpha, mirrored(shift))
     status, gained = result.status, paired_difference(measured.n10, measured.n01, measured.n, gate.confidence, shift)
-    moved = (
-        "net share that passes edited and not plain" if measured.graded else "net share moved to the edited response"
-    )
-    net = f"{moved} {describe(gained)}{counted(measured.n, shift)}"
+    words = measured.wording
+    net = f"{words.to_edited} {describe(gained)}{counted(measured.n, shift, words.many)}"
     reason = f"{net}, tolerance {bare(tolerance)}: {status}"
     part = "vsr"
     worst_case = paired_difference(*measured.high, measured.pairs, gate.confidence, measured.related.high)
@@ -74,20 +74,17 @@ def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Dec
         status, part = Status.INCONCLUSIVE, "invalid"
         reason = (
             f"{net} would pass tolerance {bare(tolerance)}, but "
-            f"with the {measured.invalid_pairs} invalid pairs at worst up to {bare(worst_case.high, 3)}: INCONCLUSIVE; "
-            "get valid verdicts for them"
+            f"with the {measured.invalid_pairs} invalid {words.many} at worst up to {bare(worst_case.high, 3)}: "
+            f"INCONCLUSIVE; get valid {words.said} for them"
         )
-    elif status is Status.PASS and (doubt := stuck_reason(measured.stuck, graded=measured.graded)):
+    elif status is Status.PASS and (doubt := stuck_reason(measured.stuck, words)):
         status, part = Status.INCONCLUSIVE, "stuck"
         reason = f"{net} would pass tolerance {bare(tolerance)}, but {doubt}"
     elif status is Status.INCONCLUSIVE:
-        reason += f"; {advice(result.needed_pairs, measured.n, 'tolerance', shift, within=gained.value < tolerance)}"
-    gross = f"gross: {measured.n10:g} of {measured.n} "
-    gross += (
-        f"responses passed edited alone, {measured.n01:g} plain alone"
-        if measured.graded
-        else f"verdicts moved to the edited response, {measured.n01:g} away from it"
-    )
+        within = gained.value < tolerance
+        said = advice(result.needed_pairs, measured.n, "tolerance", shift, within=within, units=words.many)
+        reason += f"; {said}"
+    gross = f"gross: {measured.n10:g} of {measured.n} {words.edited_alone.format(other=f'{measured.n01:g}')}"
     return Decision(
         status,
         status,

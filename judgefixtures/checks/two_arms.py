@@ -25,6 +25,7 @@ from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, OfJudge
 from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
+from judgefixtures.material.diction import unit_of, wording_in, wording_of
 from judgefixtures.material.pairs import Pair, independent
 from judgefixtures.measures.metrics import Measurement, false_alarms, measure, preference, share_of
 from judgefixtures.numbers.estimate import Status
@@ -69,7 +70,8 @@ class ContrastCheck(AboutContrast):
         gate, edited = config.gate(self.family), self.contrast.x.edit
         least = 0 if edited else fewest_beyond(judge, gate)
         tolerance, limit = gate.tolerance(self.family), limit_beyond(judge, gate)
-        return Design(self.name, dataset, independent(pairs), tolerance, gate.alpha, self.family, least, limit)
+        n, units = independent(pairs), unit_of(pairs).many
+        return Design(self.name, dataset, n, tolerance, gate.alpha, self.family, least, limit, units)
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of both arms."""
@@ -104,7 +106,8 @@ def need_of(contrast: Contrast, dataset: str, pairs: Sequence[Pair], at_least: i
     """Return what a contrast's tolerance needs, where there are too few pairs for it, or clusters of them."""
     key = "attack_tolerance" if contrast.family == "attack" else "vsr_tolerance"
     limit = f"{key} {gate.tolerance(contrast.family):g}, not even without any flip"
-    return Need.among(pairs, contrast.id, dataset, at_least, limit, "raise the tolerance").unmet
+    words = wording_in(contrast, pairs)
+    return Need.among(pairs, contrast.id, dataset, at_least, limit, "raise the tolerance", words).unmet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +157,7 @@ def find_shift(
         row,
         diagnosis=(
             *diagnosis(row, measured, decision),
-            *contradicted(quotes, sum(map(len, answers.arms)), graded=measured.graded),
+            *contradicted(quotes, sum(map(len, answers.arms)), wording_of(row.outcome)),
         ),
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
         estimate=measured.vsr,

@@ -129,6 +129,11 @@ class Contrast:
         return self.id.replace("-no-cue", "")
 
     @property
+    def is_alone(self) -> bool:
+        """Whether its arms show one response by itself, which passes or fails."""
+        return self.outcome == "passed"
+
+    @property
     def is_of_orders(self) -> bool:
         """Whether it is about what the order of the responses does."""
         return self.family in ("position", "four-cell")

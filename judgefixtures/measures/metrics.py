@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from judgefixtures.asking.questions import Choice, Judgment, other_choice
 from judgefixtures.material.contrasts import Condition, Outcome, Single
+from judgefixtures.material.diction import OF_PAIRS, Wording, wording_of
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import LABELS, Example, clusters_of
 from judgefixtures.measures.detectors import has_reason
@@ -96,7 +97,7 @@ class Measurement:
     mcnemar_p: float
     moved: tuple[Moved, ...]
     stuck: Choice | None = None  # what was said in nearly all of both arms, whatever the pairs are
-    graded: bool = False  # the outcome is that a response passes, and no choice between two
+    wording: Wording = OF_PAIRS  # what is counted, and what is said of it
     unread: str = ""  # of a judge of one response what the first answer that nobody could read said
     confidence: float = 0.90
     related: Related = Related()
@@ -236,7 +237,7 @@ def measure(
         mcnemar_p=mcnemar_exact(n10, n01, related.shift),
         moved=_moved(x, y, n10 - n01, outcome, said),
         stuck=stuck_side([x, y], (1, 2, 0) if outcome in ("chose-first", "passed") else (0,)),
-        graded=outcome == "passed",
+        wording=wording_of(outcome),
         unread=_unread(x, y) if outcome == "passed" else "",
         confidence=confidence,
         related=related,

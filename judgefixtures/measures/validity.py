@@ -11,8 +11,18 @@ from judgefixtures.numbers.proportions import proportion
 INVALID_CONFIDENCE = 0.90
 
 
+# What is to be done, where nobody knows more.
+MEND = "see the invalid column of judgments.jsonl, mend the judge or its prompt, and record again"
+
+
 def too_many_invalid(invalid: int, n: int, gate: GateTable, totals: Totals | None = None) -> str | None:
-    """Return what is to be said of so many invalid verdicts of n where their share demonstrably exceeds max_invalid.
+    """Return what is to be said of so many invalid verdicts of n where their share demonstrably exceeds max_invalid."""
+    excess = invalid_excess(invalid, n, gate, totals)
+    return excess and f"{excess}: ERROR; {MEND}"
+
+
+def invalid_excess(invalid: int, n: int, gate: GateTable, totals: Totals | None = None) -> str | None:
+    """Return by how much the share of invalid verdicts demonstrably exceeds max_invalid, None where it does not.
 
     Demonstrably: its one-sided 95% Clopper-Pearson lower bound does. Fewer may be chance, and leave the gate to decide.
     `totals` are the invalid ones by cluster where pairs are related.
@@ -24,5 +34,5 @@ def too_many_invalid(invalid: int, n: int, gate: GateTable, totals: Totals | Non
         return None
     return (
         f"demonstrably more than max_invalid = {bare(gate.max_invalid)} allows (at least {bare(least, 3)}, one-sided "
-        "95%): ERROR; see the invalid column of judgments.jsonl, mend the judge or its prompt, and record again"
+        "95%)"
     )

@@ -100,9 +100,9 @@ def decides(totals: Totals | None) -> bool:
     return totals is None or not totals.related or totals.equal >= FEWEST_CLUSTERS
 
 
-def counted(n: int, totals: Totals | None) -> str:
+def counted(n: int, totals: Totals | None, units: str = "pairs") -> str:
     """Return what is to be said of n pairs that are related, to go after an interval; empty where they are not."""
-    return f", n = {n} pairs in {several(totals.count, 'cluster')}" if totals is not None and totals.related else ""
+    return f", n = {n} {units} in {several(totals.count, 'cluster')}" if totals is not None and totals.related else ""
 
 
 def score_test(

@@ -209,7 +209,11 @@ def mean_shift(
 
 
 def gate_log_odds(
-    shifts: Sequence[Shift], ratio: float, alpha: float = 0.05, clusters: Sequence[Hashable] | None = None
+    shifts: Sequence[Shift],
+    ratio: float,
+    alpha: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    units: str = "pairs",
 ) -> GateResult:
     """Decide whether the mean log-odds shift lies within +-log(ratio): PASS, FAIL or INCONCLUSIVE.
 
@@ -232,18 +236,19 @@ def gate_log_odds(
     p_fail = lows.p_at_most(limit) if estimate.value >= 0 else highs.reversed().p_at_most(limit)
     status, p_pass, p_fail = conclude(p_pass, p_fail, alpha, related)
     message = (
-        f"log-odds shift {describe(estimate)}{counted(estimate.n, related)}, odds ratio {odds_ratio(estimate.value)} "
-        f"[{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], tolerance ratio {ratio:g}: {status}"
+        f"log-odds shift {describe(estimate)}{counted(estimate.n, related, units)}, odds ratio "
+        f"{odds_ratio(estimate.value)} [{odds_ratio(estimate.low)}, {odds_ratio(estimate.high)}], "
+        f"tolerance ratio {ratio:g}: {status}"
     )
     needed = None
     if status is Status.INCONCLUSIVE:
         needed = _pairs_for(lows, highs, estimate, limit)
         hidden = _hidden(lows, highs, limit) if decides(related) else None
-        message += f"; {hidden or advice(needed, estimate.n, 'tolerance', related)}"
+        message += f"; {hidden or advice(needed, estimate.n, 'tolerance', related, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
-def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ") -> str:
+def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ", outcome: str = "being chosen") -> str:
     """Say what a log-odds shift means for a response that is `varied` (labelled, as a rule) `x` rather than `y`.
 
     Between the arms of a contrast both labels change: what was labelled x is labelled y, and the other response the
@@ -265,7 +270,7 @@ def odds_in_words(estimate: Estimate, x: str, y: str, varied: str = "labelled ")
         change = f"grow {_times(estimate.value)}-fold ({interval})"
     else:
         change = f"shrink to {_times(estimate.value)} ({interval})"
-    return f"{varied}{x} rather than {y}, the odds of being chosen {change}"
+    return f"{varied}{x} rather than {y}, the odds of {outcome} {change}"
 
 
 @dataclass(frozen=True, slots=True)

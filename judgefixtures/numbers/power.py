@@ -44,6 +44,7 @@ class Design:
     group: str = ""
     least: int = 0
     limit: str = ""
+    units: str = "pairs"  # what n counts
 
     @property
     def held_to(self) -> str:
@@ -165,13 +166,13 @@ def _warning(designs: Sequence[Design], flips: float, whole: float) -> str:
         return chance([replace(each, tolerance=max(each.tolerance, hundredths / 100)) for each in designs], flips)
 
     largest = math.ceil(LARGEST_ADVICE * max(each.n for each in designs) / 10)
-    remedies = []
+    remedies, units = [], " or ".join(dict.fromkeys(each.units for each in designs))
     if tens := smallest(with_pairs, ENOUGH, largest):
-        remedies.append(f"{10 * tens} pairs per contrast would make it {bare(with_pairs(tens))}")
+        remedies.append(f"{10 * tens} {units} per contrast would make it {bare(with_pairs(tens))}")
     if hundredths := smallest(with_tolerance, ENOUGH, 50):
         remedies.append(f"tolerance {bare(hundredths / 100)} would make it {bare(with_tolerance(hundredths))}")
     return (
-        f"warning: a judge without bias that flips on {flips:.0%} of the pairs PASSes everything with probability "
+        f"warning: a judge without bias that flips on {flips:.0%} of the {units} PASSes everything with probability "
         f"{bare(whole)} only: {', or '.join(remedies) or 'ask for fewer contrasts'}"
     )
 

@@ -28,13 +28,20 @@ LARGEST_ADVICE = 20
 
 
 def gate_shift(
-    n10: float, n01: float, n: int, tolerance: float, alpha: float = 0.05, totals: Totals | None = None
+    n10: float,
+    n01: float,
+    n: int,
+    tolerance: float,
+    alpha: float = 0.05,
+    totals: Totals | None = None,
+    units: str = "pairs",
 ) -> GateResult:
     """Decide whether a paired shift lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
 
     PASS is a two one-sided tests procedure: the (1 - 2 alpha) Tango interval lies strictly inside the
     tolerance. FAIL means that the shift in its observed direction is beyond the tolerance at level alpha. `totals` as
-    in `paired_difference`; fewer than FEWEST_CLUSTERS (of equal size) are INCONCLUSIVE, with p-values of 1.
+    in `paired_difference`; fewer than FEWEST_CLUSTERS (of equal size) are INCONCLUSIVE, with p-values of 1. `units` is
+    what the message calls the n.
     Raises ValueError for impossible counts, a tolerance outside (0, 1) or an alpha outside (0, 0.5).
     Source: Tango 1998; sizes in docs/statistics.md.
 
@@ -52,9 +59,9 @@ def gate_shift(
     needed = None
     if status is Status.INCONCLUSIVE:
         needed = needed_pairs(n10, n01, n, tolerance, alpha=alpha, totals=totals)
-    message = f"VSR {describe(estimate)}{counted(n, totals)}, tolerance {bare(tolerance)}: {status}"
+    message = f"VSR {describe(estimate)}{counted(n, totals, units)}, tolerance {bare(tolerance)}: {status}"
     if status is Status.INCONCLUSIVE:
-        message += f"; {advice(needed, n, 'tolerance', totals)}"
+        message += f"; {advice(needed, n, 'tolerance', totals, units=units)}"
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -94,7 +101,11 @@ def gate_non_inferiority(
 
 
 def gate_scores(
-    scores: Sequence[float], tolerance: float, alpha: float = 0.05, clusters: Sequence[Hashable] | None = None
+    scores: Sequence[float],
+    tolerance: float,
+    alpha: float = 0.05,
+    clusters: Sequence[Hashable] | None = None,
+    units: str = "pairs",
 ) -> GateResult:
     """Decide whether the mean of per-pair scores in [-1, 1] lies within +-tolerance: PASS, FAIL or INCONCLUSIVE.
 
@@ -114,7 +125,7 @@ def gate_scores(
     needed, message = None, ""
     if status is Status.INCONCLUSIVE:
         needed = _pairs_for_scores(found, tolerance, alpha) if decides(related) else None
-        message = advice(needed, estimate.n, "tolerance", related)
+        message = advice(needed, estimate.n, "tolerance", related, units=units)
     return GateResult(status, p_pass, p_fail, needed, message, estimate)
 
 
@@ -123,6 +134,7 @@ def gate_admission(
     threshold: float,
     alpha: float = 0.05,
     totals: tuple[Totals, Totals] | None = None,
+    units: str = "pairs",
 ) -> GateResult:
     """Decide whether a judge admits at least the share `threshold` of a shift: PASS, FAIL or INCONCLUSIVE.
 
@@ -163,10 +175,10 @@ def gate_admission(
     shift, shown = (sum(each[which] * pairs for each, pairs in moves.items()) / estimate.n for which in (0, 1))
     message = (
         f"admitted {bare(shown)} of a shift of {bare(shift)}, shortfall {describe(estimate)}"
-        f"{counted(estimate.n, related)}, threshold {bare(threshold)}: {status}"
+        f"{counted(estimate.n, related, units)}, threshold {bare(threshold)}: {status}"
     )
     if not decides(related):
-        message += f"; {advice(None, estimate.n, 'threshold', related)}"
+        message += f"; {advice(None, estimate.n, 'threshold', related, units=units)}"
     return GateResult(status, p_pass, p_fail, None, message, estimate)
 
 
@@ -224,7 +236,9 @@ def conclude(p_pass: float, p_fail: float, alpha: float, totals: Totals | None) 
     return Status.PASS if p_pass < alpha else otherwise, p_pass, p_fail
 
 
-def advice(needed: int | None, n: int, limit: str, totals: Totals | None = None, *, within: bool = True) -> str:
+def advice(
+    needed: int | None, n: int, limit: str, totals: Totals | None = None, *, within: bool = True, units: str = "pairs"
+) -> str:
     """Say what would settle an INCONCLUSIVE, or that no realistic number of pairs would.
 
     `within`: the estimate is within the limit, or `needed` is of a FAIL as well as of a PASS.
@@ -234,12 +248,12 @@ def advice(needed: int | None, n: int, limit: str, totals: Totals | None = None,
         verb = "decides" if totals.count == 1 else "decide"
         return f"{several(totals.count, 'cluster')}{worth} {verb} nothing: at least {FEWEST_CLUSTERS} are needed"
     if not within:
-        return f"the estimate is beyond the {limit}, though not yet demonstrably: more pairs would rather show a FAIL"
+        return f"the estimate is beyond the {limit}, though not yet demonstrably: more {units} would rather show a FAIL"
     if needed is None:
-        return f"the estimate sits on the {limit}: no realistic number of pairs would settle it"
+        return f"the estimate sits on the {limit}: no realistic number of {units} would settle it"
     if needed <= n:
-        return f"about {n} pairs settle it in most runs (80% power), not in this one: add pairs"
-    return f"about {needed} pairs would settle it (80% power)"
+        return f"about {n} {units} settle it in most runs (80% power), not in this one: add {units}"
+    return f"about {needed} {units} would settle it (80% power)"
 
 
 def needed_pairs(

@@ -199,8 +199,8 @@ class Gate:
             return []
         return [
             f"  {kinds.total()} answers are invalid ({', '.join(f'{kind} {n}' for kind, n in sorted(kinds.items()))}). "
-            f"Ask for them again, and for nothing else: {command}"
-            for command, kinds in self._outcome.ledger.invalid.items()
+            f"{again}"
+            for again, kinds in self._outcome.ledger.invalid.items()
             if kinds
         ]
 

@@ -25,8 +25,10 @@ from judgefixtures.cassettes.in_use import find_elsewhere
 from judgefixtures.checks.candidate import swap_check
 from judgefixtures.checks.control import OFF, Trial
 from judgefixtures.checks.protocol import Case, Need, Subject
+from judgefixtures.checks.twins import NeedOfLabels
 from judgefixtures.material.contrasts import Condition
-from judgefixtures.material.pairs import Pair, independent
+from judgefixtures.material.diction import are_responses_of_pairs, wording_about
+from judgefixtures.material.pairs import Pair, independent, is_of_examples
 from judgefixtures.material.plans import PLAN
 from judgefixtures.numbers.power import Design, aligned, table
 from judgefixtures.numbers.statistics import several
@@ -49,16 +51,12 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     designs = [design for each in subjects if (design := _design(run, each)) is not None]
     recordings = _Recordings(run)
     costs = _costs(run, subjects, recordings)
-    needs = (*run.narrowing.hopeless(subjects), *dict.fromkeys(_lacking_gold(run, subjects)))
     lines = [
         *table(designs),
         *dict.fromkeys(_conservative(run, subjects)),
         *_swaps(run, subjects, costs),
-        *(
-            f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}: {need.at_least} are needed "
-            f"({need.limit})"
-            for need in needs
-        ),
+        *map(_lacking, run.narrowing.hopeless(subjects)),
+        *dict.fromkeys(_lacking_gold(run, subjects)),
         *_samples(run, subjects),
         *dict.fromkeys(_closest(run, subjects)),
         *dict.fromkeys(_controls(run, subjects)),
@@ -70,6 +68,12 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
         *_readings(run, subjects),
     ]
     return ["preflight", *(f"  {line}" for line in lines)]
+
+
+def _lacking(need: Need) -> str:
+    """Say of what there is too little."""
+    few = f"{need.what} on {need.dataset} cannot pass with {need.n} {need.unit}"
+    return f"{few}: {need.at_least} are needed ({need.limit})"
 
 
 def _design(run: Run, subject: Subject) -> Design | None:
@@ -99,13 +103,21 @@ def _imported(run: Run, subjects: Sequence[Subject], excused: Mapping[Subject, s
 
 
 def _conservative(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
-    """Say where n in the table is of clusters."""
+    """Say where n in the table is not of all that is asked about: of clusters, or of what attacks are about."""
     for each in subjects:
-        pairs = run.about(each).at_most
-        if _design(run, each) is not None and (n := independent(pairs)) < len(pairs):
+        pairs, every = run.about(each).at_most, run.pairs(each.judge, each.dataset)
+        words, n = wording_about(pairs), independent(pairs)
+        if _design(run, each) is None:
+            continue
+        if each.check.among(every) != every:
+            of = f"{len(pairs)} of {words.counted(len(every))}: those labelled fail"
+            yield f"{each.dataset}: n of {each.check.family} is {of}"
+        elif are_responses_of_pairs(pairs):
+            yield f"{each.dataset}: n is of pairs, asked about as {len(pairs)} examples (two for each pair)"
+        elif n < len(pairs):
             yield (
-                f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related pairs, each of them one "
-                "pair here and in any advice: cautious where the pairs of a cluster differ"
+                f"{each.dataset}: n is the {several(n, 'cluster')} of {len(pairs)} related {words.many}, each of them "
+                f"one {words.one} here and in any advice: cautious where the {words.many} of a cluster differ"
             )
 
 
@@ -168,14 +180,15 @@ def _controls(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
     if run.config.control is None:
         yield OFF.partition(":")[0]
     for judge, dataset, trial, pairs in _controlled(run, subjects):
-        about = trial.count.format(n=len(pairs), dataset=dataset)
-        yield f"control of {judge}: {about}, before anything else"
+        if pairs or not is_of_examples(run.pairs(judge, dataset)):  # it is said above what is lacking
+            yield f"control of {judge}: {trial.count.format(n=len(pairs), dataset=dataset)}, before anything else"
 
 
-def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> Iterator[Need]:
-    """Yield what controls need to be able to pass."""
-    needs = (run.control_need(judge, dataset) for judge, dataset, *_ in _controlled(run, subjects))
-    yield from filter(None, needs)
+def _lacking_gold(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
+    """Yield what controls need to be able to pass, and where labels for one may come from."""
+    for judge, dataset, *_ in _controlled(run, subjects):
+        if need := run.control_need(judge, dataset):
+            yield f"{need}: {need.remedy}" if isinstance(need, NeedOfLabels) else _lacking(need)
 
 
 def _controlled(run: Run, subjects: Sequence[Subject]) -> Iterator[tuple[str, str, Trial, tuple[Pair, ...]]]:

@@ -20,8 +20,9 @@ from judgefixtures.checks.control import CONTROLS, control_lines
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellRow
 from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
-from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest
+from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest, wordings_of
 from judgefixtures.findings import Row
+from judgefixtures.material.diction import OF_PAIRS, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
 from judgefixtures.words.jinja import load_template
@@ -54,7 +55,7 @@ def sheet(report: Row) -> str:
         controls=control_lines(CONTROLS.read_records(report)),
         waived=_waived(report),
         costs=[_cost(row) for row in (report.get("run") or {}).get("usage") or ()],
-        data=", ".join(f"{row['dataset']} ({row['n']} pairs, {row['digest']})" for row in report.get("datasets") or ()),
+        data=", ".join(_data(report)),
     )
     return "\n\n".join(part.strip("\n").rstrip() for part in text.split("\f") if part.strip()) + "\n"
 
@@ -67,6 +68,14 @@ def plain_text(text: object) -> str:
     """
     spelled = UNSEEN.sub(lambda found: f"U+{ord(found[0]):04X}", one_line(str(text)))
     return SPECIAL.sub(lambda found: f"\\{found[0]}", spelled)
+
+
+def _data(report: Row) -> Iterable[str]:
+    """Yield each dataset with how much of it was asked about; judges of one response are asked about examples."""
+    contrasts = CONTRASTS.read_records(report)
+    for row in report.get("datasets") or ():
+        words = wordings_of([each for each in contrasts if each.dataset == row["dataset"]]) or (OF_PAIRS,)
+        yield f"{row['dataset']} ({row['n']} {together(words, 'many')}, {row['digest']})"
 
 
 def _decided(decision: DecisionRow) -> Mapping[str, object]:
@@ -96,6 +105,7 @@ def _moved(report: Row) -> Mapping[str, object]:
         "sentences": [*sentences, *not_applied_lines(contrasts)],
         "cells": [cells for row, name, _ in rows for cells in _moved_cells(row, f"{row.judge}: {name}")],
         "legend": legend(contrasts) if rows else (),
+        "words": {word: together(wordings_of(contrasts), word) for word in ("many", "said")},
     }
 
 

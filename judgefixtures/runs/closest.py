@@ -18,7 +18,8 @@ from judgefixtures.cassettes.files import CassetteError, DamagedError
 from judgefixtures.cassettes.frozen import CHOICE_FILE, FrozenChoice, frozen_choice
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
-from judgefixtures.material.pairs import Pair, is_of_examples, share, whole
+from judgefixtures.material.diction import wording_about
+from judgefixtures.material.pairs import Pair, share, whole
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.runs.selection import Samples
 from judgefixtures.words.errors import JudgeFixturesError
@@ -82,10 +83,6 @@ def closeness(arms: Sequence[Sequence[Judgment]], mark: float | None = None) -> 
     return closest_first(both, likely), bool(likely) or any(a != b or a == 0 for a, b in both)
 
 
-def _unit(pairs: Sequence[Pair]) -> str:
-    return "examples" if is_of_examples(pairs) else "pairs"
-
-
 @dataclass(frozen=True, slots=True)
 class About:
     """The pairs that a check is about, as far as they are known before anybody is asked.
@@ -144,8 +141,8 @@ class Closest:
         pool = self._pools.of(judge, dataset).shown
         if (there := len(pool) // share(pool)) < table.closest:
             self._note(
-                f"{dataset} has {there} {_unit(whole(pool))}, fewer than the {table.closest} closest asked for: all of "
-                "them are used"
+                f"{dataset} has {there} {wording_about(whole(pool)).many}, fewer than the {table.closest} closest "
+                "asked for: all of them are used"
             )
         return pool if self._cut(dataset, pool) < len(pool) else ()  # all of them need no choice
 
@@ -196,10 +193,13 @@ class Closest:
     ) -> tuple[str, ...]:
         """Return the closest pairs by what the judge answers; those that are frozen already come first."""
         size, offline = self._size(dataset, pool), self._library.mode == "none"
-        frozen, them = self._frozen(judge.name, dataset, pool, command), f"the closest {_unit(pool)} for {judge.name}"
+        frozen, them = (
+            self._frozen(judge.name, dataset, pool, command),
+            f"the closest {wording_about(pool).many} for {judge.name}",
+        )
         if frozen and offline:
             raise JudgeFixturesError(
-                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {_unit(pool)} are frozen as the closest for "
+                f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {many} are frozen as the closest for "
                 f"{judge.name} in {self._file(judge.name, dataset)}. Choose the others, too: {command} "
                 "--judge-record missing"
             )

@@ -11,6 +11,7 @@ from judgefixtures.asking.costs import Cost, rates
 from judgefixtures.asking.judges import Judge
 from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.findings import Row
+from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, with_columns
 from judgefixtures.measures.rows import (
     ExampleRow,
@@ -66,7 +67,7 @@ class Ledger:
     prices: dict[str, Row] = field(default_factory=dict)  # US dollars per million tokens, null where not known
     served: list[ServedIn] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by the command that asks them again
+    invalid: dict[str, Counter[str]] = field(default_factory=dict)  # kinds, by how they are asked for again
     asked: dict[str, str] = field(default_factory=dict)  # which pairs and texts judges were asked about, by what it is
 
     def warn(self, text: str) -> None:
@@ -102,7 +103,7 @@ class Ledger:
         They have the columns that are shown of them, and no others.
         """
         digest = digest_of(pair_row(judge, dataset, pair).to_json() for pair in pairs)
-        self.asked[what] = f"{len(pairs)} pairs, digest {digest}"
+        self.asked[what] = f"{len(pairs)} {wording_about(pairs).many}, digest {digest}"
 
     def keep(self, judge: Judge, dataset: str, answers: Answers) -> None:
         """Keep a judge's judgments, what they are about, the plans that they carried out, and what its tokens cost."""

@@ -15,7 +15,7 @@ from judgefixtures.asking.received import Received, Reply
 from judgefixtures.asking.retirements import retirement
 from judgefixtures.cassettes.files import today
 from judgefixtures.cassettes.in_use import Cassette
-from judgefixtures.material.pairs import Example
+from judgefixtures.material.diction import wording_about
 from judgefixtures.measures.rows import served_rows
 from judgefixtures.runs.desk import Desk
 from judgefixtures.runs.ledger import Asking, Ledger
@@ -43,10 +43,15 @@ class Round:
             )
         if answered != wanted:
             return
-        if self.judge.is_opaque and not any(cassette.read_rows() for cassette in self.cassettes):
+        if self._is_live:
             self.desk.note(f"{name} made no HTTP call that could be recorded: it was run live, not replayed")
         if record == "none":
             self._note_leftovers()
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether it answers without a call that could be recorded, so that every run asks it."""
+        return self.judge.is_opaque and not any(cassette.read_rows() for cassette in self.cassettes)
 
     def _kept(self) -> int:
         """Return how many of the answers that are asked for are on disk."""
@@ -60,20 +65,17 @@ class Round:
 
     def _note_leftovers(self) -> None:
         """Note which recordings no question asked for, and which pairs differ from the frozen ones."""
+        words = wording_about(self.task.pairs)
         whole = self.desk.options.pairs is None and self.desk.config.pairs is None and not self.asking.part
         for cassette in self.cassettes:
             if unused := cassette.unused(whole=whole):
                 self.desk.note(
-                    f"{cassette.file.path}: recordings of {len(unused)} pairs were not used ({_listed(unused)}); "
-                    "they stay until their lines are deleted"
+                    f"{cassette.file.path}: recordings of {len(unused)} {words.many} were not used "
+                    f"({_listed(unused)}); they stay until their lines are deleted"
                 )
             if regraded := cassette.regraded(self.task.pairs):
-                dataset, said = self.asking.dataset, "gold"
-                if any(isinstance(pair, Example) for pair in self.task.pairs):
-                    said = "label"
-                self.desk.note(
-                    f"{dataset}: {said}, category or cluster of {_listed(regraded)} changed since the recording"
-                )
+                what = f"{words.known}, category or cluster of {_listed(regraded)}"
+                self.desk.note(f"{self.asking.dataset}: {what} changed since the recording")
 
     def warn_of_cache(self) -> None:
         """Warn where a cache answered in place of the judge: then repeats are equal whatever the judge's noise is.
@@ -92,7 +94,10 @@ class Round:
         """Keep what the provider said of itself, which answers are invalid, and which have something not known."""
         name, ledger, task = self.judge.name, self.asking.ledger, self.task
         ledger.served += served_rows(name, self.asking.dataset, task.arms, task.pairs, replies)
-        kinds = ledger.invalid.setdefault(self.asking.command("invalid"), Counter())
+        again = f"Ask for them again, and for nothing else: {self.asking.command('invalid')}"
+        if self._is_live:
+            again = "Nothing of it is recorded: every run asks it anew"
+        kinds = ledger.invalid.setdefault(again, Counter())
         kinds.update(reply.invalid for arm in replies for reply in arm if reply.invalid)
         doubts = Counter(reply.detail for arm in replies for reply in arm if reply.detail and not reply.invalid)
         for doubt, count in sorted(doubts.items()):

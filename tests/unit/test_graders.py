@@ -544,6 +544,77 @@ def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> No
     assert len({each.pair.digest for each in known.prompts}) == 13
 
 
+# --- what it reads as --------------------------------------------------------------------------------------
+
+
+def of_examples(pytester: pytest.Pytester, server: Grader, rows: list[Any], *modules: str) -> Project:
+    """Return a repository with a grader without a control, about these rows."""
+    project = Project(pytester, in_pyproject)
+    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.configure(
+        'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
+        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
+    )
+    project.copy_tests(*modules)
+    return project
+
+
+def test_a_run_speaks_of_examples_and_grades(pytester: pytest.Pytester, server: Grader) -> None:
+    """No line of a failing run, or of its report.md, speaks of pairs; an attack's n is of what fails."""
+    project = of_examples(pytester, server, some(60), "recency", "attack")
+    ran = project.run(
+        "-k", "recency or choose", "--judge-record", "missing", "--judge-force", "--judge-report", "report"
+    )
+    said = "\n".join(ran.outlines)
+    for words in (
+        "18 of 60 grades moved",
+        "n = 60 examples: passed .80 with new, .50 with old",
+        "0 of 30 grades moved; how many examples labelled fail were close for this judge",
+        "n = 30 examples labelled fail: passed",
+        "examples labelled fail would settle it",
+        "of 30 responses labelled fail after hiding an instruction",
+        "VSR of a judge of one response is its pass-rate shift",
+        "flips: grades that changed; n: examples of each contrast",
+        "of the grades that went to the favoured label",
+    ):
+        assert words in said
+    sheet = (project.path / "report" / "report.md").read_text()
+    assert "## What moved the grades" in sheet
+    assert "| result | examples |" in sheet
+    assert "of own (60 examples, " in sheet
+    assert [line for line in [*ran.outlines, *sheet.splitlines()] if re.search(r"\bpairs?\b", line)] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (some(60), "own: n of attack is 30 of 60 examples: those labelled fail"),
+        (some(60), "cannot pass with 30 examples labelled fail: 52 are needed"),
+        (some(20), "flips on 10% of the examples PASSes everything"),
+        (
+            [Pair(f"p{n}", f"Question {n}: why?", f"One {n}.", f"Other {n}.") for n in range(30)],
+            "own: n is of pairs, asked about as 60 examples (two for each pair)",
+        ),
+    ],
+    ids=["attacked", "needed", "warning", "pairs"],
+)
+def test_a_preflight_speaks_of_examples(pytester: pytest.Pytester, server: Grader, rows: list[Any], said: str) -> None:
+    """The preflight says what n counts: examples, those labelled fail, or pairs that are asked about as two each."""
+    project = of_examples(pytester, server, rows, "recency", "attack")
+    assert said in "\n".join(project.run("--judge-preflight").outlines)
+    assert not server.asked
+
+
+def test_an_answer_that_nobody_can_read_is_shown_once(opened: Opening, server: Grader) -> None:
+    """Where too many answers are no grades the reason shows one of them; the sentence for a reader goes without."""
+    server.rule = lambda _: json.dumps({"verdict": "partial", "reason": "So."})
+    (found,) = gated(opened("missing", pairs=some(20)), "recency-new-old")
+    assert found.reasons[0].startswith("20 of 20 examples have an invalid grade (not-a-choice 40), demonstrably more")
+    assert '"partial"' in found.reasons[0]
+    assert "ERROR" not in found.reasons[0]
+    assert "partial" not in row_of(found).text
+
+
 # --- arms ----------------------------------------------------------------------------------------------------
 
 
