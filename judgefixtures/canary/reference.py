@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judgefixtures.asking.asker import Task
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.cassettes.files import Row
@@ -143,7 +144,7 @@ def _nothing(run: Run, judge: Judge) -> str:
     """Return why there is nothing to compare with, and what to do."""
     for dataset, wanted in _groups(run, judge):
         condition = _condition(run, judge, dataset, wanted)
-        recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
+        recorded = _recorded_rows(run, judge, dataset, condition)
         pairs = [pair for pair in run.pairs(judge.name, dataset) if pair.id in recorded]
         if pairs:
             return (
@@ -176,7 +177,7 @@ def _condition(run: Run, judge: Judge, dataset: str, wanted: int) -> Condition:
     cue_free = [condition for condition, _ in kind.screening]
     found: dict[Condition, int] = {}
     for condition in dict.fromkeys((*cue_free, *cued)):
-        recorded = {row.pair for row in _recorded_rows(run, judge, dataset, condition)}
+        recorded = _recorded_rows(run, judge, dataset, condition)
         found[condition] = min(len(_one_per_question(pair for pair in pairs if pair.id in recorded)), wanted)
         if found[condition] == wanted:
             break
@@ -201,10 +202,11 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     a judge that writes plans share one, as answers of another day do not: the first of them alone counts.
     """
     pairs = run.pairs(judge.name, dataset)
-    rows = _recorded_rows(run, judge, dataset, condition)
-    again = {row.key for row in rows if row.asked > 1}
-    days = {row.key: row.on for row in rows}
-    repeats = sorted({row.repeat for row in rows if not judge.kind.preparation or not row.repeat})
+    found_rows = _recorded_rows(run, judge, dataset, condition)
+    rows = {(name, row.repeat): row for name, rows in found_rows.items() for row in rows}
+    again = {key for key, row in rows.items() if row.asked > 1}
+    days = {key: row.on for key, row in rows.items()}
+    repeats = sorted({row.repeat for row in rows.values() if not judge.kind.preparation or not row.repeat})
     plans = run.interviews.known_plans(judge, dataset, pairs)
     found: dict[Pair, list[_Recorded]] = {}
     for repeat in repeats:
@@ -215,9 +217,23 @@ def _recorded(run: Run, judge: Judge, dataset: str, condition: Condition) -> dic
     return {pair: found[pair] for pair in pairs if pair in found}
 
 
-def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> list[Row]:
-    """Return the recorded rows of a condition; raises CassetteError where they are another judge's."""
-    asker = judge.kind.asker_of(condition)
-    names = list(dict.fromkeys(each.name for each, _ in judge.asks([(condition, 0)])))
-    with replace(run.library, mode="none").open(asker, dataset, names, ()) as cassettes:
-        return [row for cassette in cassettes.values() for row in cassette.file.read_rows()]
+def _recorded_rows(run: Run, judge: Judge, dataset: str, condition: Condition) -> dict[str, list[Row]]:
+    """Return the recorded rows of a condition by what the judge is asked about, repeats in their order.
+
+    Raises CassetteError where they are another judge's.
+    """
+    pairs, found = run.pairs(judge.name, dataset), dict[str, list[Row]]()
+    plans = run.interviews.known_plans(judge, dataset, pairs)
+
+    def rows_of(task: Task[Any]) -> dict[str, list[Row]]:
+        rows: dict[str, list[Row]] = {}
+        with replace(run.library, mode="none").open(task.asker, dataset, task.conditions, ()) as cassettes:
+            for cassette in cassettes.values():
+                for row in cassette.file.read_rows():
+                    rows.setdefault(row.pair, []).append(row)
+        return rows
+
+    for arm in judge.asks([(condition, 0)]):
+        for name, rows in judge.kind.found(rows_of, pairs, arm, plans).items():
+            found.setdefault(name, []).extend(rows)
+    return found

@@ -21,6 +21,7 @@ from judgefixtures.config import Config
 from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, share, whole
 from judgefixtures.measures.certainty import likely_of
+from judgefixtures.reading.scores import is_whole
 from judgefixtures.runs.selection import Samples
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -81,6 +82,12 @@ def closeness(arms: Sequence[Sequence[Judgment]], mark: float | None = None) -> 
     likely = {place: sum(each) / len(each) for place, each in enumerate(found) if each}
     both = [(a.chosen, b.chosen) for a, b in zip(own, other, strict=True)]
     return closest_first(both, likely), bool(likely) or any(a != b or a == 0 for a, b in both)
+
+
+def _line(judge: Judge) -> float | None:
+    """Return the score that is as near to a pass as to a fail: between two whole numbers where no others are asked."""
+    mark = judge.table.pass_mark
+    return mark - 0.5 if mark is not None and is_whole(judge.table.scale) else mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +200,20 @@ class Closest:
     ) -> tuple[str, ...]:
         """Return the closest pairs by what the judge answers; those that are frozen already come first."""
         size, offline = self._size(dataset, pool), self._library.mode == "none"
-        frozen, them = (
-            self._frozen(judge.name, dataset, pool, command),
-            f"the closest {wording_about(pool).many} for {judge.name}",
-        )
+        frozen, many = self._frozen(judge.name, dataset, pool, command), wording_about(pool).many
+        them = f"the closest {many} for {judge.name}"
+        if not judge.kind.chooses(pool):
+            raise JudgeFixturesError(
+                f"dataset {dataset!r}: closest = {size}, and without a mark no score of {judge.name} is close to "
+                f"anything: set pass_mark in {judge.table.heading}, or take closest out."
+            )
         if frozen and offline:
             raise JudgeFixturesError(
                 f"dataset {dataset!r}: closest = {size}, and {len(frozen)} {many} are frozen as the closest for "
                 f"{judge.name} in {self._file(judge.name, dataset)}. Choose the others, too: {command} "
                 "--judge-record missing"
             )
-        ranked, is_told = closeness(screen(pool), judge.table.pass_mark)
+        ranked, is_told = closeness(screen(pool), _line(judge))
         if not is_told:
             self._note(
                 f"{dataset}: nothing tells {them} from others: its answers without cues were all alike, so that the "

@@ -48,6 +48,7 @@ SHOWN = {
     "34 of 34 published": "what `make paper` says; test_paper_tables.py",
     "production: 74% of each prompt": "a long prompt of one's own; test_rates.py",
     "close: 1 of 1 pairs": "compared in test_votes.py",
+    "{question} {cue}": "a template; test_init.py runs it",
 }
 # Python that is no program of its own: a test below runs it in what it belongs to.
 PARTS = {"docs/python-judges.md"}

@@ -270,6 +270,14 @@ def test_what_no_answer_tells_apart_is_said(opened: Opening, server: Grader) -> 
         assert any("nothing tells the closest examples for grader from others" in note for note in run.notes)
 
 
+def test_no_score_is_close_to_nothing(opened: Opening, server: Grader) -> None:
+    """Scores of single responses without a mark are close to nothing: `closest` is an error that names pass_mark."""
+    with opened("missing", of_dataset="closest = 5", pairs=some(20), of_judge='mode = "pointwise"') as run:
+        (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
+    assert "set pass_mark in" in reason
+    assert not server.asked
+
+
 def test_another_mark_has_other_closest_examples(opened: Opening, server: Grader) -> None:
     """What was chosen as close to one pass mark does not stand for another: an error names the file and the command."""
     server.rule = lambda prompt: json.dumps({"score": number_in(prompt) % 10 + 1})
