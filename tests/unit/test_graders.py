@@ -23,6 +23,8 @@ from judgefixtures.canary.reference import reference
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import Control
 from judgefixtures.checks.reasons import quote_contradictions
+from judgefixtures.checks.twins import Grading
+from judgefixtures.config import ControlTable
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, Single, contrasts, single
 from judgefixtures.material.edits import edits
@@ -419,6 +421,24 @@ def test_a_grader_that_does_not_read_passes_nothing(opened: Opening, server: Gra
     assert control.tnr is not None
     assert control.youden.value == pytest.approx(control.tpr.value + control.tnr.value - 1)
     assert control.to_json()["right_both_orders"] is None
+
+
+@pytest.mark.parametrize("name", ["house-control", "house-control-stories"])
+@pytest.mark.parametrize("counted", OWN_COUNTS)
+def test_no_count_reads_twins_wherever_it_draws_its_line(name: str, counted: str) -> None:
+    """A grader that passes what has more, or less, of something than any number fails, on answers and on stories."""
+    pairs = load_pairs(Source(name))
+    trial = Grading()
+    twins = trial.choose([example for pair in pairs for example in as_examples(pair)], ControlTable().pairs)
+    assert len(twins) == 2 * ControlTable().pairs
+    counts = [OWN_COUNTS[counted](example.response_1) for example in twins]
+    for line in {*counts}:
+        for more in (True, False):
+            arm = [
+                Judgment(twin, Single(), Reply(Verdict(1 if (count > line) == more else 2, "x")))
+                for twin, count in zip(twins, counts, strict=True)
+            ]
+            assert trial.decide("ours", name, [arm], ControlTable()).status is Status.FAIL
 
 
 def test_one_that_reads_passes_its_control(opened: Opening, server: Grader) -> None:
