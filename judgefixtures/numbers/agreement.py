@@ -470,7 +470,7 @@ def _smallest(chance: Callable[[int], float], guess: float, largest: int, effect
     while high - low > 1:
         middle = (low + high) // 2 if low else max(3 * high // 4, 1)
         low, high = (low, middle) if chance(middle) >= ENOUGH else (middle, high)
-    return math.ceil(effect * high) * _STEP if _STEP * high <= largest else None
+    return math.ceil(round(effect * high, 6)) * _STEP if _STEP * high <= largest else None
 
 
 def agreement_prospect(positives: int, negatives: int, limits: AgreementLimits, alpha: float = 0.05) -> str:

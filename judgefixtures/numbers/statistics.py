@@ -6,4 +6,5 @@ from judgefixtures.numbers.elementary import *  # noqa: F403
 from judgefixtures.numbers.estimate import *  # noqa: F403
 from judgefixtures.numbers.kappa import *  # noqa: F403
 from judgefixtures.numbers.proportions import *  # noqa: F403
+from judgefixtures.numbers.takeover import *  # noqa: F403
 from judgefixtures.numbers.tolerance import *  # noqa: F403

@@ -1,0 +1,202 @@
+"""How often the gates of agreement err and decide: every table of labels and grades counted, nothing simulated.
+
+    python benchmarks/agreement.py [--sizes 50,100,200,400]
+
+A judge whose kappa is exactly the limit and that PASSes is an error, allowed in 5%: by prevalence of pass among the
+labels, and for judges that pass as many as people do or 10 points more (lenient). Beside the package's test that of the
+delta method (Fleiss, Cohen and Everitt 1969). Then power, TPR and TNR, and how many labels it takes. Exit code 1 where
+a bound does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from scipy.special import bdtr, bdtrc
+from scipy.stats import binom
+
+from judgefixtures.numbers.elementary import z_quantile
+from judgefixtures.numbers.statistics import (
+    FEWEST_OF_A_CLASS,
+    AgreementLimits,
+    TwoByTwo,
+    bare,
+    kappa_z,
+    labels_for,
+    pass_chance,
+)
+
+SIZES, LIMITS, LEANINGS = (50, 100, 200, 400), (0.2, 0.4, 0.6, 0.8), (0.0, 0.1)
+PREVALENCES = tuple(each / 10 for each in range(1, 10))
+LARGEST_MEAN, LARGEST_CELL, LEAST_POWER = 0.055, 0.08, 0.78
+Z = z_quantile(0.95)
+
+Test = Callable[[TwoByTwo, float], float]  # z against a limit
+Frontier = Mapping[int, list[int]]  # by positives: the most fp with which each number of fn, from 0 on, passes
+
+
+def delta_z(table: TwoByTwo, limit: float) -> float:
+    """Return z of the delta method, whose variance is the one at what was seen."""
+    n, kappa = table.n, table.kappa
+    if math.isnan(kappa):
+        return 0.0
+    cells = [[table.tp / n, table.fn / n], [table.fp / n, table.tn / n]]
+    rows, columns = [sum(row) for row in cells], [sum(column) for column in zip(*cells, strict=True)]
+    chance = sum(a * b for a, b in zip(rows, columns, strict=True))
+    agreed = sum(cells[i][i] * (1 - (rows[i] + columns[i]) * (1 - kappa)) ** 2 for i in (0, 1))
+    differed = sum(cells[i][j] * (columns[i] + rows[j]) ** 2 for i, j in ((0, 1), (1, 0))) * (1 - kappa) ** 2
+    variance = (agreed + differed - (kappa - chance * (1 - kappa)) ** 2) / (n * (1 - chance) ** 2)
+    return math.inf if variance <= 0 else (kappa - limit) / math.sqrt(variance)
+
+
+def frontier(n: int, limit: float, test: Test = kappa_z) -> Frontier:
+    """Return which tables of n labels pass: the more errors of one kind the fewer of the other may be."""
+    found: dict[int, list[int]] = {}
+    for positives in range(FEWEST_OF_A_CLASS, n - FEWEST_OF_A_CLASS + 1):
+        negatives, most = n - positives, []
+
+        def fails(fp: int, fn: int = 0, positives: int = positives, negatives: int = negatives) -> bool:
+            return not test(TwoByTwo(positives - fn, fn, fp, negatives - fp), limit) > Z
+
+        fp = bisect_left(range(negatives + 1), True, key=fails) - 1
+        for fn in range(positives + 1):
+            while fp >= 0 and fails(fp, fn):
+                fp -= 1
+            if fp < 0:
+                break
+            most.append(fp)
+        found[positives] = most
+    return found
+
+
+def rates_of(kappa: float, prevalence: float, lean: float) -> tuple[float, float] | None:
+    """Return TPR and TNR of a judge with this kappa that passes so much more than people do; None if there is none."""
+    passed = prevalence + lean
+    if not 0 < passed < 1:
+        return None
+    both = prevalence * passed + kappa * (prevalence + passed - 2 * prevalence * passed) / 2
+    tpr, fpr = both / prevalence, (passed - both) / (1 - prevalence)
+    return (tpr, 1 - fpr) if tpr <= 1 and fpr >= 0 else None
+
+
+def passing(found: Frontier, n: int, prevalence: float, rates: tuple[float, float]) -> float:
+    """Return how likely a judge with these rates passes, with labels drawn at this prevalence."""
+    chance = 0.0
+    for positives, most in found.items():
+        if most:
+            missed = binom.pmf(np.arange(len(most)), positives, 1 - rates[0])
+            chance += binom.pmf(positives, n, prevalence) * float(missed @ bdtr(most, n - positives, 1 - rates[1]))
+    return chance
+
+
+def shown(chance: float | None) -> str:
+    """Return a probability in a cell."""
+    return "-" if chance is None else f"{chance:.3f}".removeprefix("0")
+
+
+def sizes_of_kappa(sizes: tuple[int, ...], wrong: list[str]) -> Iterator[str]:
+    """Yield how often judges at the limit PASS; `wrong` takes what does not hold."""
+    tests: dict[str, Test] = {"likelihood ratio": kappa_z, "delta method": delta_z}
+    heads = " | ".join(f"{bare(each, 1)}" for each in PREVALENCES)
+    grid = [f"| limit | labels | judge | {heads} |", f"|---|---|---|{'---|' * len(PREVALENCES)}"]
+    rows = ["| test | limit | " + " | ".join(f"{n} labels" for n in sizes) + " |", f"|---|---|{'---|' * len(sizes)}"]
+    every = []
+    for name, test in tests.items():
+        for limit in LIMITS:
+            cells = []
+            for n in sizes:
+                found, errors = frontier(n, limit, test), []
+                for lean in LEANINGS:
+                    judges = [(each, rates_of(limit, each, lean)) for each in PREVALENCES]
+                    line = [passing(found, n, prevalence, rates) if rates else None for prevalence, rates in judges]
+                    errors += [each for each in line if each is not None]
+                    if test is kappa_z:
+                        said = "lenient" if lean else "unbiased"
+                        grid.append(f"| {bare(limit, 1)} | {n} | {said} | {' | '.join(map(shown, line))} |")
+                mean, largest = sum(errors) / len(errors), max(errors)
+                cells.append(f"{shown(mean)}, {shown(largest)}")
+                if test is kappa_z:
+                    every += errors
+                    if largest > LARGEST_CELL or mean > LARGEST_MEAN:
+                        wrong.append(f"limit {limit}, {n} labels: mean {mean:.3f}, largest {largest:.3f}")
+            rows.append(f"| {name} | {bare(limit, 1)} | {' | '.join(cells)} |")
+    yield "\nPASS of a judge whose kappa is the limit: mean and largest over prevalences, unbiased and lenient"
+    yield from rows
+    yield f"mean of all cells {shown(sum(every) / len(every))}, largest {shown(max(every))}"
+    yield "\nby prevalence"
+    yield from grid
+
+
+def power_of_kappa(sizes: tuple[int, ...], wrong: list[str]) -> Iterator[str]:
+    """Yield how often judges above the limit PASS."""
+    yield "\nPASS at min_kappa = .60, by true kappa and prevalence (lenient: at .5)"
+    yield "| labels | .70, .5 | .80, .5 | .80, lenient | .80, .3 | .80, .1 | .90, .5 |"
+    yield "|---|---|---|---|---|---|---|"
+    judges = ((0.7, 0.5, 0.0), (0.8, 0.5, 0.0), (0.8, 0.5, 0.1), (0.8, 0.3, 0.0), (0.8, 0.1, 0.0), (0.9, 0.5, 0.0))
+    for n in sizes:
+        found = frontier(n, 0.6)
+        chances = []
+        for kappa, prevalence, lean in judges:
+            rates = rates_of(kappa, prevalence, lean)
+            assert rates is not None
+            chances.append(passing(found, n, prevalence, rates))
+        if n == 100 and chances[1] < LEAST_POWER:
+            wrong.append(f"power at kappa .80 with 100 labels: {chances[1]:.3f}")
+        yield f"| {n} | {' | '.join(map(shown, chances))} |"
+
+
+def rates_of_classes() -> Iterator[str]:
+    """Yield how often a judge passes a limit of TNR by the exact bound, and by its mere share (half of n are fail)."""
+    yield "\nPASS at min_tnr = .80, by true TNR, half of the labels fail: this gate / the share alone"
+    yield "| labels | .70 | .80 | .85 | .90 | .95 |"
+    yield "|---|---|---|---|---|---|"
+    limits = AgreementLimits(tnr=0.8)
+    for n in (30, 50, 100, 200, 400):
+        half = n // 2
+        least = math.ceil(0.8 * half - 1e-9)
+        cells = [
+            f"{shown(pass_chance(n - half, half, 0.9, rate, limits))} / {shown(float(bdtrc(least - 1, half, rate)))}"
+            for rate in (0.7, 0.8, 0.85, 0.9, 0.95)
+        ]
+        yield f"| {n} | {' | '.join(cells)} |"
+
+
+def needs() -> Iterator[str]:
+    """Yield how many labels a good judge takes."""
+    limits = {
+        "min_tpr = .80": AgreementLimits(tpr=0.8),
+        "min_tpr and min_tnr = .80": AgreementLimits(tpr=0.8, tnr=0.8),
+        "min_accuracy = .80": AgreementLimits(accuracy=0.8),
+        "min_kappa = .60": AgreementLimits(kappa=0.6),
+        "all of these": AgreementLimits(tpr=0.8, tnr=0.8, accuracy=0.8, kappa=0.6),
+        "min_tpr and min_tnr = .90": AgreementLimits(tpr=0.9, tnr=0.9),
+    }
+    yield "\nlabels with which a judge with these TPR and TNR passes in 80%, by the share of labels that are pass"
+    yield "| limits | .90, half | .90, .8 | .95, half | .95, .8 |"
+    yield "|---|---|---|---|---|"
+    for name, limit in limits.items():
+        found = [labels_for(share, rate, rate, limit, largest=4000) for rate in (0.9, 0.95) for share in (0.5, 0.8)]
+        yield f"| {name} | {' | '.join('never' if each is None else str(each) for each in found)} |"
+
+
+def main() -> None:
+    """Print the tables of docs/statistics.md."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    sizes = tuple(map(int, parser.parse_args().sizes.split(",")))
+    wrong: list[str] = []
+    for part in (needs(), rates_of_classes(), power_of_kappa(sizes, wrong), sizes_of_kappa(sizes, wrong)):
+        for line in part:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+    if wrong:
+        raise SystemExit("\n".join(["", *wrong]))
+
+
+if __name__ == "__main__":
+    main()
