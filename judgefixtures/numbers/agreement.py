@@ -233,11 +233,8 @@ def gate_kappa(
     tails = (upper_tail(z), 1.0 if one_class else lower_tail(z))
     estimate = cohen_kappa(tp, fn, fp, tn, 1 - 2 * alpha, totals)
     shown = "kappa is not defined" if math.isnan(estimate.value) else f"Cohen's kappa {describe(estimate, bare)}"
-    effect = 1.0
-    if totals is not None:
-        agreed = likeliest(table, limit).agreement
-        effect = ScoredUnits.of(totals, 0.0, 1.0).design_effect(agreed, agreed * (1 - agreed))
-    return _gated("kappa", shown, table, estimate, tails, limit, alpha, totals, effect)
+    tested = _Tested("kappa", table, limit, alpha, totals, likeliest(table, limit).agreement)
+    return tested.result(shown, estimate, tails)
 
 
 AGREEMENT_GATES: Mapping[str, Callable[..., GateResult]] = MappingProxyType(
@@ -255,50 +252,55 @@ def _gate_share(
     estimate = _share(right, n, 1 - 2 * alpha, totals)
     tails = share_tails(right, int(n), limit, totals) if n else (1.0, 1.0)
     shown = f"{_SHOWN[name]} {right:g}/{n:g} = {describe(estimate, bare)}" if n else f"no {_SHOWN[name]}"
-    effect = 1.0
-    if totals is not None:
-        effect = ScoredUnits.of(totals, 0.0, 1.0).design_effect(limit, limit * (1 - limit))
-    return _gated(name, shown, table, estimate, tails, limit, alpha, totals, effect)
+    return _Tested(name, table, limit, alpha, totals, limit).result(shown, estimate, tails)
 
 
-def _gated(
-    name: str,
-    shown: str,
-    table: TwoByTwo,
-    estimate: Estimate,
-    tails: tuple[float, float],
-    limit: float,
-    alpha: float,
-    totals: Totals | None,
-    effect: float,
-) -> GateResult:
-    """Return the result of a gate whose one-sided p-values are `tails`, with what would settle it."""
-    lacks = lacking(int(table.positives), int(table.negatives))
-    status, p_pass, p_fail = conclude(1.0 if lacks else tails[0], tails[1], alpha, totals)
-    related = ""
-    if totals is not None and totals.related:
-        related = f", n = {several(estimate.n, 'label')} in {several(totals.count, 'cluster')}"
-    message = f"{shown}{related}, min_{name} {bare(limit)}: {status}"
-    needed = None
-    if status is Status.INCONCLUSIVE:
-        needed = _needed(table, AgreementLimits(**{name: limit}), alpha, effect)
-        message += f"; {lacks or _what_settles(name, needed, table, estimate, limit, totals)}"
-    return GateResult(status, p_pass, p_fail, needed, message, estimate)
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """What is held to a limit: of which table, at which level, and what `totals` would have for a mean at the limit."""
 
+    name: str
+    table: TwoByTwo
+    limit: float
+    alpha: float
+    totals: Totals | None
+    mean: float
 
-def _what_settles(
-    name: str, needed: int | None, table: TwoByTwo, estimate: Estimate, limit: float, totals: Totals | None
-) -> str:
-    """Say what would settle an INCONCLUSIVE of enough labels of both classes."""
-    if not decides(totals):
-        return advice(None, estimate.n, f"min_{name}", totals)
-    if not estimate.value > limit:
-        return f"{_SHOWN[name]} is not above its limit: more labels would rather show a FAIL"
-    if needed is None:
-        return f"{_SHOWN[name]} sits on its limit: no realistic number of labels would settle it"
-    if needed <= table.n:
-        return f"about {table.n:g} labels settle it in most runs (80% power), not in this one: add labels"
-    return f"about {needed} labels would settle it (80% power)"
+    def result(self, shown: str, estimate: Estimate, tails: tuple[float, float]) -> GateResult:
+        """Return the result of the gate whose one-sided p-values are `tails`, with what would settle it."""
+        totals, lacks = self.totals, lacking(int(self.table.positives), int(self.table.negatives))
+        status, p_pass, p_fail = conclude(1.0 if lacks else tails[0], tails[1], self.alpha, totals)
+        related = ""
+        if totals is not None and totals.related:
+            related = f", n = {several(estimate.n, 'label')} in {several(totals.count, 'cluster')}"
+        message = f"{shown}{related}, min_{self.name} {bare(self.limit)}: {status}"
+        needed = None
+        if status is Status.INCONCLUSIVE:
+            needed = self.needed()
+            message += f"; {lacks or self.what_settles(needed, estimate)}"
+        return GateResult(status, p_pass, p_fail, needed, message, estimate)
+
+    def needed(self) -> int | None:
+        """Return how many labels would settle it, more clusters like these where examples are related."""
+        effect, mean = 1.0, self.mean
+        if not decides(self.totals):
+            return None
+        if self.totals is not None:
+            effect = ScoredUnits.of(self.totals, 0.0, 1.0).design_effect(mean, mean * (1 - mean))
+        return _needed(self.table, AgreementLimits(**{self.name: self.limit}), self.alpha, effect)
+
+    def what_settles(self, needed: int | None, estimate: Estimate) -> str:
+        """Say what would settle an INCONCLUSIVE of enough labels of both classes."""
+        named = _SHOWN[self.name]
+        if not decides(self.totals):
+            return advice(None, estimate.n, f"min_{self.name}", self.totals)
+        if not estimate.value > self.limit:
+            return f"{named} is not above its limit: more labels would rather show a FAIL"
+        if needed is None:
+            return f"{named} sits on its limit: no realistic number of labels would settle it"
+        if needed <= self.table.n:
+            return f"about {self.table.n:g} labels settle it in most runs (80% power), not in this one: add labels"
+        return f"about {needed} labels would settle it (80% power)"
 
 
 # --- how many labels it takes -------------------------------------------------------------------------------
@@ -310,7 +312,7 @@ def pass_chance(
     """Return how likely a judge with these true rates passes all limits that are set, with so many labels of a class.
 
     The sum over all tables that pass, but for what happens once in 100,000; which tables pass kappa's limit is tested
-    for some and interpolated between them, by enumeration right to .001. 0 with fewer than FEWEST_OF_A_CLASS labels of
+    for some and interpolated between them, by enumeration right to .005. 0 with fewer than FEWEST_OF_A_CLASS labels of
     either class. Raises ValueError for counts and rates that are none.
 
     >>> round(pass_chance(30, 30, 0.90, 0.90, AgreementLimits(tpr=0.80)), 2)

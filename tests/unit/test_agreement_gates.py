@@ -9,7 +9,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 from support.benchmarks import benchmark
 
@@ -151,6 +151,16 @@ def test_a_status_is_where_the_interval_lies(cells, limit, name):
     one_class = name == "kappa" and not (tp + fn and fp + tn)
     assert (found.status is Status.FAIL) == (high < limit and not one_class)
     assert f": {found.status}" in found.message
+
+
+@given(any_table, limits)
+def test_p_values_of_rates_are_those_of_the_binomial_test(cells, limit):
+    """One-sided and exact, as scipy has it."""
+    tp, fn, fp, tn = cells
+    found = gate_accuracy(*cells, limit)
+    expected = [binomtest(tp + tn, sum(cells), limit, alternative=side).pvalue for side in ("greater", "less")]
+    assert found.p_fail == pytest.approx(expected[1], abs=1e-9)
+    assert found.p_pass == (1 if lacking(tp + fn, fp + tn) else pytest.approx(expected[0], abs=1e-9))
 
 
 def test_messages_say_what_was_seen_and_what_would_settle_it():
