@@ -14,7 +14,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgefixtures.numbers.clusters import ScoredUnits, Totals, decides
-from judgefixtures.numbers.elementary import check_alpha, check_open, check_whole, lower_tail, upper_tail, z_quantile
+from judgefixtures.numbers.elementary import (
+    check_alpha,
+    check_number,
+    check_open,
+    check_whole,
+    lower_tail,
+    upper_tail,
+    z_quantile,
+)
 from judgefixtures.numbers.estimate import Estimate, GateResult, Status, bare, describe, several
 from judgefixtures.numbers.kappa import TwoByTwo, cohen_kappa, kappa_z, likeliest
 from judgefixtures.numbers.power import ENOUGH
@@ -35,7 +43,7 @@ ASSUMED_RATES = (0.90, 0.95, 0.98, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class AgreementLimits:
-    """What agreement has to exceed, each a number in (0, 1) or None: TPR, TNR, accuracy and kappa.
+    """What agreement has to exceed, each a number in (0, 1) or None: TPR, TNR, accuracy and kappa (above -1).
 
     Raises ValueError for a limit out of range.
 
@@ -50,7 +58,9 @@ class AgreementLimits:
 
     def __post_init__(self) -> None:
         for name, limit in self.set.items():
-            check_open((limit + 1) / 2 if name == "kappa" else limit, f"min_{name}")
+            if name == "kappa" and -1 < check_number(limit, "min_kappa") <= 0:
+                continue  # hardly ever meant, but kappa can exceed it
+            check_open(limit, f"min_{name}")
 
     @property
     def set(self) -> dict[str, float]:

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from judgefixtures.numbers.clusters import ScoredUnits, Totals
-from judgefixtures.numbers.elementary import check_open, check_whole, z_quantile
+from judgefixtures.numbers.elementary import check_number, check_open, check_whole, z_quantile
 from judgefixtures.numbers.estimate import Estimate
 
 Ratings = Sequence[Sequence[str | None]]  # a row per example, a column per rater; None where there is no rating
@@ -121,7 +121,7 @@ def kappa_z(table: TwoByTwo, kappa: float, totals: Totals | None = None) -> floa
     >>> round(kappa_z(TwoByTwo.of(45, 5, 5, 45), 0.60), 3)
     2.709
     """
-    if not -1 < kappa < 1:
+    if not -1 < check_number(kappa, "kappa") < 1:
         raise ValueError(f"kappa must lie between -1 and 1, both excluded, got {kappa!r}")
     seen = table.kappa
     if math.isnan(seen):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from judgefixtures.numbers.elementary import check_alpha, check_open, check_whole, z_quantile
+from judgefixtures.numbers.elementary import check_alpha, check_open, check_whole, smallest, z_quantile
 from judgefixtures.numbers.estimate import several
 from judgefixtures.numbers.power import ENOUGH
 from judgefixtures.numbers.proportions import difference_variance
@@ -98,11 +98,13 @@ def takeover_labels(
     [180, 340]
     """
     check_open(prevalence, "prevalence")
-    for labels in range(_STEP, largest + 1, _STEP):
-        positives = round(labels * prevalence)
-        if takeover_chance(positives, labels - positives, discordance, margins, alpha) >= ENOUGH:
-            return labels
-    return None
+
+    def chance(tens: int) -> float:
+        positives = round(_STEP * tens * prevalence)
+        return takeover_chance(positives, _STEP * tens - positives, discordance, margins, alpha)
+
+    found = smallest(chance, ENOUGH, largest // _STEP)
+    return None if found is None else _STEP * found
 
 
 def takeover_prospect(
