@@ -5,7 +5,7 @@
 A judge whose kappa is exactly the limit and that PASSes is an error, allowed in 5%: by prevalence of pass among the
 labels, and for judges that pass as many as people do or 10 points more (lenient). Beside the package's test that of the
 delta method (Fleiss, Cohen and Everitt 1969). Then power, TPR and TNR, and how many labels it takes. Related examples
-alone are simulated. Exit code 1 where a bound does not hold.
+and calibration are simulated. Exit code 1 where a bound does not hold.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 from scipy.stats import binom
 
@@ -27,6 +28,8 @@ from judgefixtures.numbers.statistics import (
     AgreementLimits,
     TwoByTwo,
     bare,
+    brier_score,
+    calibration_error,
     kappa_z,
     labels_for,
     pass_chance,
@@ -34,10 +37,12 @@ from judgefixtures.numbers.statistics import (
 )
 
 SIZES, LIMITS, LEANINGS = (50, 100, 200, 400), (0.2, 0.4, 0.6, 0.8), (0.0, 0.1)
+WORLDS = ("calibrated, anywhere", "calibrated, .03 or .97", "says .03 or .97, is .15 or .85", "10 points too lenient")
 PREVALENCES = tuple(each / 10 for each in range(1, 10))
 LARGEST_MEAN, LARGEST_CELL, LEAST_POWER = 0.055, 0.08, 0.78
 Z = z_quantile(0.95)
 
+Chances = NDArray[np.float64]
 Test = Callable[[TwoByTwo, float], float]  # z against a limit
 Frontier = Mapping[int, list[int]]  # by positives: the most fp with which each number of fn, from 0 on, passes
 
@@ -222,6 +227,44 @@ def related_passes(clusters: int, prevalence: float, icc: float, runs: int) -> t
     return passes[0] / runs, passes[1] / runs
 
 
+def drawn_chances(kind: str, rng: np.random.Generator, n: int) -> tuple[Chances, Chances]:
+    """Return what a judge says how likely n passes are, and how likely they are."""
+    if kind == WORLDS[0]:
+        said = rng.beta(0.4, 0.4, n)
+        return said, said
+    if kind == WORLDS[-1]:
+        true = rng.beta(0.6, 0.6, n)
+        return np.clip(true + 0.1, 0, 1), true
+    said = np.where(rng.random(n) < 0.5, 0.97, 0.03)
+    return said, said if kind == WORLDS[1] else 0.5 + (said - 0.5) * 0.75
+
+
+def calibrations(runs: int) -> Iterator[str]:
+    """Yield how often the 90% intervals of calibration error and Brier score lie above and below the truth."""
+    yield f"\nhow often a 90% interval lies above / below what is true, {runs} runs"
+    yield "| probabilities | examples | true error | mean error seen | of the error | of the Brier score |"
+    yield "|---|---|---|---|---|---|"
+    for kind in WORLDS:
+        said, true = drawn_chances(kind, np.random.default_rng(0), 1_000_000)
+        bins = np.minimum((said * 10).astype(int), 9)
+        gaps, squares = np.abs(np.bincount(bins, true - said)), (said - true) ** 2 + true * (1 - true)
+        truth = (float(gaps.sum()) / len(said), float(squares.mean()))
+        for n in (50, 100, 400):
+            rng, outside, seen = np.random.default_rng(n), [0, 0, 0, 0], 0.0
+            for _ in range(runs):
+                said, true = drawn_chances(kind, rng, n)
+                passed = (rng.random(n) < true).tolist()
+                found = [each(said.tolist(), passed) for each in (calibration_error, brier_score)]
+                ends = [end for each, of in zip(found, truth, strict=True) for end in (each.low > of, each.high < of)]
+                outside = [total + end for total, end in zip(outside, ends, strict=True)]
+                seen += found[0].value
+            shares = [shown(each / runs) for each in outside]
+            yield (
+                f"| {kind} | {n} | {shown(truth[0])} | {shown(seen / runs)} | {shares[0]} / {shares[1]} | "
+                f"{shares[2]} / {shares[3]} |"
+            )
+
+
 def main() -> None:
     """Print the tables of docs/statistics.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -230,7 +273,7 @@ def main() -> None:
     asked = parser.parse_args()
     sizes = tuple(map(int, asked.sizes.split(",")))
     wrong: list[str] = []
-    kappas = (power_of_kappa(sizes, wrong), related(asked.runs), sizes_of_kappa(sizes, wrong))
+    kappas = (power_of_kappa(sizes, wrong), related(asked.runs), calibrations(asked.runs), sizes_of_kappa(sizes, wrong))
     for part in (needs(), rates_of_classes(), *kappas):
         for line in part:
             sys.stdout.write(f"{line}\n")
