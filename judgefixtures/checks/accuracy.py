@@ -18,13 +18,13 @@ from judgefixtures.findings import Finding, OfJudge, Row, evidence_of, related_u
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.metrics import by_cluster, each_way, is_right, rightness
-from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRow, compare_side_by_side, macro_average
+from judgefixtures.measures.side_by_side import PairedTest, Rights, SideBySideRow, compare_side_by_side
 from judgefixtures.measures.validity import too_many_invalid
 from judgefixtures.numbers.clusters import Totals, counted, decides
 from judgefixtures.numbers.elementary import check_alpha, check_open
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, several, signed
 from judgefixtures.numbers.power import fewest
-from judgefixtures.numbers.proportions import proportion
+from judgefixtures.numbers.proportions import macro_average, proportion
 from judgefixtures.numbers.tolerance import advice
 from judgefixtures.words.records import where_any
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import ClassVar
 
 from judgefixtures.findings import OfJudge
 from judgefixtures.measures.metrics import each_way
 from judgefixtures.numbers.clusters import parted
 from judgefixtures.numbers.estimate import Estimate
-from judgefixtures.numbers.proportions import holm, mcnemar_exact, paired_difference, proportion
+from judgefixtures.numbers.proportions import holm, macro_average, mcnemar_exact, paired_difference, proportion
 from judgefixtures.words.records import Record
 
 Right = Mapping[str, tuple[str | None, float]]  # by pair id: its category, and how right the judge was: 0, .5 or 1
@@ -50,24 +49,6 @@ class SideBySideRow(Record):
     n: int = 0
     judges: Mapping[str, Estimate]
     tests: tuple[PairedTest, ...] = ()
-
-
-def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estimate:
-    """Return the unweighted mean of independent proportions, as papers report it over domains; n is all pairs.
-
-    The interval combines the parts' own (MOVER). Raises ValueError for no parts.
-    Source: Zou and Donner 2008; arXiv 2601.03630 reports such means.
-
-    >>> macro_average([proportion(9, 10), proportion(50, 100)]).value
-    0.7
-    """
-    if not parts:
-        raise ValueError("a macro average needs at least one part")
-    k = len(parts)
-    value = sum(part.value for part in parts) / k
-    low = value - sqrt(sum((part.value - part.low) ** 2 for part in parts)) / k
-    high = value + sqrt(sum((part.high - part.value) ** 2 for part in parts)) / k
-    return Estimate(value, max(low, 0.0), min(high, 1.0), confidence, sum(part.n for part in parts))
 
 
 def compare_side_by_side(found: Iterable[Rights], confidence: float = 0.90) -> list[SideBySideRow]:

@@ -91,17 +91,54 @@ def _effective_clopper_pearson(scores: ScoredUnits, k: float, confidence: float)
 
     With clusters of one pair it is theirs, and where a cluster's pairs are all alike that of the clusters.
     """
+    n, tail = scores.pairs, (1 - confidence) / 2
+    low = root_of(lambda share: _tail(k, n, share, 0, scores) - tail, 0.0, k / n) if k else 0.0
+    high = root_of(lambda share: _tail(k, n, share, 1, scores) - (1 - tail), k / n, 1.0) if k < n else 1.0
+    return Estimate(k / n, low, high, confidence, n)
+
+
+def _tail(k: float, n: int, share: float, above: int, scores: ScoredUnits | None) -> float:
+    """Return how likely k or more of n are, or more than k (`above` 1), where each is one with probability `share`.
+
+    Of related ones, whose `scores` are given, k and n are divided by the design effect.
+    """
     from scipy.special import betainc
 
-    n, tail = scores.pairs, (1 - confidence) / 2
+    effect = scores.design_effect(share, share * (1 - share)) if scores is not None and 0 < share < 1 else 1.0
+    return float(betainc(k / effect + above, (n - k) / effect + 1 - above, share))
 
-    def chance(share: float, above: int) -> float:
-        effect = scores.design_effect(share, share * (1 - share)) if 0 < share < 1 else 1.0
-        return float(betainc(k / effect + above, (n - k) / effect + 1 - above, share))
 
-    low = root_of(lambda share: chance(share, 0) - tail, 0.0, k / n) if k else 0.0
-    high = root_of(lambda share: chance(share, 1) - (1 - tail), k / n, 1.0) if k < n else 1.0
-    return Estimate(k / n, low, high, confidence, n)
+def share_tails(k: float, n: int, share: float, totals: Totals | None = None) -> tuple[float, float]:
+    """Return how likely k or more, and k or fewer, of n are where each is one with probability `share`, in (0, 1).
+
+    Below (1 - confidence) / 2 exactly where `share` is below, or above, the interval of `proportion` by its exact
+    method; `totals` as there.
+
+    >>> [round(tail, 3) for tail in share_tails(28, 30, 0.80)]
+    [0.044, 0.989]
+    """
+    k, _, n = check_counts(k, 0, n, ("k", "0"), halves=totals is not None)
+    check_open(share, "share")
+    scores = None if totals is None else ScoredUnits.of(totals, 0.0, 1.0)
+    return _tail(k, n, share, 0, scores) if k else 1.0, 1 - _tail(k, n, share, 1, scores) if k < n else 1.0
+
+
+def macro_average(parts: Sequence[Estimate], confidence: float = 0.90) -> Estimate:
+    """Return the unweighted mean of independent proportions, as papers report it over domains; n is all pairs.
+
+    The interval combines the parts' own (MOVER). Raises ValueError for no parts.
+    Source: Zou and Donner 2008; arXiv 2601.03630 reports such means.
+
+    >>> macro_average([proportion(9, 10), proportion(50, 100)]).value
+    0.7
+    """
+    if not parts:
+        raise ValueError("a macro average needs at least one part")
+    k = len(parts)
+    value = sum(part.value for part in parts) / k
+    low = value - math.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / k
+    high = value + math.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / k
+    return Estimate(value, max(low, 0.0), min(high, 1.0), confidence, sum(part.n for part in parts))
 
 
 def mean_interval(

@@ -9,8 +9,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from judgefixtures.measures.side_by_side import Rights, compare_side_by_side, macro_average
-from judgefixtures.numbers.statistics import proportion
+from judgefixtures.measures.side_by_side import Rights, compare_side_by_side
+from judgefixtures.numbers.statistics import macro_average, proportion
 
 COUNTS = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda kn: (min(kn), kn[1]))
 
