@@ -36,16 +36,21 @@ def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
     >>> html.startswith("<!doctype html>"), "http" in html.partition("<body")[2]
     (True, False)
     """
-    style, script = (_source(name) for name in ("page.css", "page.js"))
+    style, script = look(), _source("page.js")
     data = safe_json({"unseen": UNSEEN, **cases_of(report, judgments, pairs)})
     template = _templates().get_template("page.html")
     html = template.render(
-        view=view_of(report), shares=SHARES, policy=_policy(style, script), style=style, script=script, data=data
+        view=view_of(report), shares=SHARES, policy=policy(style, script), style=style, script=script, data=data
     )
     return str(html).strip() + "\n"
 
 
-def _policy(style: str, script: str) -> str:
+def look() -> str:
+    """Return the style sheet of the page, for other pages that are to look like it."""
+    return _source("page.css")
+
+
+def policy(style: str, script: str) -> str:
     """Return the Content-Security-Policy: nothing is loaded, and nothing runs but the script of the page itself."""
     return (
         f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}; "

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from judgefixtures.material.pairs import LABELS, Label
+from judgefixtures.sources.beside import Given, with_beside
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import choices
@@ -22,7 +24,9 @@ USUAL: Mapping[str, Label] = {
 }
 
 
-def row_labels(row: Row, source: Source) -> tuple[Label | None, dict[str, Label]]:
+def row_labels(
+    row: Row, source: Source, beside: Mapping[str, Given] = MappingProxyType({})
+) -> tuple[Label | None, dict[str, Label]]:
     """Return an example's label, and those of several people by who they are.
 
     The label is the one that the row states, else the majority of the people, None where they are as many on both
@@ -31,7 +35,7 @@ def row_labels(row: Row, source: Source) -> tuple[Label | None, dict[str, Label]
     columns = source.columns or {}
     column = columns.get("label", "label")
     stated = _label(lookup(row.fields, column), column, row, source)
-    labels = _people(row, source)
+    labels = with_beside(_people(row, source), beside, row)
     counts = Counter(labels.values())
     passes, fails = (counts[label] for label in LABELS)
     if passes == fails:
