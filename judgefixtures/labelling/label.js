@@ -86,9 +86,9 @@
   };
   const show = () => {
     const parts = (view.parts ?? []).map(({ name, text }) => {
-      const shown = write(element("div"), text);
-      shown.className = "text";
-      return element("section", write(element("h2"), name), shown);
+      const blocks = text.map((pieces) => write(element("div"), pieces));
+      for (const block of blocks) block.className = "text";
+      return element("section", write(element("h2"), name), ...blocks);
     });
     byId("parts").replaceChildren(...parts);
     comment.value = drafts.get(view.place) ?? view.own?.comment ?? "";

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from judgefixtures.labelling.keeping import Labels
@@ -14,7 +15,9 @@ from judgefixtures.material.pairs import LABELS, Example
 from judgefixtures.numbers.statistics import several
 from judgefixtures.page.marks import pieces
 
-MARKED = 2000  # unseen characters of a text that are marked as such; further ones are spelled out, and no more
+LONGEST_BLOCK = 16_000  # characters
+MARKED = 2000  # places of a text at which unseen characters are marked as such; later ones are spelled out, and no more
+REPEATED = 8  # characters in a row that are the same and unseen
 LONGEST_COMMENT = 10_000
 
 View = dict[str, Any]
@@ -47,7 +50,7 @@ class Work:
         return {
             **self._progress(),
             "place": place,
-            "parts": [{"name": pieces(name), "text": shown(text)} for name, text in self._parts(example)],
+            "parts": [{"name": _joined(pieces(name)), "text": shown(text)} for name, text in self._parts(example)],
             "own": own,
             "changed": said is not None and own is None,
         }
@@ -102,18 +105,46 @@ class Work:
         return next((at % total for at in range(start, start + total) if wanted(at % total)), None)
 
 
-def shown(text: str) -> list[str]:
-    """Return a text in pieces, each second one unseen characters spelled out: those that touch make one piece.
+def shown(text: str) -> list[list[str]]:
+    """Return a text as blocks of pieces: each second piece of a block is unseen characters spelled out.
 
-    >>> shown("a\\u200b\\u200bb"), shown("\\0")
-    (['a', '\\\\u200b\\\\u200b', 'b'], ['', '\\\\u0000', ''])
+    A browser takes minutes for a line of a megabyte, and for a million marks: long texts are several blocks, which end
+    at a line end or a space where they can, and a character that repeats itself unseen is spelled once.
+
+    >>> shown("a\\u200b\\u200eb"), shown("\\0" * 9)
+    ([['a', '\\\\u200b\\\\u200e', 'b']], [['', '\\\\u0000 (9 times)', '']])
     """
-    found = pieces(text)
-    joined, run = found[:1], list[str]()
+    found, marks = [], 0
+    for block in _blocks(text.replace("\r\n", "\n")):
+        told = _joined(pieces(block))
+        found.append(told if marks <= MARKED else ["".join(told)])
+        marks += len(told) // 2
+    return found
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield a text in parts that a browser lays out at once."""
+    start = 0
+    while len(text) - start > LONGEST_BLOCK:
+        ends = (text.rfind(sign, start, start + LONGEST_BLOCK) + 1 for sign in ("\n", " "))
+        end = next((end for end in ends if end > start), start + LONGEST_BLOCK)
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _joined(found: Sequence[str]) -> list[str]:
+    """Return pieces in which spelled characters that touch are one: those that are the same with how many they are."""
+    joined, run = [found[0]], list[str]()
     for mark, plain in zip(found[1::2], found[2::2], strict=True):
         run.append(mark)
         if plain:
-            joined += ["".join(run), plain]
+            joined += [_told(run), plain]
             run = []
-    joined += ["".join(run), ""] if run else []
-    return joined if len(joined) <= 2 * MARKED else [*joined[: 2 * MARKED], "".join(joined[2 * MARKED :])]
+    return [*joined, _told(run), ""] if run else joined
+
+
+def _told(run: Sequence[str]) -> str:
+    """Return spelled characters in a row; more than a few of the same as one, and how often it stands there."""
+    counts = ((mark, len([*same])) for mark, same in groupby(run))
+    return "".join(mark * count if count <= REPEATED else f"{mark} ({count} times)" for mark, count in counts)

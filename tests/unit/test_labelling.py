@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def labels(data: Path, by: str = "anna") -> list[Any]:
 
 def texts(view: Any) -> dict[str, str]:
     """Return what a view shows, by its name."""
-    return {"".join(part["name"]): "".join(part["text"]) for part in view["parts"]}
+    return {"".join(part["name"]): "".join(chain.from_iterable(part["text"])) for part in view["parts"]}
 
 
 def refused(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -109,18 +110,35 @@ def test_columns_are_chosen(data: Path) -> None:
 
 
 def test_hostile_texts_are_text(data: Path) -> None:
-    """Markup stays letters, overrides and null bytes are spelled out as pieces of their own, and 1 MB comes whole."""
-    hostile = "<script>x</script>\x00\x00\u202eabc"
-    rows = [{"id": "1", "question": hostile, "response": "y" * 1_000_000, "no\u202ete": "\ud83d" + "\x00a" * 500_000}]
+    """Markup stays letters, overrides and null bytes are spelled out as pieces of their own, and 1 MB comes whole.
+
+    No block is longer than what a browser lays out at once, and marks, each an element of the page, are limited.
+    """
+    hostile = "<script>x</script>\x00\x00\u202eabc" + "\x00" * 1000
+    rows = [{"id": "1", "question": hostile, "response": "y" * 1_000_000, "no\u202ete": "\ud83d" + "\x00a" * 100_000}]
     data_file(data.parent, rows)
     with serving(data) as (client, _):
         view = client.ask(place=None)
     question, note, response = view["parts"]
-    assert question["text"] == ["<script>x</script>", "\\u0000\\u0000\\u202e", "abc"]
+    marks = "\\u0000\\u0000\\u202e", "\\u0000 (1000 times)"
+    assert question["text"] == [["<script>x</script>", marks[0], "abc", marks[1], ""]]
     assert note["name"] == ["no", "\\u202e", "te"]
-    assert "".join(note["text"]) == "\\ud83d" + "\\u0000a" * 500_000
-    assert len(note["text"]) < 5000  # a mark is an element of the page
-    assert "".join(response["text"]) == "y" * 1_000_000
+    assert texts(view)["no\\u202ete"] == "\\ud83d" + "\\u0000a" * 100_000
+    assert sum(len(block) for block in note["text"]) < 20_000
+    assert texts(view)["response"] == "y" * 1_000_000
+    assert max(len(block[0]) for block in response["text"]) == 16_000
+
+
+def test_a_long_text_is_parted_where_it_does_not_show(data: Path) -> None:
+    """Blocks of a long text end at a line end, else at a space, else anywhere; nothing of the text is lost."""
+    lines, words = "a line of words\r\n" * 3000, "word " * 9000
+    data_file(data.parent, [{"id": "1", "question": lines, "response": words}])
+    with serving(data) as (client, _):
+        question, response = client.ask(place=None)["parts"]
+    assert "".join(block[0] for block in question["text"]) == lines.replace("\r\n", "\n")
+    assert {block[0][-1] for block in question["text"][:-1]} == {"\n"}
+    assert "".join(block[0] for block in response["text"]) == words
+    assert {block[0][-1] for block in response["text"][:-1]} == {" "}
 
 
 def test_a_dataset_s_table_counts_by_name_and_by_path(data: Path) -> None:
