@@ -130,12 +130,15 @@ def _label(options: argparse.Namespace) -> int:
     from judgefixtures.labelling import Request, farewell, greeting, opened
 
     columns = None if options.columns is None else list(chain.from_iterable(options.columns))
-    with opened(Request(options.data, options.by, columns, options.port, options.config)) as server:
-        _say(greeting(server))
-        sys.stdout.flush()
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
-        _say(farewell(server))
+    try:
+        with opened(Request(options.data, options.by, columns, options.port, options.config)) as server:
+            _say(greeting(server))
+            sys.stdout.flush()
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+            _say(farewell(server))
+    except KeyboardInterrupt:  # once more, or before there was a page
+        return STOPPED
     return 0
 
 

@@ -58,7 +58,7 @@ def opened(request: Request, needed: Callable[[int, int], int] = usually_needed)
     examples = _examples(replace(source, labels_from=None), seed)
     columns = _columns(examples, request.columns, source)
     assert source.path is not None
-    with Labels(labels_file(source.path, request.by), source, examples) as labels:
+    with Labels(_own_file(source.path, request.by), source, examples) as labels:
         work = Work(examples, columns, labels, needed)
         with LabelServer(work, request.port) as server:
             yield server
@@ -113,6 +113,18 @@ def _examples(source: Source, seed: int) -> tuple[Example, ...]:
             f'{{response = "..."}} in {source.table} makes examples.'
         )
     return examples
+
+
+def _own_file(path: Path, by: str) -> Path:
+    """Return a person's file; raises JudgeFixturesError where it is another one's but for capital letters."""
+    own = labels_file(path, by)
+    for other in own.parent.glob("*.jsonl"):
+        if other.name != own.name and other.name.casefold() == own.name.casefold():
+            raise JudgeFixturesError(
+                f"{other} holds labels of the same name, but for capital letters: write it so with --by, or choose "
+                "another name."
+            )
+    return own
 
 
 def _columns(examples: Sequence[Example], wanted: Sequence[str] | None, source: Source) -> tuple[str, ...]:

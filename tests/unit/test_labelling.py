@@ -325,6 +325,15 @@ def test_the_same_person_twice_is_refused(data: Path, capsys: pytest.CaptureFixt
         pass
 
 
+def test_a_name_in_other_letters_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Anna is told that anna has labelled: a gate would refuse two files that differ in capital letters alone."""
+    with serving(data):
+        pass
+    assert "answers.labels.anna.jsonl holds labels of the same name" in refused(
+        str(data), "--by", "Anna", capsys=capsys
+    )
+
+
 def test_a_file_that_something_else_changed_is_left_alone(data: Path) -> None:
     """An editor, git or a deletion while the page is open: the label is refused with a sentence, the file stays."""
     file = data.with_name("answers.labels.anna.jsonl")
