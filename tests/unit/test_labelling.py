@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from support.labels import Client, data_file, examples, started
@@ -53,8 +54,9 @@ def texts(view: Any) -> dict[str, str]:
 
 
 def refused(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what the command says where it does not start."""
-    assert main(["label", *arguments]) == 2
+    """Return what the command says where it does not start; where it does, it is stopped at once, with another code."""
+    with patch.object(LabelServer, "serve_forever", side_effect=KeyboardInterrupt):
+        assert main(["label", *arguments]) == 2
     return capsys.readouterr().err
 
 
