@@ -59,8 +59,11 @@ class Labels:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of the file, once a label that is being written is there."""
+        """Let go of the file, once a label that is being written is there; a file without any goes."""
         with self._lock:
+            if not self._size and self._is_ours():
+                with contextlib.suppress(OSError):
+                    self.file.unlink()
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -96,17 +99,22 @@ class Labels:
             self._last[example.id] = given
 
     def _check_ours(self) -> None:
-        """Raise JudgeFixturesError where the file is no longer the one that was read: an editor or git wrote it."""
+        """Raise JudgeFixturesError where a label cannot be appended to what was read."""
         if self._descriptor < 0:
             raise JudgeFixturesError("not saved: the page was stopped. Start it again.")
-        ours, there = os.fstat(self._descriptor), None
-        with contextlib.suppress(OSError):
-            there = self.file.stat()
-        if there is None or not os.path.samestat(ours, there) or there.st_size != self._size:
+        if not self._is_ours():
             raise JudgeFixturesError(
                 f"not saved: {self.file} was changed or removed by something else since the page was started. Stop the "
                 "page with Ctrl-C and start it again."
             )
+
+    def _is_ours(self) -> bool:
+        """Tell whether the file is the one that was read, as it was left: no editor and no git wrote it since."""
+        try:
+            there = self.file.stat()
+        except OSError:
+            return False
+        return os.path.samestat(os.fstat(self._descriptor), there) and there.st_size == self._size
 
     def _mend(self) -> None:
         """Make the file end with a line: a last line that was cut off is taken out, one that lacks its end gets it."""
@@ -150,7 +158,10 @@ def _held(file: Path) -> int:
                 "terminal, or give another name with --by."
             ) from None
         raise JudgeFixturesError(f"the labels {file} cannot be held: {error.strerror}.") from None
-    return descriptor
+    if os.fstat(descriptor).st_nlink:
+        return descriptor
+    os.close(descriptor)  # somebody who labelled nothing took the file away when they left, between the two steps
+    return _held(file)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -44,8 +44,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def labels(data: Path, by: str = "anna") -> list[Any]:
-    """Return the lines of somebody's file."""
-    return read_rows(data.with_name(f"{data.stem}.labels.{by}.jsonl"))
+    """Return the lines of somebody's file; none where nothing was labelled."""
+    file = data.with_name(f"{data.stem}.labels.{by}.jsonl")
+    return read_rows(file) if file.exists() else []
 
 
 def texts(view: Any) -> dict[str, str]:
@@ -327,10 +328,20 @@ def test_the_same_person_twice_is_refused(data: Path, capsys: pytest.CaptureFixt
         pass
 
 
+def test_a_page_without_a_label_leaves_nothing(data: Path) -> None:
+    """Who opens the page and labels nothing leaves no file, and is nobody whose labels a gate would read."""
+    with serving(data) as (client, _):
+        client.ask(place=None)
+    assert [each.name for each in data.parent.iterdir()] == ["answers.jsonl"]
+    with serving(data) as (client, _):
+        client.label(None, 0)
+    assert len(labels(data)) == 1
+
+
 def test_a_name_in_other_letters_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Anna is told that anna has labelled: a gate would refuse two files that differ in capital letters alone."""
-    with serving(data):
-        pass
+    with serving(data) as (client, _):
+        client.label("pass", 0)
     assert "answers.labels.anna.jsonl holds labels of the same name" in refused(
         str(data), "--by", "Anna", capsys=capsys
     )
