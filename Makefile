@@ -31,7 +31,7 @@ test: $(READY)  ## before a commit: lint, types, and the unit tests but for the 
 test-slow: $(READY)  ## what `make test` leaves out: kills, sweeps, long simulations, the documentation's commands, the suite itself
 	$(RUN) $(TEST) -m slow tests/unit && pytest -n 2 tests/judge
 
-browser: $(READY)  ## report.html in Chromium (Debian: chromium and chromium-driver): nothing of its data runs, and it opens quickly
+browser: $(READY)  ## report.html and the labelling page in Chromium (Debian: chromium and chromium-driver): nothing of their data runs
 	$(RUN) pip install --quiet --constraint constraints.txt --editable '.[dev,browser]'
 	$(RUN) pytest -q -n 0 tests/browser && python benchmarks/page.py
 

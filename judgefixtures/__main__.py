@@ -1,8 +1,9 @@
-"""`python -m judgefixtures`: start gating a judge, import answers, join recordings and reports, canary, paper."""
+"""`python -m judgefixtures`: start gating a judge, import or label, join recordings and reports, canary, paper."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import tomllib
@@ -90,6 +91,11 @@ def _mapping(text: str) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
+def _names(text: str) -> list[str]:
+    """Return what an option says as NAME,...; none for an empty text."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _value(text: str) -> list[tuple[str, str]]:
     """Return what an option says as COLUMN=VALUE; a value may hold anything."""
     column, sign, value = text.partition("=")
@@ -117,6 +123,23 @@ def _joined(option: str, given: list[list[tuple[str, str]]]) -> dict[str, str]:
         if joined.setdefault(name, value) != value:
             raise JudgeFixturesError(f"{option} says {name}={joined[name]} and {name}={value}: give one of the two.")
     return joined
+
+
+def _label(options: argparse.Namespace) -> int:
+    """Serve the labelling page until Ctrl-C, which is how it ends."""
+    from judgefixtures.labelling import Request, farewell, greeting, opened
+
+    columns = None if options.columns is None else list(chain.from_iterable(options.columns))
+    try:
+        with opened(Request(options.data, options.by, columns, options.port, options.config)) as server:
+            _say(greeting(server))
+            sys.stdout.flush()
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+            _say(farewell(server))
+    except KeyboardInterrupt:  # once more, or before there was a page
+        return STOPPED
+    return 0
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -244,11 +267,19 @@ def _steps_text(done: Start) -> str:
     return "\n".join(shown) + "\n"
 
 
-TYPES: dict[str, Callable[[str], Any]] = {"path": Path, "mapping": _mapping, "value": _value, "amount": parse_dollars}
+TYPES: dict[str, Callable[[str], Any]] = {
+    "path": Path,
+    "mapping": _mapping,
+    "value": _value,
+    "names": _names,
+    "number": int,
+    "amount": parse_dollars,
+}
 RUNS: dict[str, Callable[[argparse.Namespace], int]] = {
     "paper": _write_paper,
     "init": _init,
     "import": _import,
+    "label": _label,
     "canary": _watch,
     "cassettes merge": _merge_cassettes,
     "report merge": _merge_reports,

@@ -22,6 +22,7 @@ from judgefixtures.config.run_tables import (
 )
 from judgefixtures.material.cues import FAMILIES, Families, OwnFamily
 from judgefixtures.providers.tables import JudgeTable, StrictTable
+from judgefixtures.sources.beside import labels_files
 from judgefixtures.sources.described import Source
 from judgefixtures.words.errors import JudgeFixturesError, choices, heading
 from judgefixtures.words.secrets import masked
@@ -89,8 +90,11 @@ class Config(StrictTable):
 
     def check_dataset_files(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would read pairs from outside of the repository."""
-        if (path := self.source(name).path) is not None:
-            self._check_inside(path, f"{self.heading('datasets', name)} path")
+        source = self.source(name)
+        if source.path is not None:
+            self._check_inside(source.path, f"{self.heading('datasets', name)} path")
+        for file in labels_files(source.path).values() if source.path is not None and source.labels_from else ():
+            self._check_inside(file, f"{self.heading('datasets', name)} labels_from")
 
     def check_key(self, name: str) -> None:
         """Raise JudgeFixturesError where CI would send a judge's key to an address that nobody allowed it for.

@@ -60,6 +60,7 @@ class DatasetTable(StrictTable):
     rows: str | None = Field(None, min_length=1)
     gold_values: dict[str, Annotated[int, Field(ge=0, le=2)]] | None = Field(None, min_length=1)
     label_values: Annotated[dict[str, Label], BeforeValidator(_label_values)] | None = None
+    labels_from: Literal["beside"] | None = None
     min_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
     max_ratio: float | None = Field(None, ge=1, allow_inf_nan=False)
     max_margin: float | None = Field(None, ge=0, le=1)

@@ -39,15 +39,20 @@ def page(report: Row, judgments: Sequence[Row], pairs: Sequence[Row]) -> str:
     (True, False)
     """
     words = vocabulary_of(report, pairs)
-    style = (HERE / "page.css").read_text(encoding="utf-8")
+    style = look()
     script = _script(words, columns=any(row.get("columns") for row in pairs))
     data = safe_json({"unseen": UNSEEN, **cases_of(report, judgments, pairs)})
-    ours = {"words": words, "shares": SHARES, "policy": _policy(style, script), "style": style, "script": script}
+    ours = {"words": words, "shares": SHARES, "policy": policy(style, script), "style": style, "script": script}
     html = _templates().get_template("page.html").render(view=view_of(report), data=data, **ours)
     return str(html).strip() + "\n"
 
 
-def _policy(style: str, script: str) -> str:
+def look() -> str:
+    """Return the style sheet of the page, for other pages that are to look like it."""
+    return (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def policy(style: str, script: str) -> str:
     """Return the Content-Security-Policy: nothing is loaded, and nothing runs but the script of the page itself."""
     return (
         f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(style)}; "

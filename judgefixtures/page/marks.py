@@ -41,12 +41,22 @@ def seen(text: Any) -> Any:
     if isinstance(text, Markup) or not _UNSEEN.search(text):
         return text
     spelt = Markup('<span class="mark">{}</span>')
+    parts = pieces(text)
+    return Markup("").join(spelt.format(each) if place % 2 else escape(each) for place, each in enumerate(parts))
+
+
+def pieces(text: str) -> list[str]:
+    """Return a text in pieces: each second one, beginning with the second, is an unseen character spelled out.
+
+    >>> pieces("to\\u202eleft"), pieces("plain")
+    (['to', '\\\\u202e', 'left'], ['plain'])
+    """
     parts, end = [], 0
     text = text.replace("\r\n", "\n")
     for found in _UNSEEN.finditer(text):
-        parts += [escape(text[end : found.start()]), spelt.format(_spelling(found[0]))]
+        parts += [text[end : found.start()], _spelling(found[0])]
         end = found.end()
-    return Markup("").join([*parts, escape(text[end:])])
+    return [*parts, text[end:]]
 
 
 def safe_json(value: Any) -> Any:

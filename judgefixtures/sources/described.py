@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from judgefixtures.material.pairs import Label
 from judgefixtures.words.errors import JudgeFixturesError
@@ -37,6 +37,7 @@ class Source:
     rows: str | None = None
     gold_values: Mapping[str, int] | None = None
     label_values: Mapping[str, Label] | None = None  # what stands in the column of labels, as text, to the label
+    labels_from: Literal["beside"] | None = None  # files of labels that lie beside the dataset's own
     raters: tuple[str, ...] = ()  # the columns that hold a label each, where labels stand in several
     min_ratio: float | None = None
     max_ratio: float | None = None

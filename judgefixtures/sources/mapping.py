@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from judgefixtures.material.pairs import FIELDS, HIDDEN, TEXT_FIELDS, Example, Pair
+from judgefixtures.sources.beside import Beside
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.sources.people import row_labels
@@ -47,14 +48,16 @@ def _voted_pairs(
     columns = source.columns or {}
     unseen = [*columns.items(), *(("labels", column) for column in source.raters)]
     id_column = columns.get("id", "id")
+    beside: Beside | None = None
     for row in rows:
+        beside = beside or (Beside(source) if source.labels_from is not None else None)
         unseen = [(field, column) for field, column in unseen if lookup(row.fields, column) is MISSING]
         has_id = lookup(row.fields, id_column) is not MISSING
         first = first or (row.place, has_id)
         if "id" not in columns and has_id and not first[1]:
             raise row.mistake(f"the row has an id, but {first[0]} has none: give all rows one.")
         votes = row_votes(row, source)
-        pair = mapped_pair(row, source, make_id=not first[1] and "id" not in columns)
+        pair = mapped_pair(row, source, make_id=not first[1] and "id" not in columns, beside=beside)
         if pair is None:
             left_out["rows whose gold value is mapped to 0"] += 1
             continue
@@ -65,14 +68,19 @@ def _voted_pairs(
             raise JudgeFixturesError(_repeated(row, pair, seen[pair.id], made=not has_id))
         seen[pair.id] = row
         yield pair, votes
+    if beside is not None:
+        beside.check_used(seen)
     for field, column in unseen if first else ():
         raise source.mistake(
             f"columns = {{{field} = {column!r}}}, but no row of {source.path or source.origin} has {column!r}."
         )
 
 
-def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
-    """Return the pair or the example that a row holds, or None where its gold value is one to be left out."""
+def mapped_pair(row: Row, source: Source, *, make_id: bool, beside: Beside | None = None) -> Pair | None:
+    """Return the pair or the example that a row holds, or None where its gold value is one to be left out.
+
+    `beside` has the labels of examples that lie in files of their own.
+    """
     columns = {field: (source.columns or {}).get(field, field) for field in COLUMNS}
     # In a message: our own name of a field, or the user's column in quotes where it has another name.
     named = {field: field if columns[field] == field else repr(columns[field]) for field in SAID}
@@ -100,10 +108,11 @@ def mapped_pair(row: Row, source: Source, *, make_id: bool) -> Pair | None:
     further = {} if source.is_built_in else further_columns(row.fields, _read_columns(source))
     if second:
         pair = Pair(name, question, first, second[0], gold, category, content_type, cluster, further)
-    else:
-        label, labels = row_labels(row, source)
-        pair = Example(name, question, first, "", None, category, content_type, cluster, further, label, labels)
-    return replace(pair, id=text_id(pair)) if make_id else pair
+        return replace(pair, id=text_id(pair)) if make_id else pair
+    example = Example(name, question, first, "", None, category, content_type, cluster, further)
+    example = replace(example, id=text_id(example)) if make_id else example
+    label, labels = row_labels(row, source, beside.of(example) if beside is not None else {})
+    return replace(example, label=label, labels=labels)
 
 
 def _responses(row: Row, source: Source) -> tuple[str, ...]:
@@ -136,8 +145,9 @@ def _check_said(row: Row, source: Source, responses: tuple[str, ...]) -> None:
     keys = [f"columns.{field}" for field in (OF_PAIRS if is_example else OF_EXAMPLES) if field in columns]
     if is_example:
         keys += [key for key in ("gold_values", "max_margin") if getattr(source, key) is not None]
-    elif source.label_values is not None or source.raters:
-        keys.append("columns.labels" if source.raters else "label_values")
+    else:
+        keys += ["columns.labels"] if source.raters else []
+        keys += [key for key in ("label_values", "labels_from") if getattr(source, key) is not None]
     if keys:
         what, other = ("examples", "pairs") if is_example else ("pairs", "examples")
         raise row.mistake(f"{keys[0]} of {source.table} is a key of {other}, and the rows hold {what}: remove it.")

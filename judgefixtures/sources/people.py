@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from judgefixtures.material.pairs import LABELS, Label
+from judgefixtures.sources.beside import Given, with_beside
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import choices
@@ -20,7 +22,9 @@ from judgefixtures.words.passing import FAILING, PASSING
 USUAL: Mapping[str, Label] = dict.fromkeys(PASSING, LABELS[0]) | dict.fromkeys(FAILING, LABELS[1])
 
 
-def row_labels(row: Row, source: Source) -> tuple[Label | None, dict[str, Label]]:
+def row_labels(
+    row: Row, source: Source, beside: Mapping[str, Given] = MappingProxyType({})
+) -> tuple[Label | None, dict[str, Label]]:
     """Return an example's label, and those of several people by who they are.
 
     The label is the one that the row states, else the majority of the people. Where they are as many on both sides, a
@@ -30,7 +34,7 @@ def row_labels(row: Row, source: Source) -> tuple[Label | None, dict[str, Label]
     columns = source.columns or {}
     column = columns.get("label", "label")
     stated = _label(lookup(row.fields, column), column, row, source)
-    labels = _people(row, source)
+    labels = with_beside(_people(row, source), beside, row)
     counts = Counter(labels.values())
     passes, fails = (counts[label] for label in LABELS)
     if passes == fails:

@@ -35,6 +35,7 @@ APPLIES: Mapping[str, tuple[str, ...]] = {
     "columns": ("file", "hub", "export"),
     "gold_values": ("file", "hub", "export"),
     "label_values": ("file", "hub", "export"),
+    "labels_from": ("file", "export"),
     "max_margin": ("file", "hub", "export"),
     "rows": ("file",),
     "revision": ("hub", "named on the hub"),

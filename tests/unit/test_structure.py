@@ -35,6 +35,7 @@ FLOW = [
     "report",
     "preflight",
     "plugin",
+    "labelling",
     "starter",
     "paper",
     "canary",

@@ -1,0 +1,159 @@
+"""The labelling page: one person passes or fails one example at a time, blind to judges and to other people.
+
+keeping: the person's file, held, mended and appended. showing: what the page is told of an example, and which is the
+next. loopback: the page itself, served to whoever has its address. label.html, .css and .js are the page; here a
+dataset is found and all of that is put together. What is done with labels: judgefixtures.sources.beside reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judgefixtures.config import load_config
+from judgefixtures.config.in_force import Config
+from judgefixtures.labelling.keeping import Labels
+from judgefixtures.labelling.loopback import LabelServer
+from judgefixtures.labelling.showing import Work
+from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.sources import Source, load_sample
+from judgefixtures.sources.beside import BESIDE, labels_file
+from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.texts import join_names
+
+__all__ = ["LabelServer", "Request", "Work", "farewell", "greeting", "opened", "usually_needed"]
+
+USUAL = 100
+
+
+def usually_needed(passed: int, failed: int) -> int:  # noqa: ARG001 (a seam: agreement gates will say it of both)
+    """Return how many labels an agreement gate needs, given those that there are of either kind."""
+    return USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be labelled and by whom: `data` is a dataset of the configuration or a file, port 0 takes a free one.
+
+    Of the further columns all are shown, or those in `columns`.
+    """
+
+    data: str
+    by: str
+    columns: Sequence[str] | None = None
+    port: int = 0
+    config: Path | None = None
+
+
+@contextmanager
+def opened(request: Request, needed: Callable[[int, int], int] = usually_needed) -> Iterator[LabelServer]:
+    """Yield the server of the page, whose `serve_forever` serves it until it is stopped.
+
+    The person's file is theirs for as long as the block runs. Raises JudgeFixturesError for a dataset that cannot be
+    read or holds no examples, for a file of labels that is damaged or in use, and for a port that is taken.
+    """
+    source, seed = _found(request)
+    examples = _examples(replace(source, labels_from=None), seed)
+    columns = _columns(examples, request.columns, source)
+    assert source.path is not None
+    with Labels(_own_file(source.path, request.by), source, examples) as labels:
+        work = Work(examples, columns, labels, needed)
+        with LabelServer(work, request.port) as server:
+            yield server
+
+
+def _found(request: Request) -> tuple[Source, int]:
+    """Return where the examples are, and the seed of their order; raises JudgeFixturesError where they are nowhere."""
+    standing = Path("pyproject.toml")
+    file = request.config or (standing if standing.exists() else None)
+    config = load_config(file) if file is not None else None
+    if config is not None and request.data in config.datasets:
+        return _labelled(config.source(request.data)), config.seed
+    path = Path(request.data)
+    if not path.exists():
+        names = [] if config is None else _with_files(config)
+        raise JudgeFixturesError(
+            f"there is neither a file nor a dataset {request.data!r}: {choices(request.data, names)}."
+        )
+    same = [] if config is None else [name for name in _with_files(config) if _is_of(config.source(name), path)]
+    if config is None or not same:
+        return Source(path.stem, path), 0 if config is None else config.seed
+    if len(same) > 1:
+        raise JudgeFixturesError(f"{path} is the file of the datasets {join_names(same)}: name one of them.")
+    return config.source(same[0]), config.seed
+
+
+def _with_files(config: Config) -> list[str]:
+    return [name for name, table in config.datasets.items() if table.path is not None]
+
+
+def _is_of(source: Source, path: Path) -> bool:
+    return source.path is not None and source.path.resolve() == path.resolve()
+
+
+def _labelled(source: Source) -> Source:
+    """Return a source that has a file; raises JudgeFixturesError where labels would have no place to lie."""
+    if source.path is None:
+        raise source.mistake(
+            "labels lie beside a file, and this dataset has none of its own: save a copy of its rows as JSON lines "
+            "and name that."
+        )
+    return source
+
+
+def _examples(source: Source, seed: int) -> tuple[Example, ...]:
+    """Return all examples, in the seeded order in which a run takes them; raises JudgeFixturesError for pairs."""
+    pairs: tuple[Pair, ...] = load_sample(source, seed).pairs
+    examples = tuple(pair for pair in pairs if isinstance(pair, Example))
+    if len(examples) < len(pairs):
+        raise source.mistake(
+            f"{source.path} holds pairs: people label one response at a time. Which column is the response? columns = "
+            f'{{response = "..."}} in {source.table} makes examples.'
+        )
+    return examples
+
+
+def _own_file(path: Path, by: str) -> Path:
+    """Return a person's file; raises JudgeFixturesError where it is another one's but for capital letters."""
+    own = labels_file(path, by)
+    for other in own.parent.glob("*.jsonl"):
+        if other.name != own.name and other.name.casefold() == own.name.casefold():
+            raise JudgeFixturesError(
+                f"{other} holds labels of the same name, but for capital letters: write it so with --by, or choose "
+                "another name."
+            )
+    return own
+
+
+def _columns(examples: Sequence[Example], wanted: Sequence[str] | None, source: Source) -> tuple[str, ...]:
+    """Return the further columns that are shown; raises JudgeFixturesError for one that no example has."""
+    there = tuple(dict.fromkeys(name for example in examples for name in example.columns))
+    for name in wanted or ():
+        if name not in there:
+            raise source.mistake(f"there is no column {name!r} to show: {choices(name, there)}.")
+    return there if wanted is None else tuple(dict.fromkeys(wanted))
+
+
+def greeting(server: LabelServer) -> list[str]:
+    """Return what a terminal shows before: what is labelled, what is shown of it, and the address of the page."""
+    work = server.work
+    shown = join_names(("question", *work.columns, "response"), ", ")
+    return [
+        *work.labels.mended,
+        work.summary(),
+        f"shown of each: {shown} (nothing there should be of a judge: --columns shows less)",
+        f"labels: {work.labels.file}",
+        f"open {server.url} (only with all of it; Ctrl-C ends)",
+    ]
+
+
+def farewell(server: LabelServer) -> list[str]:
+    """Return what a terminal shows afterwards: where the labels are, how many lack, and how a gate reads them."""
+    work = server.work
+    return [
+        f"labels: {work.labels.file}",
+        work.summary(),
+        f'A gate reads them with labels_from = "{BESIDE}" in {work.labels.source.table}.',
+    ]

@@ -1,0 +1,175 @@
+"""Labels that lie beside a dataset's file, as the labelling page writes them: STEM.labels.NAME.jsonl for each person.
+
+A line says what somebody made of an example, and of which text; the last line of an id counts. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgefixtures.material.pairs import LABELS, Example, Label
+from judgefixtures.sources.described import Source
+from judgefixtures.sources.parsing import Row, json_lines
+from judgefixtures.words.commands import quoted
+from judgefixtures.words.errors import JudgeFixturesError
+
+BESIDE = "beside"  # what `labels_from` says
+RATER = re.compile(r"[^\W_][\w.-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What somebody said of an example: None for one that was skipped; `digest` is that of the text they were shown."""
+
+    id: str
+    digest: str
+    label: Label | None
+    comment: str = ""
+    where: str = ""  # file and line, for messages
+    on: str = ""
+
+
+def labels_file(path: Path, rater: str) -> Path:
+    """Return where a person's labels of a dataset's file or folder lie; raises JudgeFixturesError for no name of one.
+
+    >>> labels_file(Path("data/answers.jsonl"), "anna").as_posix()
+    'data/answers.labels.anna.jsonl'
+    """
+    return path.with_name(f"{_beginning(path)}{checked_rater(rater)}.jsonl")
+
+
+def checked_rater(name: str) -> str:
+    """Return a person's name as files have it; raises JudgeFixturesError for one that could not be a part of theirs."""
+    name = unicodedata.normalize("NFC", name)
+    if not RATER.fullmatch(name):
+        raise JudgeFixturesError(
+            f"{name[:60]!r} cannot name whose labels these are: use at most 40 letters, digits, dots, underscores and "
+            "hyphens, and begin with a letter or a digit."
+        )
+    return name
+
+
+def labels_files(path: Path) -> dict[str, Path]:
+    """Return the files of labels beside a dataset's, by whose they are; raises JudgeFixturesError naming a file.
+
+    Two names that differ in capital letters alone are one person's.
+    """
+    found: dict[str, Path] = {}
+    for file in sorted(each for each in path.parent.glob("*.jsonl") if each.name.startswith(_beginning(path))):
+        try:
+            rater = checked_rater(_rater_of(file, path))
+        except JudgeFixturesError as error:
+            raise JudgeFixturesError(f"{file}: {error} Rename the file, or move it elsewhere.") from None
+        for name, other in found.items():
+            if name.casefold() == rater.casefold():
+                raise JudgeFixturesError(
+                    f"{file}: the labels of {rater} lie in {other.name}, too: a person has one file. Join the two, the "
+                    "newer lines last, or give one of them another name."
+                )
+        found[rater] = file
+    return found
+
+
+def read_labels(file: Path, source: Source) -> tuple[Given, ...]:
+    """Return all lines of a file of labels; raises JudgeFixturesError naming file and line."""
+    try:
+        return tuple(map(_given, json_lines(file, source)))
+    except JudgeFixturesError as error:
+        if file.is_file() and not file.read_bytes().endswith(b"\n"):
+            rater = _rater_of(file, source.file)
+            raise JudgeFixturesError(
+                f"{error} The file does not end with a line end: its last line may have been cut off by a kill. "
+                f"{label_command(source, rater)} mends it."
+            ) from None
+        raise
+
+
+def label_command(source: Source, rater: str) -> str:
+    """Return the command that shows a person the examples of a dataset."""
+    what = source.name if source.heading or source.path is None else str(source.path)
+    return f"python -m judgefixtures label {quoted(what)} --by {quoted(rater)}"
+
+
+class Beside:
+    """The labels beside a dataset, to be had example by example; afterwards `check_used` says which were of none."""
+
+    def __init__(self, source: Source) -> None:
+        """Read all files of labels; raises JudgeFixturesError where there is none, or naming file and line."""
+        assert source.path is not None
+        self._source = source
+        self._by_rater: dict[str, dict[str, Given]] = {}
+        for rater, file in labels_files(source.path).items():
+            self._by_rater[rater] = {given.id: given for given in read_labels(file, source)}
+        if not self._by_rater:
+            raise source.mistake(
+                f'labels_from = "{BESIDE}", but no file {labels_file(source.path, "NAME").name} lies beside '
+                f"{source.path}. One is made with {label_command(source, 'NAME')}"
+            )
+
+    def of(self, example: Example) -> dict[str, Given]:
+        """Return what people said of an example, by who they are, without who skipped it.
+
+        Raises JudgeFixturesError naming file and line where somebody labelled another text of it.
+        """
+        found: dict[str, Given] = {}
+        for rater, given in ((rater, lines.get(example.id)) for rater, lines in self._by_rater.items()):
+            if given is None or given.label is None:
+                continue
+            if given.digest != example.digest:
+                raise JudgeFixturesError(
+                    f"{given.where}: {rater} labelled example {example.id!r} when its question or its response was "
+                    f"another text. {label_command(self._source, rater)} shows it again; or take the line out."
+                )
+            found[rater] = given
+        return found
+
+    def check_used(self, names: Iterable[str]) -> None:
+        """Raise JudgeFixturesError for a label of an example that is none of those whose ids are given."""
+        known = frozenset(names)
+        for lines in self._by_rater.values():
+            for given in lines.values():
+                if given.id not in known:
+                    raise JudgeFixturesError(
+                        f"{given.where}: no example of {self._source.path} has the id {given.id!r}: take the line "
+                        "out, or bring the example back."
+                    )
+
+
+def with_beside(labels: Mapping[str, Label], beside: Mapping[str, Given], row: Row) -> dict[str, Label]:
+    """Return the labels of a row's own columns and those beside it; JudgeFixturesError for a person who has both."""
+    own = {rater.casefold(): rater for rater in labels}
+    for rater, given in beside.items():
+        if rater.casefold() in own:
+            raise row.mistake(
+                f"a column says what {own[rater.casefold()]} makes of it, and {given.where} does, too: a person has "
+                "one label. Take one of the two out."
+            )
+    return {**labels, **{rater: given.label for rater, given in beside.items() if given.label is not None}}
+
+
+def _beginning(path: Path) -> str:
+    return f"{path.name if path.is_dir() else path.stem}.labels."
+
+
+def _rater_of(file: Path, path: Path) -> str:
+    return file.name[len(_beginning(path)) : -len(".jsonl")]
+
+
+def _given(row: Row) -> Given:
+    fields = row.fields
+    for name in ("id", "digest", "comment", "on"):
+        if not isinstance(said := fields.get(name, "" if name in ("comment", "on") else None), str):
+            raise row.mistake(f"{name!r} must be a text, got {said!r}: {_ACCEPTED}")
+    label: Any = fields.get("label", "")
+    if label is not None and label not in LABELS:
+        raise row.mistake(f'\'label\' must be "pass", "fail" or (skipped) null, got {label!r}: {_ACCEPTED}')
+    where = row.where.partition(": ")[2]
+    return Given(fields["id"], fields["digest"], label, fields.get("comment", ""), where, fields.get("on", ""))
+
+
+_ACCEPTED = "a line has id, digest, label, comment and on, as the labelling page writes it. Take the line out."

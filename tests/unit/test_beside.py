@@ -1,0 +1,200 @@
+"""Labels beside a dataset: files of several people, read as their labels of its examples, or refused by file and line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.labels import data_file, examples
+from support.project import in_pyproject, json_lines
+
+from judgefixtures.config import load_config
+from judgefixtures.material.pairs import Example
+from judgefixtures.sources import Source, load_pairs
+from judgefixtures.words.errors import JudgeFixturesError
+
+Said = Callable[..., Path]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A file of three examples."""
+    return data_file(tmp_path, examples(3))
+
+
+def digests(data: Path) -> dict[str, str]:
+    """Return the digest of each example."""
+    return {pair.id: pair.digest for pair in load_pairs(Source("answers", data))}
+
+
+@pytest.fixture
+def say(data: Path) -> Said:
+    """Return what writes somebody's file: ids with labels, of the texts as they are unless a digest is given."""
+    known = digests(data)
+
+    def written(by: str, *lines: tuple[str, Any], digest: str | None = None, end: str = "") -> Path:
+        file = data.with_name(f"answers.labels.{by}.jsonl")
+        rows = [{"id": name, "digest": digest or known.get(name, "0" * 16), "label": label} for name, label in lines]
+        file.write_text(json_lines(rows) + end, encoding="utf-8")
+        return file
+
+    return written
+
+
+def read(data: Path, **keys: Any) -> dict[str, Example]:
+    """Return the examples with the labels beside them, by id."""
+    found = load_pairs(Source("answers", data, labels_from="beside", **keys))
+    return {pair.id: pair for pair in found if isinstance(pair, Example)}
+
+
+def refused(data: Path, **keys: Any) -> str:
+    """Return what is said of labels that cannot be read."""
+    with pytest.raises(JudgeFixturesError) as error:
+        read(data, **keys)
+    return str(error.value)
+
+
+def test_each_file_is_one_person(data: Path, say: Said) -> None:
+    """The label is what most people say; the last line of an id counts, and skipped is no label."""
+    say("anna", ("id-0", "fail"), ("id-1", "pass"), ("id-0", "pass"))
+    say("bo", ("id-0", "pass"), ("id-1", "fail"), ("id-2", "fail"), ("id-2", None))
+    say("Zoë", ("id-0", "fail"))
+    found = read(data)
+    assert found["id-0"].labels == {"anna": "pass", "bo": "pass", "Zoë": "fail"}
+    assert (found["id-0"].label, found["id-1"].label, found["id-2"].label) == ("pass", None, None)
+    assert found["id-2"].labels == {}
+
+
+def test_labels_are_in_no_digest(data: Path, say: Said) -> None:
+    """With labels or without, examples have the digests and the order that they had, and the source its selection."""
+    before = load_pairs(Source("answers", data))
+    say("anna", ("id-0", "fail"), ("id-1", "pass"))
+    after = load_pairs(Source("answers", data, labels_from="beside"))
+    assert [(pair.id, pair.digest) for pair in before] == [(pair.id, pair.digest) for pair in after]
+    assert Source("answers", data).selection == Source("answers", data, labels_from="beside").selection
+
+
+def test_nobody_asks_for_them_nobody_reads_them(data: Path, say: Said) -> None:
+    """Without `labels_from` a file beside the data is not opened: a damaged one is no error."""
+    say("anna", end="{")
+    assert all(pair.labels == {} for pair in load_pairs(Source("answers", data)))  # type: ignore[attr-defined]
+
+
+def test_files_and_columns_together(data: Path, say: Said) -> None:
+    """People of a column and of files count alike; one who is in both is an error that names both places."""
+    data_file(data.parent, examples(3, labels={"cy": "pass", "di": "pass"}))
+    file = say("anna", ("id-0", "fail"))
+    assert read(data)["id-0"].labels == {"cy": "pass", "di": "pass", "anna": "fail"}
+    assert read(data)["id-0"].label == "pass"
+    file.rename(file.with_name("answers.labels.Di.jsonl"))
+    assert "answers.jsonl:1: a column says what di makes of it, and" in refused(data)
+    assert "answers.labels.Di.jsonl:1 does, too" in refused(data)
+
+
+def test_a_label_that_most_people_contradict_is_an_error(data: Path, say: Said) -> None:
+    """A stated label is held against the files as against a column."""
+    data_file(data.parent, examples(3, label="pass"))
+    say("anna", ("id-1", "fail"))
+    assert "answers.jsonl:2: 'label' says pass, and most labels say fail (anna: fail)" in refused(data)
+
+
+@pytest.mark.parametrize(
+    ("by", "lines", "digest", "end", "said"),
+    [
+        ("anna", [("id-0", "pass")], "f" * 16, "", "anna.jsonl:1: anna labelled example 'id-0' when its question or"),
+        ("anna", [("id-0", "pass"), ("gone", "pass")], None, "", "anna.jsonl:2: no example of "),
+        ("anna", [("gone", None)], None, "", "has the id 'gone': take the line out"),
+        ("anna", [("id-0", "good")], None, "", 'anna.jsonl:1: \'label\' must be "pass", "fail" or (skipped) null'),
+        ("anna", [("id-0", ["pass"])], None, "", "anna.jsonl:1: 'label' must be"),
+        ("anna", [("id-0", "pass")], None, "{}\n", "anna.jsonl:2: 'id' must be a text, got None"),
+        ("anna", [("id-0", "pass")], None, "[]\n", "anna.jsonl:2: a JSON list where an object is wanted"),
+        ("anna", [("id-0", "pass")], None, '{"id": "id-1", "dig', "anna.jsonl:2: not JSON"),
+        ("anna", [("id-0", "pass")], None, '{"id": "id-1", "dig', "--by anna mends it"),
+        ("anna bo", [("id-0", "pass")], None, "", "'anna bo' cannot name whose labels these are"),
+    ],
+    ids=range(10),
+)
+def test_what_is_wrong_is_said_by_file_and_line(
+    data: Path, say: Said, by: str, lines: list[tuple[str, Any]], digest: str | None, end: str, said: str
+) -> None:
+    """Another text, an unknown id, another value, a line that is none, a torn end, a name that is none."""
+    say(by, *lines, digest=digest, end=end)
+    assert said in refused(data)
+
+
+def test_a_stale_label_that_was_given_anew_is_none(data: Path, say: Said) -> None:
+    """Of an id the last line counts alone, and who skipped another text said nothing of this one."""
+    file = say("anna", ("id-0", "pass"), digest="f" * 16)
+    stale = file.read_text()
+    file = say("anna", ("id-0", "fail"))
+    file.write_text(stale + file.read_text())
+    say("bo", ("id-0", None), digest="f" * 16)
+    assert read(data)["id-0"].labels == {"anna": "fail"}
+
+
+def test_one_person_has_one_file(data: Path, say: Said) -> None:
+    """Two names that differ in capital letters alone are an error that names both files."""
+    say("anna", ("id-0", "pass"))
+    say("Anna", ("id-1", "pass"))
+    assert "answers.labels.anna.jsonl: the labels of anna lie in answers.labels.Anna.jsonl, too" in refused(data)
+
+
+def test_no_file_at_all_is_an_error(data: Path) -> None:
+    """Where labels are wanted and nobody labelled, it is said how one does."""
+    said = refused(data)
+    assert "no file answers.labels.NAME.jsonl lies beside" in said
+    assert "python -m judgefixtures label" in said
+
+
+def test_another_dataset_s_labels_are_not_taken(data: Path, say: Said) -> None:
+    """The stem is the whole stem: `answers-old.labels...` and `answers.labels` of a folder elsewhere are not ours."""
+    say("anna", ("id-0", "pass"))
+    data.with_name("answers-old.labels.bo.jsonl").write_text("{")
+    data.with_name("answers.labels.cy.jsonl.bak").write_text("{")
+    assert read(data)["id-0"].labels == {"anna": "pass"}
+
+
+def test_the_labels_of_a_folder_lie_beside_it(tmp_path: Path) -> None:
+    """A dataset that is a folder of files has its labels beside the folder, where no row is looked for."""
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    data_file(folder, examples(2))
+    file = tmp_path / "answers.labels.anna.jsonl"
+    file.write_text(json.dumps({"id": "id-1", "digest": digests(folder)["id-1"], "label": "pass"}) + "\n")
+    assert read(folder)["id-1"].label == "pass"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('path = "pairs.jsonl"\nlabels_from = "beside"', "is a key of examples, and the rows hold pairs"),
+        ('source = "owner/name"\nlabels_from = "beside"', "labels_from = 'beside' does not apply to 'owner/name'"),
+        ('path = "answers.jsonl"\nlabels_from = "column"', "labels_from"),
+    ],
+)
+def test_where_the_key_does_not_apply(data: Path, say: Said, table: str, said: str) -> None:
+    """Pairs, the hub, another value: an error that names the key."""
+    (data.parent / "pairs.jsonl").write_text('{"id": 1, "question": "q", "response_1": "a", "response_2": "b"}\n')
+    say("anna", ("id-0", "pass")).replace(data.with_name("pairs.labels.anna.jsonl"))
+    file = data.with_name("pyproject.toml")
+    file.write_text(in_pyproject(f"[datasets.d]\n{table}\n"))
+    with pytest.raises(JudgeFixturesError) as error:
+        load_pairs(load_config(file).source("d"))
+    assert said in str(error.value)
+
+
+def test_ci_reads_no_labels_from_elsewhere(
+    data: Path, say: Said, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of labels that is a link out of the repository is refused where CI is set, as the data's would be."""
+    file = data.with_name("pyproject.toml")
+    file.write_text(in_pyproject('[datasets.d]\npath = "answers.jsonl"\nlabels_from = "beside"\n'))
+    outside = tmp_path_factory.mktemp("outside") / "labels.jsonl"
+    say("anna", ("id-0", "pass")).replace(outside)
+    data.with_name("answers.labels.anna.jsonl").symlink_to(outside)
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(JudgeFixturesError, match=r"labels_from = .*anna.jsonl' is outside of the repository"):
+        load_config(file).check_dataset_files("d")
