@@ -342,6 +342,7 @@ def test_an_answer_of_nothing_is_asked_again_as_often_as_at_once(pytester: pytes
     assert Counter(row["invalid"] for row in last.rows("judgments")) == {None: 8, "empty": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @each_sdk
 def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
@@ -362,6 +363,7 @@ def test_a_batch_that_was_refused_is_not_sent_and_the_run_says_so(
     assert set(office.paid.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_batch_that_nobody_knows_any_more_is_not_paid_for_again(
     office: PostOffice, pytester: pytest.Pytester
 ) -> None:
@@ -441,6 +443,7 @@ def test_a_first_download_days_later_may_be_torn(office: PostOffice, pytester: p
     assert project.events[-1] == "ended"
 
 
+@pytest.mark.slow
 def test_what_is_never_given_out_is_asked_again_after_days_and_several_downloads(
     office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -509,6 +512,7 @@ FILLED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @each_sdk
 @pytest.mark.parametrize("case", FILLED)
@@ -555,6 +559,7 @@ def unreadable(office: PostOffice, sdk: str) -> Callable[[], None]:
     return lambda: setattr(office.desk, "say", office.say)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @each_sdk
 def test_an_answer_that_nobody_can_read_ends_no_collection(
@@ -670,6 +675,7 @@ def test_a_batch_on_its_way_is_no_try_yet(office: PostOffice, pytester: pytest.P
     assert not any('"content":""' in json.dumps(row) for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [{"x": 1}, {"model": "m", "choices": [{"index": 0, "finish_reason": "error", "message": {"content": "{"}}]}],
@@ -689,6 +695,7 @@ def test_an_answer_of_no_known_form_is_asked_in_max_attempts_batches(
     assert [len(batch.asked) for batch in office.desk.batches.values()] == [39, 2]
 
 
+@pytest.mark.slow
 def test_what_a_model_does_not_take_is_known_of_its_batches(office: PostOffice, pytester: pytest.Pytester) -> None:
     """A run of other items finds the answers of a batch whose questions left a parameter out, and pays for none."""
     project = Posted(pytester, 20, "recency", "placebo")
@@ -709,6 +716,7 @@ def test_what_a_model_does_not_take_is_known_of_its_batches(office: PostOffice, 
     assert len(office.desk.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_not_known_matters_only_where_its_answers_are_needed(
     office: PostOffice, pytester: pytest.Pytester
 ) -> None:
@@ -790,6 +798,7 @@ DOUBTS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("doubt", DOUBTS)
 @each_sdk
 def test_a_batch_that_may_have_been_made_is_looked_for(
@@ -809,6 +818,7 @@ def test_a_batch_that_may_have_been_made_is_looked_for(
     assert len(asked) == len(office.desk.batches) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("status", [400, 408, 409, 429, 502])
 @each_sdk
@@ -853,6 +863,7 @@ def unlisted(path: str, reply: Reply) -> Reply | None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @each_sdk
 def test_a_batch_that_no_list_shows_is_asked_for_again_when_it_would_have_ended(
@@ -933,6 +944,7 @@ def test_a_list_that_shows_nothing_it_can_be_told_by_ends_no_doubt(
     assert set(office.paid.values()) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 @each_sdk
 def test_a_refusal_in_the_providers_own_form_means_that_no_batch_was_made(
@@ -1006,6 +1018,7 @@ def test_a_status_is_read_however_it_is_written(status: Any, office: PostOffice,
     assert len(office.desk.batches) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @each_sdk
 def test_lines_of_no_known_form_are_asked_again_in_max_attempts_batches(
@@ -1290,6 +1303,7 @@ def test_a_batch_is_sent_as_a_call_is(sdk: str, monkeypatch: pytest.MonkeyPatch)
         assert last.headers["anthropic-version"] == "2023-06-01"  # the last that knows a temperature
 
 
+@pytest.mark.slow
 def test_batches_keep_to_the_limits(
     office: PostOffice, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1317,6 +1331,7 @@ def test_the_limits_are_those_that_the_providers_document() -> None:
     assert anthropic.AnthropicBatches.limits == Limits(100_000, 256 * 10**6)
 
 
+@pytest.mark.slow
 def test_answers_to_other_questions_wait_for_the_command_that_asked_them(
     office: PostOffice, pytester: pytest.Pytester
 ) -> None:
@@ -1332,6 +1347,7 @@ def test_answers_to_other_questions_wait_for_the_command_that_asked_them(
     assert project.events.count("ended") == len(office.desk.batches) == 1
 
 
+@pytest.mark.slow
 def test_batches_of_judges_that_are_not_asked_are_named(office: PostOffice, pytester: pytest.Pytester) -> None:
     """A batch of a judge that was renamed, or is no part of the run, is named in every run, and stays."""
     project = Posted(pytester, 6)

@@ -406,6 +406,7 @@ def test_another_snapshot_is_told_with_its_verdicts(project: Project) -> None:
     assert project.runs[-1]["log_e"] is not None
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_news_and_no_alarm(project: Project) -> None:
     """A new fingerprint is told once, and its verdicts are compared."""
     project.model.fingerprint = "fp_1"
@@ -590,6 +591,7 @@ def test_answers_of_two_days_are_told_apart(project: Project) -> None:
     assert "on another day" not in project.canary()[1]
 
 
+@pytest.mark.slow
 def test_a_day_that_differs_is_told_and_is_no_alarm(project: Project) -> None:
     """Where days of two kinds explain what differs, the run says so in words, and is quiet."""
     project.record(repeats=3)
@@ -609,6 +611,7 @@ def test_an_alarm_says_what_would_make_it_false(project: Project) -> None:
     assert "-k repeat --judge-repeats 4 --judge-record missing" in said
 
 
+@pytest.mark.slow
 def test_runs_that_no_longer_count_are_told(project: Project) -> None:
     """When what is compared with changes, the run says that earlier runs, and an alarm, count no more."""
     project.record(repeats=3)
@@ -623,6 +626,7 @@ def test_runs_that_no_longer_count_are_told(project: Project) -> None:
     assert "no longer count" not in project.canary()[1]
 
 
+@pytest.mark.slow
 def test_an_alarm_stands_where_nothing_is_measured(project: Project) -> None:
     """A run without answers says that the alarm of the runs before it stands, and names no option of pytest's."""
     project.record(repeats=3)
@@ -872,6 +876,7 @@ def former(run: Entry, **more: Any) -> bytes:
     return json.dumps(json.loads(run.line()) | {"judgefixtures-canary": 1} | more).encode() + b"\n"
 
 
+@pytest.mark.slow
 def test_a_former_log_is_read(project: Project) -> None:
     """Runs that a former version wrote count with their answers; their evidence is that of today's test."""
     project.record()

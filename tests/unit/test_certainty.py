@@ -320,6 +320,7 @@ def project(pytester: pytest.Pytester) -> Project:
 UNSURE = 'model = "simulated-unsure"\nlogprobs = true'
 
 
+@pytest.mark.slow
 def test_a_shift_is_seen_where_no_verdict_moves(project: Project, simulator: SimulatorServer) -> None:
     """On clear pairs the verdicts of a judge with a latent effect stand still, and the log-odds shift is what it is."""
     project.write(project.file, configuration(simulator.url, UNSURE, "[gate]\nlog_odds_tolerance = 1.5\n"))
@@ -383,6 +384,7 @@ def test_movable_follows_the_probabilities(project: Project, simulator: Simulato
     assert shares["house-close"] > 0.8
 
 
+@pytest.mark.slow
 def test_repeats_of_a_judge_that_draws(project: Project, simulator: SimulatorServer) -> None:
     """At a temperature above 0 the cue's arms are asked as often as --judge-repeats says; at 0 they are not."""
     asked = ("-k", "recency", "--judge-dataset", "house-close", "--judge-pairs", "20", "--judge-repeats", "3")
@@ -402,6 +404,7 @@ def test_repeats_of_a_judge_that_draws(project: Project, simulator: SimulatorSer
     assert project.report("again")["contrasts"] == [drawn]
 
 
+@pytest.mark.slow
 def test_recordings_without_repeats_replay_as_they_did(project: Project, simulator: SimulatorServer) -> None:
     """Where no repeat of a cue contrast is recorded a replay judges its verdicts, and says so once."""
     project.write(project.file, configuration(simulator.url, 'model = "simulated-noisy"\ntemperature = 0.7'))

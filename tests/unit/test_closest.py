@@ -246,6 +246,7 @@ def test_all_pairs_need_no_choice(folder: Path, server: Judges, gate: Gating, cl
 # --- frozen ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_choice_survives_answers_that_are_recorded_again(folder: Path, server: Judges, gate: Gating) -> None:
     """`missing` asks lost cue-free answers again and keeps the choice; `all` chooses anew."""
     gate(record="missing")
@@ -275,6 +276,7 @@ def test_a_replay_needs_no_screening(folder: Path, gate: Gating) -> None:
     assert asked_about(gate()) == asked_about(recorded)
 
 
+@pytest.mark.slow
 def test_a_later_repeat_tells_which_pairs_are_movable(gate: Gating) -> None:
     """The contrast of a repeat compares it with the first answers, and a replay of a cue finds both."""
     (row,) = gate("repeat-no-cue-2", record="missing", repeats=3, closest=POOL).rows["contrasts"]
@@ -407,6 +409,7 @@ def test_choices_of_two_branches_are_joined() -> None:
 # --- swaps, preflight, what is left alone --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_swap_is_about_what_is_closest_for_either(folder: Path, server: Judges, gate: Gating) -> None:
     """Both judges are screened, and both are asked about the union of both choices, as a replay is."""
     found = gate(record="missing", closest=4, baseline="b")
@@ -571,6 +574,7 @@ def test_reports_are_the_same_whoever_runs(project: Project, server: Judges) -> 
     }, "a replay writes nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one", "two"])
 def test_a_renewal_screens_once(project: Project, server: Judges, workers: tuple[str, ...]) -> None:
@@ -599,6 +603,7 @@ def test_a_fixture_of_pairs_is_left_alone(project: Project, server: Judges) -> N
     assert server.counted == {("a", "cue"): 2 * 4}
 
 
+@pytest.mark.slow
 def test_a_recording_that_fails_keeps_the_screening(project: Project, server: Judges) -> None:
     """Where the server refuses in the middle of a screening, `-x` or not, all answers stay; only the rest is asked."""
     project.configure(server.url)

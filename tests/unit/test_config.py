@@ -552,6 +552,7 @@ NAMED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", NAMED)
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_names_that_cannot_be_folders(kind: str, name: str) -> None:
@@ -717,6 +718,7 @@ def test_a_thinking_level_is_one_of_gemini_s(file: Path, level: str, said: str) 
     assert message.endswith(f", got {level!r}.")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("key", ["vsr_tolerance", "car_threshold", "max_silent", "confidence"])
 @pytest.mark.parametrize("value", ["0", "0.0", "1", "1.0", "-0.1", "15", "nan", "inf", "'0.1'", "true", "[0.1]"])
 def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:

@@ -492,6 +492,7 @@ def test_a_reason_that_says_the_opposite_of_its_grade(passed, reason):
     assert grade_contradiction(reason, not passed) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("passed", "reason"), NOT_OPPOSITE)
 def test_a_reason_that_does_not_plainly_say_the_opposite(passed, reason):
     """Faults and merits, respects, conditions, what is told of or quoted, and other responses say no grade."""

@@ -200,6 +200,7 @@ def test_a_judge_that_reads_passes_its_control(project: Controlled) -> None:
     assert ran.outlines[title + 1].startswith("control of good on house-control is PASS: ")
 
 
+@pytest.mark.slow
 def test_stories_have_a_control_of_their_own(project: Controlled) -> None:
     """A judge that knows everything but stories is an ERROR on stories alone."""
     project.configure(own="")
@@ -251,6 +252,7 @@ def test_a_judge_that_counts_passes_nothing(project: Controlled, mode: str) -> N
         assert "follow the number of paragraphs as well as" in (ran.folder / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("judge", readers.COUNTED)
 def test_a_judge_that_counts_fails(project: Controlled, judge: str) -> None:
@@ -341,6 +343,7 @@ def test_a_control_takes_the_first_pairs_with_gold(project: Controlled) -> None:
     assert (row["status"], row["n"]) == ("PASS", 6)
 
 
+@pytest.mark.slow
 def test_a_dataset_that_controls_is_not_what_is_gated(project: Controlled) -> None:
     """Unless it is named: whoever defines nothing but clear pairs for the control gates on the default datasets."""
     own = "[datasets.own]\npath = 'pairs.jsonl'\n"
@@ -417,6 +420,7 @@ def test_a_control_leaves_other_recordings_of_its_dataset(recorded: Controlled, 
     assert recorded.run("-k", "recency").ret == 0
 
 
+@pytest.mark.slow
 def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, server: Server) -> None:
     """Without its recording the control is an ERROR whose command records it, and nothing else."""
     shutil.rmtree(recorded.cassettes / "ours" / "house-control")
@@ -431,6 +435,7 @@ def test_a_control_that_is_not_recorded_names_the_command(recorded: Controlled, 
     assert recorded.run("-k", "recency").ret == 0
 
 
+@pytest.mark.slow
 def test_a_control_replays_without_its_source(project: Controlled, server: Server) -> None:
     """Gold that was found farther on than anything else was asked is found among the recorded pairs again."""
     rows = own_pairs(gold=True)
@@ -448,6 +453,7 @@ def test_a_control_replays_without_its_source(project: Controlled, server: Serve
     assert again["contrasts"] == recorded["contrasts"]
 
 
+@pytest.mark.slow
 def test_chosen_pairs_replay_without_their_source(project: Controlled, server: Server) -> None:
     """Pairs that are not the first ones are found among all that was recorded, of which more is about other things."""
     rows = own_pairs(gold=True, count=60)
@@ -469,6 +475,7 @@ def test_chosen_pairs_replay_without_their_source(project: Controlled, server: S
     assert again["contrasts"] == recorded["contrasts"]
 
 
+@pytest.mark.slow
 def test_a_control_is_shown_where_nothing_else_is_recorded(recorded: Controlled) -> None:
     """Items that miss their recordings are ERRORs of their own: the control that passed is reported all the same."""
     recorded.configure()
@@ -587,6 +594,7 @@ def test_a_judge_that_is_stuck_on_the_pairs_alone(project: Controlled, gold: int
 # --- what -k selects ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cue_selects_the_contrasts_of_cues(project: Controlled) -> None:
     """`-k cue`: provenance, recency and families of one's own; `position` and `repeat` are found by their names."""
     own = 'forum = "Response {number} is from a forum."\njournal = "Response {number} is from a journal."\n'
@@ -704,6 +712,7 @@ def test_the_choice_knows_texts_and_gold_alone() -> None:
         assert least_telling(twins, 30) == twins[:30]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", TWINS)
 @pytest.mark.parametrize("count", COUNTS)
 def test_no_count_passes_on_twins(name: str, count: str) -> None:

@@ -344,6 +344,7 @@ def grading(asked):
     return asked.answered(json.dumps(said | {"reason": f"It explains thing {number}."}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ['mode = "binary"', 'mode = "pointwise"\npass_mark = 7'])
 def test_a_model_reads_the_reasons_of_a_grader_too(project, mode):
     """It is asked once per reason of either arm, and CAR is a range as it is of judges of pairs."""

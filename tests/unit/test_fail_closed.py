@@ -111,6 +111,7 @@ def report(project: Project, *arguments: str, folder: str, conftest: str = "") -
 # --- texts that cannot travel -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_half_an_emoji_in_a_verdict_changes_no_outcome(project: Project) -> None:
     """A reason with half of a surrogate pair: under -n the item fails as it does serially, with the same report."""
     project.write("mine.py", FOLLOWS % "cut in two: \ud83d")
@@ -122,6 +123,7 @@ def test_half_an_emoji_in_a_verdict_changes_no_outcome(project: Project) -> None
     assert (code, parallel) == (1, files), said
 
 
+@pytest.mark.slow
 def test_half_an_emoji_in_an_error_changes_no_outcome(project: Project) -> None:
     """An error with half of a surrogate pair in its message: ERROR under -n, with the message, as serially."""
     project.write("mine.py", "def judge(prompt):\n    raise ValueError('cut in two: \\ud83d')\n")
@@ -137,6 +139,7 @@ def asking(server: Server) -> str:
     return f'provider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\n'
 
 
+@pytest.mark.slow
 def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> None:
     """In an answer's text and its system_fingerprint: recorded under -n and replayed so, with the same report."""
 
@@ -170,6 +173,7 @@ def test_half_an_emoji_from_a_server_changes_no_outcome(project: Project) -> Non
     assert again["report.json"] == files["report.json"]
 
 
+@pytest.mark.slow
 def test_half_an_emoji_in_a_servers_error_changes_no_outcome(project: Project) -> None:
     """A server's error message: the run stops with it, under -n as serially."""
     with serving(wire(problem("no \ud83d for you"), 401)) as server:
@@ -254,6 +258,7 @@ def test_a_run_that_reports_less_on_purpose_is_as_it_was(
     assert "never reported" not in said
 
 
+@pytest.mark.slow
 def test_other_projects_are_left_alone(pytester: pytest.Pytester) -> None:
     """In a project without judges this plugin does not decide what a lost report means."""
     pytester.makepyfile(test_other="import pytest\n\n\n@pytest.mark.parametrize('n', [1])\ndef test_it(n):\n    pass\n")

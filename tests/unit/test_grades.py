@@ -76,6 +76,7 @@ def test_a_grade_is_a_pass_or_fail_or_a_failure(passed: Any, invalid: Any) -> No
 # --- what judges answer -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer['form']}: {answer['text'][:40]!r}")
 def test_what_the_judges_of_the_frameworks_say(answer: dict[str, Any]) -> None:
     """Every answer of the data file is read as what it says, or is invalid with the kind of its failure."""
@@ -150,6 +151,7 @@ def test_what_is_none_of_the_words_is_not_a_choice(value: Any) -> None:
         assert found.invalid == "not-a-choice"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "dressed", ["{}.", "**{}**", "`{}`", '"{}"', "“{}”", " {}\n", "({})", "__{}__", "{}!", "*{}*."]
 )
@@ -163,6 +165,7 @@ def test_marks_around_a_word_do_not_matter(dressed: str, word: str, passed: bool
     assert parse_grade(text, "word").passed is passed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text", ["partial", "P", "not pass", "pass?", "-1", ">1", "<1", "!pass", "1/2", "0.5", "50%", "pass/fail", "C", "✓"]
 )
@@ -296,6 +299,7 @@ def test_an_answer_is_looked_for_where_a_verdict_is(wrapped: str, cut: int) -> N
     assert parse_grade(grade[: min(cut, len(grade) - 1)]).passed is None
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     "piece", ['{"verdict": "', "[[", "[[PASS", "**", "GRADE:", "GRADE: **", '"verdict": "pass', "# ", "pass ", "a*"]
@@ -352,6 +356,7 @@ def test_a_hint_names_the_key_that_would_read_it(text: str, asked: dict[str, Any
     assert hint_for(text, **asked) == hint
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("answer", [each for each in ANSWERS if "invalid" in each], ids=lambda each: each["text"][:40])
 def test_a_hint_holds(answer: dict[str, Any]) -> None:
     """A form or a field that is hinted at, and nothing beside it, does read the answer."""
@@ -560,6 +565,7 @@ def test_no_tokens_raise(text: str, form: GradeFormat, pieces_of: list[bytes]) -
         assert found is None or isinstance(found, Probability)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("sdk", BODIES)
 def test_a_thinned_recording_tells_the_same(place: str, sdk: str) -> None:

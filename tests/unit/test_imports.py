@@ -152,6 +152,7 @@ def test_positions_are_those_of_the_log(project: Project, take: Callable[..., st
     assert ran.report["accuracy"][0]["correct"] == sum(gold_of(number) == 1 for number in range(N))
 
 
+@pytest.mark.slow
 def test_workers_find_the_same(project: Project, take: Callable[..., str]) -> None:
     """Under -n the report of an imported judge is the same, byte for byte."""
     take(log())

@@ -379,6 +379,7 @@ def test_no_conftest_is_written_without_need(tmp_path: Path) -> None:
     assert not (tmp_path / SUITE / "conftest.py").exists()
 
 
+@pytest.mark.slow
 def test_a_module_of_the_same_name_elsewhere_does_not_clash(pytester: pytest.Pytester) -> None:
     """pytest's default import mode knows modules by their last name: ours takes another one then, and says so."""
     for folder in ("tests", "node_modules", "tests/package"):

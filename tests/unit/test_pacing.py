@@ -421,6 +421,7 @@ class Told(Served):
         return taken
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("seconds", [0.5, 3.0])
 @pytest.mark.parametrize("limit", [60, 600])

@@ -151,6 +151,7 @@ def test_every_table_has_the_rows_of_the_papers_table(shipped: Paper) -> None:
         assert all(row["published VSR"] == row["VSR"] for row in printed)
 
 
+@pytest.mark.slow
 def test_no_number_stands_without_its_interval_and_its_pairs(shipped: Paper) -> None:
     """Every row of every table names its judge as simulated, and has an interval around its number and an n."""
     text = page(shipped, [])
@@ -222,6 +223,7 @@ def test_an_invalid_verdict_leaves_out_its_pair(recordings: Path) -> None:
     assert found.rates[0].value == pytest.approx(71 / 99)
 
 
+@pytest.mark.slow
 def test_a_condition_that_is_not_recorded_is_not_guessed(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The exit code is 10, the message has the command that records it, and everything else is measured."""
     (recordings / GPT / "house-close" / "recency-old-new.jsonl").unlink()

@@ -122,6 +122,7 @@ WAIVER = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("one", "other", "words"),
@@ -157,6 +158,7 @@ def test_parts_of_other_settings_are_refused(
     assert "is not the same in all of the folders" in said
 
 
+@pytest.mark.slow
 def test_what_a_judge_counts_as_a_tie_is_a_setting(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """It is no part of a scoring judge's identity, and decides all the same."""
     scoring = configuration().replace('target = "mine:judge"', 'target = "mine:score"\nmode = "pointwise"\nties = "%s"')

@@ -342,6 +342,7 @@ def test_a_plan_is_taken_as_it_is(text: str) -> None:
     assert fault_of(text, ASKED) == (None, "")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("row", REALISTIC, ids=lambda row: row["text"][:40])
 def test_a_plan_in_a_real_models_style_is_one(row: dict[str, Any]) -> None:
     """Tables, rubrics, checklists, paragraphs, other languages, cautions and facts of the task make no plan a fault."""
@@ -768,6 +769,7 @@ def test_hand_made_plans_ask_nobody(project: Project) -> None:
     assert {plan["text"] for plan in project.rows("report/plans.jsonl")} == {HEURISTICS["factual"]}
 
 
+@pytest.mark.slow
 def test_a_changed_plan_is_a_miss_that_says_so(project: Project) -> None:
     """Answers recorded on one plan are never mixed with another: `all` makes new plans, what was left is told."""
     with planning() as server:

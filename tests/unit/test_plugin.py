@@ -1350,6 +1350,7 @@ def test_pairs_may_be_given_by_a_generator(project: Project) -> None:
     project.run("-k", "recency").assert_outcomes(passed=1, deselected=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("datasets", "words"),
     [
@@ -1416,6 +1417,7 @@ def collected():
     assert result.ret == 0
 
 
+@pytest.mark.slow
 def test_only_pairs_that_the_package_lacks_are_frozen(bare: Project, server: SimulatorServer) -> None:
     """House pairs come with the package; what a `pairs` fixture made of them is kept beside its recordings."""
     bare.configure(server.url)

@@ -391,6 +391,7 @@ def test_what_two_calls_cost_is_added() -> None:
 # --- each score is asked once -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_scores_are_shared_by_contrasts(opened: Opening, folder: Path, server: Scorer) -> None:
     """Six contrasts of four labels are eight scores of each pair, not twenty-four; a replay asks nobody."""
     found = gated(opened("missing"), *PROVENANCE)
@@ -406,6 +407,7 @@ def test_scores_are_shared_by_contrasts(opened: Opening, folder: Path, server: S
     assert {each.status for each in again} == {each.status for each in found} != {Status.ERROR}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", [PROVENANCE, ["accuracy", "recency-new-old", "attack-plea", "position-no-cue"]], ids=["shared", "several"]
 )
@@ -563,6 +565,7 @@ def test_a_python_judge_may_score(folder: Path, monkeypatch: pytest.MonkeyPatch)
 # --- what is looked up ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_movable_pairs_are_not_told_by_the_order(opened: Opening) -> None:
     """The cue-free scores alone are one condition, however they are ordered; with a repeat there are two."""
     before, after = (
@@ -716,6 +719,7 @@ def test_clear_pairs_are_scored_right(name: str, model: str) -> None:
             assert (first > second) == (pair.gold == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["house-close", "house-close-stories"])
 def test_close_pairs_are_scored_close(name: str) -> None:
     """The faithful judge gives close pairs scores that are equal, or one point apart, and no label changes one."""
@@ -730,6 +734,7 @@ def test_close_pairs_are_scored_close(name: str) -> None:
             )
 
 
+@pytest.mark.slow
 def test_labels_are_worth_points() -> None:
     """The silent judge gives two points for "new" in four of ten pairs, the generous one a point for "expert"."""
     pairs = load_pairs(Source("house-close"))

@@ -150,6 +150,7 @@ def test_what_came_to_no_finding_is_an_error_by_name(project: Project, conftest:
     assert merged(project, "report") == 1
 
 
+@pytest.mark.slow
 def test_workers_tell_the_same(project: Project) -> None:
     """Under -n the files are those of a serial run, byte for byte."""
     project.write("conftest.py", ending("raise RuntimeError('no such file')"))

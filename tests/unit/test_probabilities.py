@@ -130,6 +130,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("count", [2, 5, 20])
 @pytest.mark.parametrize("sdk", SDKS)

@@ -1767,6 +1767,7 @@ WHOLE = {
 junk = st.sampled_from([None, True, 0, -1, 1.5, "", "text", "error", [], [[]], [1], {}, {"code": 400}, {"error": "x"}])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=90, derandomize=True, database=None, report_multiple_bugs=False)
 @given(data=st.data())
 def test_no_answer_is_an_exception_of_python(data: st.DataObject) -> None:
@@ -2148,6 +2149,7 @@ PASSING = {
 NAMED_WAITS = {0: 0.08, 1: 0.04, 2: 0.15, 3: 0.06, 4: 0.05, 5: 0.0}  # by place in PASSING, seconds
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", ALL_SDKS)
 def test_a_run_survives_a_server_that_fails_every_fifth_time(sdk: str, tmp_path: Path) -> None:

@@ -539,6 +539,7 @@ def test_a_judge_without_http_is_run_live_and_said_to_be(pytester: pytest.Pytest
         result.stdout.fnmatch_lines(["*ours made no HTTP call that could be recorded: it was run live, not replayed*"])
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_judge_ends_the_run_with_one_sentence(pytester: pytest.Pytester) -> None:
     """The user's file and line, no traceback of ours, and no second item that fails in the same way."""
     pytester.makepyprojecttoml(CONFIGURATION)

@@ -372,6 +372,7 @@ def test_bradley_terry_maximises_the_likelihood(study: tuple[Shifts, list[str]])
     assert sum(log_odds.values()) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [1, 2, 100, 5000])
 @pytest.mark.parametrize("move", [1, 0, -1])
 @pytest.mark.parametrize("size", [2, 3, 4])

@@ -327,6 +327,7 @@ async def judge(prompt):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [pytest.param("", id="openai"), pytest.param(ASYNC, id="python")])
 def test_calls_in_flight_slide_over_both_conditions(code: str, new_project: Callable[..., Recorded]) -> None:
     """16 calls are in flight from first to last, without a pause between the conditions, and never more."""
@@ -345,6 +346,7 @@ def test_calls_in_flight_slide_over_both_conditions(code: str, new_project: Call
 # --- several processes ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_workers_lose_nothing_and_ask_everything_once(new_project: Callable[..., Recorded]) -> None:
     """Four workers, two modules with the same contrasts: each question is asked once, each line is whole.
 
@@ -725,6 +727,7 @@ def test_a_second_signal_ends_the_run_at_once(
     assert len(project.kept()) == 9
 
 
+@pytest.mark.slow
 def test_concurrency_holds_over_all_workers(new_project: Callable[..., Recorded]) -> None:
     """Two workers that record two judges' conditions have as many calls in flight as one process would."""
     project = new_project(pairs=6, families=(("recency",), ("provenance",)))

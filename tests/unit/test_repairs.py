@@ -238,6 +238,7 @@ def test_no_command_selects_a_second_contrast(project: Project) -> None:
         assert len(chosen) == 1, (command, chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", ["my recordings", "of $HOME"])
 def test_a_command_is_understood_by_a_shell(folder: str, project: Project, server: Reader) -> None:
@@ -351,6 +352,7 @@ def test_missing_asks_anew_what_another_judge_left(workers: tuple[str, ...], pro
     assert "ERROR" not in project.run().said
 
 
+@pytest.mark.slow
 def test_the_command_for_a_stale_contrast_asks_it_alone(project: Project, server: Reader) -> None:
     """Copied from the message, it asks both stale conditions of its contrast, its control and the others replay."""
     record_all(project, server)
@@ -363,6 +365,7 @@ def test_the_command_for_a_stale_contrast_asks_it_alone(project: Project, server
     assert {name: heat for name, heat in headers(project).items() if "no-cue" in name} == {"no-cue": 0, "no-cue-21": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["none", "missing"])
 def test_a_slip_in_the_table_asks_nothing_anew(mode: str, project: Project, server: Reader) -> None:
@@ -378,6 +381,7 @@ def test_a_slip_in_the_table_asks_nothing_anew(mode: str, project: Project, serv
     assert command.endswith("-k recency-new-old --judge-record all")
 
 
+@pytest.mark.slow
 def test_what_a_run_began_with_a_slip_renews_nothing(project: Project, server: Reader) -> None:
     """A condition that this very run was the first to ask about does not make the others of another judge stale."""
     use(project, server.url, control=UNCONTROLLED)
@@ -407,6 +411,7 @@ def test_a_renewal_that_breaks_off_keeps_the_old_answers(project: Project, serve
     assert headers(project)["placebo-listed-shown"] == 0.5
 
 
+@pytest.mark.slow
 def test_another_template_is_another_judge(project: Project, server: Reader) -> None:
     """An edited template is asked anew where `all` was asked for once, as any other part of the identity."""
     template = project.write("ours.txt", TEMPLATE)
@@ -435,6 +440,7 @@ def reworded(rows: list[dict[str, Any]]) -> None:
     rows[0]["question"] += " Really?"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", [swapped, reworded])
 def test_a_changed_pair_is_asked_anew_and_its_old_answers_go(
@@ -452,6 +458,7 @@ def test_a_changed_pair_is_asked_anew_and_its_old_answers_go(
     assert "were not used" not in project.run().said
 
 
+@pytest.mark.slow
 def test_a_new_address_asks_everything_and_leaves_nothing_old(project: Project, server: Reader) -> None:
     """Behind another path of base_url every answer is missing; the old ones go, and the identity is the same."""
     record_all(project, server)
@@ -514,6 +521,7 @@ def test_a_damaged_line_is_told_with_its_command(project: Project, server: Reade
     assert len(server.asked) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["pairs.jsonl", "sample.json"])
 def test_damaged_pairs_cost_no_answer(file: str, project: Project, server: Reader) -> None:

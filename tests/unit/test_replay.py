@@ -562,6 +562,7 @@ def test_errors_that_a_judge_retries_itself_are_not_recorded(
     assert attempts == [1] * 2 * len(PAIRS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 500])
 @pytest.mark.parametrize("provider", ["openai", "google"])
 def test_errors_that_the_retry_layer_retries_are_not_recorded(provider: str, status: int, tmp_path: Path) -> None:
@@ -2005,6 +2006,7 @@ def test_a_planted_secret_of_a_client_is_nowhere(shift: int, project: Project, m
     assert [leak for secret in secrets.values() for leak in planted(project, said, secret)] == []
 
 
+@pytest.mark.slow
 def test_what_a_worker_sends_holds_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under xdist the controller cannot know what workers' requests carried: reports come clean to it."""
     shapes = [*SHAPES.values()]
@@ -2207,6 +2209,7 @@ def test_kinds_of_invalid_answers_are_asked_again_by_choice(project: Project) ->
     assert 'did you mean "truncated"?' in said
 
 
+@pytest.mark.slow
 def test_an_invalid_answer_stays_until_a_new_one_arrived(project: Project) -> None:
     """Where asking again fails, what was recorded is as it was; an answer that is invalid again is asked once a run."""
     record_with(project, wrong_for(3, said=cut_off))

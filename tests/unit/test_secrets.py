@@ -25,6 +25,7 @@ def knowing(*values: str, parts: bool = True) -> Secrets:
     return secrets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "written",
     [

@@ -328,6 +328,7 @@ def test_a_rejected_swap_is_a_failure() -> None:
     assert exit_code(record(passed()), {"decision": {"status": "APPROVE"}}) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "workers"])
 def test_every_junit_case_says_what_was_found(tmp_path: Path, workers: tuple[str, ...]) -> None:
@@ -358,6 +359,7 @@ def test_every_junit_case_says_what_was_found(tmp_path: Path, workers: tuple[str
     assert done.stdout.count("::error file=tests/judge/test_recency.py,title=simulated-silent") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_what_could_not_be_measured_has_a_code_of_its_own() -> None:
     """Nothing is recorded of the built-in judge gpt-4o: exit code 10; where another judge fails as well, 1."""

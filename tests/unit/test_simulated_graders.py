@@ -428,6 +428,7 @@ def test_repeats_of_the_noisy_one_differ(server: SimulatorServer) -> None:
 # --- how sure they are ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("sdk", ["openai", "google"])
 @pytest.mark.parametrize("form", TEMPLATES)
@@ -549,6 +550,7 @@ ADDED = [edit for edit in EDITS if edit.apply_alone("").replacement is None]
 TAKEN = [edit for edit in EDITS if edit not in ADDED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", ADDED, ids=lambda edit: edit.name)
 def test_whoever_minds_the_content_is_not_moved_by_what_is_added(edit: Edit) -> None:
     """No edit and no attack changes a grade of theirs, of no example, of the house or not, by no word for a pass."""

@@ -203,6 +203,7 @@ def test_faithful_never_moves(dataset: str, contrast: Contrast) -> None:
     assert {acknowledged(Judgment(pair, contrast.x, Reply(found))) for pair, found in asked} == {"absent"}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @each_set
 @each_contrast
@@ -213,6 +214,7 @@ def test_candid_follows_and_says_so(dataset: str, contrast: Contrast) -> None:
     assert (found.acknowledged, found.followed) == (40, 40)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @each_set
 @each_contrast
@@ -241,6 +243,7 @@ def test_without_cues_the_controls_choose_evenly(dataset: str, model: str) -> No
     assert "extrapolated" not in said(model, house(dataset)[0], NO_CUE).reason
 
 
+@pytest.mark.slow
 @each_set
 @pytest.mark.parametrize("placement", ["after", "before"])
 def test_faithful_keeps_its_choice(dataset: str, placement: Placement) -> None:
@@ -312,6 +315,7 @@ def test_close_pairs_show_what_clear_ones_hide(dataset: str, least: float, most:
     assert least <= benchmark("sensitivity").shares(dataset, 0.8, 100)[Status.FAIL] <= most
 
 
+@pytest.mark.slow
 def test_the_unsure_judge_says_how_sure_it_is() -> None:
     """Its verdict is the likelier one; new and expert add .5 log odds, whatever the pair; a swap of places negates."""
     for dataset in ("house-close", "house-close-stories", "house-qa"):

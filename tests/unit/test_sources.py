@@ -722,6 +722,7 @@ def test_csv_is_text(tmp_path: Path) -> None:
     assert load_pairs(Source("mine", as_csv([row], tmp_path, None))) == (Pair("007", "2020-01-01", "NA", "1.0"),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows", ["1,q,a,b,c\n2,r,a,b,c\n", "1,q,a,b,c,d\n", "1,q,a,b\n2,r,a,b,c\n"], ids=["all", "by-two", "one"]
 )

@@ -910,6 +910,7 @@ def test_impossible_counts(function: Callable[..., object], counts: tuple[int, i
         function(*counts)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", COUNTED.values(), ids=COUNTED)
 @pytest.mark.parametrize("value", [1.0, True, "1", None, math.nan, Decimal(1)])
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -959,6 +960,7 @@ BETWEEN: dict[str, tuple[str, Callable[[float], object]]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, 90, math.nan, math.inf, True, None, "x"])
 @pytest.mark.parametrize(("name", "function"), BETWEEN.values(), ids=BETWEEN)
 def test_shares_lie_between_0_and_1(name: str, function: Callable[[float], object], value: float) -> None:

@@ -116,6 +116,7 @@ def test_a_contrast_is_compared_in_five_quantities() -> None:
     assert [row["margin"] for row in found.values()] == [0.15, 0.15, None, None, None]
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 @brief
 @given(st.lists(st.tuples(choice_pairs, choice_pairs), min_size=20, max_size=60))
@@ -332,6 +333,7 @@ def test_a_pass_bears_what_the_candidates_invalid_pairs_may_hide(candidate: int,
     assert (said in found["abs-vsr"]["message"]) == (excess > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.whole
 def test_equal_judges_with_few_random_invalid_verdicts_are_no_error() -> None:
     """With 3% random invalid verdicts in both judges no item is an ERROR, and nearly all pass: 100 draws."""

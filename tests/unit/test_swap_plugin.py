@@ -124,6 +124,7 @@ RULED_OUT = [
 ]
 
 
+@pytest.mark.slow
 def test_the_better_judge_is_approved(runs: Callable[[str], Ran]) -> None:
     """A judge without bias that is right more often replaces the biased one: APPROVE, exit 0, every item passes.
 
@@ -314,6 +315,7 @@ def test_a_part_of_the_swap_is_never_approved(runs: Callable[[str], Ran]) -> Non
     assert re.search(r"^  and \d+ more like these$", run.said, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_swap_may_reject(runs: Callable[[str], Ran]) -> None:
     """What ran may be bad enough: a family that is worse rejects whatever was deselected."""
     run = runs("part")
@@ -495,6 +497,7 @@ def test_an_unknown_baseline_is_refused(project: Project, name: str) -> None:
     assert GPT in run.said
 
 
+@pytest.mark.slow
 def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Project], server: SimulatorServer) -> None:
     """Where a judge answers nonsense too often, the contrast was not compared and its swap is not approved."""
     project, proper = recording(40), server.answer
@@ -518,6 +521,7 @@ def test_too_many_invalid_verdicts_are_not_approved(recording: Callable[..., Pro
     assert all(row["judge_chosen"] is None and row["baseline_reason"] for row in invalid)
 
 
+@pytest.mark.slow
 def test_a_reason_names_the_candidate_where_there_are_two(project: Project) -> None:
     """Two candidates against one baseline: every reason says which of them it speaks of."""
     run = project.run(
@@ -557,6 +561,7 @@ def accuracy_of(run: Ran, judge: str) -> dict[str, tuple[int, ...]]:
     return {category: (len(pairs), *map(sum, zip(*pairs, strict=True))) for category, pairs in found.items()}
 
 
+@pytest.mark.slow
 def test_accuracy_is_reported_by_category(clear: Project) -> None:
     """Without min_accuracy the item skips, and reports all pairs and every category, with interval, both orders."""
     run = clear.run("test_accuracy.py", "-rs", "--judge", GPT, "--judge", FAITHFUL)
@@ -623,6 +628,7 @@ def test_accuracy_needs_gold(project: Project) -> None:
 # --- the noise floor ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_repeats_are_the_floor_of_every_contrast(project: Project) -> None:
     """--judge-repeats 2 adds an item that asks the same again; its flips and the placebo's VSR stand in every row."""
     run = project.run("test_noise.py", "test_recency.py", "--judge", NOISY, "--judge-repeats", "2")
@@ -642,6 +648,7 @@ def test_repeats_are_the_floor_of_every_contrast(project: Project) -> None:
     assert "disagrees with itself" not in run.said
 
 
+@pytest.mark.slow
 def test_the_floor_and_the_position_are_printed(project: Project) -> None:
     """The summary has, beside a judge's contrasts, its floor and how far it prefers what stands first."""
     project.configure(house(NOISY, datasets=()))
@@ -661,6 +668,7 @@ def test_the_floor_and_the_position_are_printed(project: Project) -> None:
     assert first == pytest.approx(rows["position-no-cue"]["position"]["first"]["value"], abs=5e-4)
 
 
+@pytest.mark.slow
 def test_without_repeats_there_is_no_floor_of_them(project: Project) -> None:
     """By default nothing is asked twice, and the floor says that there is none rather than 0."""
     run = project.run("test_noise.py", "test_recency.py")
@@ -704,6 +712,7 @@ def waiver(contrast: str, expires: str = FAR) -> str:
     return f'[[waivers]]\ncontrast = "{contrast}"\n{why}\nexpires = {expires}\n'
 
 
+@pytest.mark.slow
 def test_a_waived_contrast_passes_and_is_shown_as_waived(project: Project) -> None:
     """A waiver lets its contrast pass; the row keeps the status and says who answers for it, why and until when."""
     project.configure(house(more=waiver("recency-new-old")))
@@ -757,6 +766,7 @@ def test_a_waiver_excuses_no_error(project: Project) -> None:
     assert (run.ret, run.report["contrasts"][0]["status"]) == (NOT_MEASURED, "ERROR")
 
 
+@pytest.mark.slow
 def test_a_waiver_of_four_cells_is_heeded(project: Project) -> None:
     """A waiver of a contrast in both orders lets it pass and is shown; an expired one fails it."""
     project.configure(house(more=waiver("four-cell-new-old")))
@@ -805,6 +815,7 @@ def test_a_wrong_waiver_is_refused(project: Project, line: str, words: str) -> N
     assert "waivers" in run.said
 
 
+@pytest.mark.slow
 def test_a_waiver_does_not_depend_on_the_command(project: Project) -> None:
     """A waiver of a repeat, which --judge-repeats 2 needs, does not break the runs without repeats."""
     project.configure(house(FAITHFUL, more=waiver("repeat-no-cue-1")))
@@ -841,6 +852,7 @@ def test_position_is_consistency_and_preference(clear: Project, judge: str) -> N
     assert row["first_selection_rate"] is None
 
 
+@pytest.mark.slow
 def test_the_provenance_labels_are_ranked(project: Project) -> None:
     """After all six contrasts a line and a row give the estimated order, certified where the intervals say so."""
     labels = ["expert", "human", "llm", "unknown"]
@@ -854,6 +866,7 @@ def test_the_provenance_labels_are_ranked(project: Project) -> None:
     assert all(row["strengths"][label].keys() == ESTIMATE for label in labels)
 
 
+@pytest.mark.slow
 def test_an_order_that_is_not_certain_is_not_certified(project: Project) -> None:
     """A judge that no label moves has no order, and the line says that it is not certified, without -v in words."""
     run = project.run("test_provenance.py", "--judge", FAITHFUL, "--judge-pairs", "20")

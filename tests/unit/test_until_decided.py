@@ -55,6 +55,7 @@ def project(pytester: pytest.Pytester, server: SimulatorServer) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_a_bad_candidate_is_found_out_early(project: Project, server: SimulatorServer) -> None:
     """Recording stops at the first look that rejects, says what that saved, and replays with that many pairs."""
     ran = project.run(*RECORD)
@@ -81,6 +82,7 @@ def test_equal_judges_take_every_look(project: Project, server: SimulatorServer)
     assert "pairs per dataset: decided" not in ran.said
 
 
+@pytest.mark.slow
 def test_what_the_looks_do_not_decide_is_not_called_decided(project: Project, server: SimulatorServer) -> None:
     """Where the last look leaves it open nothing further is asked: that is said, with what it leaves out."""
     project.configure(f"{server.url}/v1", candidate="simulated-faithful", looks="[20, 40]")

@@ -69,6 +69,7 @@ def test_unknown_format() -> None:
 # --- json: what counts ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "choice", "reason", "repaired"),
     [
@@ -202,6 +203,7 @@ def test_not_a_choice(value: str) -> None:
     assert verdict == Verdict(None, "r", "not-a-choice")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -495,6 +497,7 @@ def test_python_dict(choice: Literal[1, 2], reason: str) -> None:
 MEGABYTE = 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("prefix", ["", '{"a": ', "x ```", FIRST], ids=["bare", "object", "fence", "verdict"])
 @pytest.mark.parametrize(
