@@ -179,6 +179,10 @@ class Check(ABC):
         """Return its row in the preflight's table of what can be shown; None where it has none."""
         return None
 
+    def prospect(self, config: Config, dataset: str, pairs: Sequence[Pair]) -> str:  # noqa: ARG002
+        """Return what it can show of so many, in a sentence of the preflight; empty where a table's row says it."""
+        return ""
+
     @abstractmethod
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return what it finds in the answers of its case's judges."""

@@ -13,6 +13,7 @@ from judgefixtures.config.loading import TABLE as TABLE
 from judgefixtures.config.loading import build_config as build_config
 from judgefixtures.config.loading import judge_table as judge_table
 from judgefixtures.config.loading import load_config as load_config
+from judgefixtures.config.run_tables import AgreementTable as AgreementTable
 from judgefixtures.config.run_tables import CanaryTable as CanaryTable
 from judgefixtures.config.run_tables import ControlTable as ControlTable
 from judgefixtures.config.run_tables import GateTable as GateTable

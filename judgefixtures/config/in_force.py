@@ -157,7 +157,7 @@ class Config(StrictTable):
             "cues": {},
         }
         for name, gate in self.family_gates.items():
-            own = {key: value for key, value in gate.model_dump().items() if value != default[key]}
+            own = {key: value for key, value in gate.model_dump().items() if value not in (None, default.get(key))}
             found |= {f"gate.{name}": own} if own else {}
         for name, labels in self.cues.items():
             if labels != FAMILIES.get(name):

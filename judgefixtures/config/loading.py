@@ -11,7 +11,16 @@ from typing import Any
 
 from judgefixtures.config.in_force import Config, source_of
 from judgefixtures.config.places import Place, check_names, read_toml, validated
-from judgefixtures.config.run_tables import SWAP_FAMILIES, DatasetTable, GateTable, Table, TermsTable, WholeTable
+from judgefixtures.config.run_tables import (
+    NOT_INHERITED,
+    OWN_GATES,
+    SWAP_FAMILIES,
+    DatasetTable,
+    GateTable,
+    Table,
+    TermsTable,
+    WholeTable,
+)
 from judgefixtures.material.contrasts import OTHER_FAMILIES
 from judgefixtures.material.cues import BY_NAME, FAMILIES, Families, OwnFamily
 from judgefixtures.material.prompts import LAYOUTS
@@ -313,10 +322,26 @@ def _located(name: str, table: DatasetTable, folder: Path, place: Place) -> Data
 
 def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateTable, dict[str, GateTable]]:
     own = {key: value for key, value in written.items() if not isinstance(value, dict)}
-    default = validated(GateTable, own, place.at("gate"))
     tables = {key: value for key, value in written.items() if isinstance(value, dict)}
+    _check_own_keys({"": own, **tables}, place)
+    default = validated(GateTable, own, place.at("gate"))
     for name in tables:
         check_known(place.at("gate", name), "family", name, (*families, *(kind.name for kind in ALONE)))
-    return default, {
-        name: validated(GateTable, {**own, **table}, place.at("gate", name)) for name, table in tables.items()
-    }
+    shared = {name: table for name, table in tables.items() if name not in OWN_GATES}
+    gates = {name: validated(GateTable, {**own, **table}, place.at("gate", name)) for name, table in shared.items()}
+    inherited = {key: value for key, value in own.items() if key not in NOT_INHERITED}
+    for name, kind in OWN_GATES.items():
+        gates[name] = validated(kind, {**inherited, **tables.get(name, {})}, place.at("gate", name))
+    return default, gates
+
+
+def _check_own_keys(tables: Mapping[str, Table], place: Place) -> None:
+    """Raise JudgeFixturesError where a key stands in another table than the one [gate.NAME] that it is of."""
+    for name, kind in OWN_GATES.items():
+        keys = kind.model_fields.keys() - GateTable.model_fields.keys()
+        for other, table in tables.items():
+            if other != name and (misplaced := sorted(keys & table.keys())):
+                where = place.at("gate", other) if other else place.at("gate")
+                raise JudgeFixturesError(
+                    f"{where}: {misplaced[0]} is a key of {heading(place.within, 'gate', name)} alone: write it there."
+                )

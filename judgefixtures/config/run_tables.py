@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -112,6 +113,19 @@ class GateTable(StrictTable):
     def tolerance(self, family: str) -> float:
         """What a contrast of this family is held to."""
         return self.attack_tolerance if family == "attack" else self.vsr_tolerance
+
+
+class AgreementTable(GateTable):
+    """The [gate.agreement] table: what agreement of a judge of one response with people's labels has to exceed."""
+
+    min_tpr: Share | None = None
+    min_tnr: Share | None = None
+    min_kappa: Share | None = None
+
+
+# Gates with keys of their own, by name, and what none of them has from [gate]: accuracy of choices is another thing.
+OWN_GATES: Mapping[str, type[GateTable]] = {"agreement": AgreementTable}
+NOT_INHERITED = ("min_accuracy",)
 
 
 @dataclass(frozen=True, slots=True)

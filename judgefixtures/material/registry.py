@@ -35,6 +35,12 @@ REGISTRY = (
         "accuracy",
         "accuracy:AccuracyCheck",
     ),
+    Registered(
+        "judge_agreement",
+        "a test of a judge of one response against people's labels; datasets=[...] names those that it is about",
+        "agreement",
+        "with_people:AgreementCheck",
+    ),
     Registered(SWAP, "a test of judge against --judge-baseline, in accuracy and in the families' contrasts"),
     Registered(
         "judge_plan",

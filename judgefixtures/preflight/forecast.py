@@ -54,6 +54,7 @@ def forecast(run: Run, subjects: Sequence[Subject]) -> list[str]:
     lines = [
         *table(designs),
         *dict.fromkeys(_conservative(run, subjects)),
+        *dict.fromkeys(_prospects(run, subjects)),
         *_swaps(run, subjects, costs),
         *map(_lacking, run.narrowing.hopeless(subjects)),
         *dict.fromkeys(_lacking_gold(run, subjects)),
@@ -80,6 +81,12 @@ def _design(run: Run, subject: Subject) -> Design | None:
     """Return a check's row in the table of what can be shown."""
     table, pairs = run.config.judge_table(subject.judge), run.about(subject).at_most
     return subject.check.design(run.config, table, subject.dataset, pairs)
+
+
+def _prospects(run: Run, subjects: Sequence[Subject]) -> Iterator[str]:
+    """Yield what checks can show that have a sentence for it in place of a row."""
+    for each in subjects:
+        yield from filter(None, [each.check.prospect(run.config, each.dataset, run.about(each).at_most)])
 
 
 def _excuse(run: Run, subject: Subject) -> str:
