@@ -88,7 +88,9 @@ def _decide_swap(planned: Sequence[PlannedPart], prices: Sequence[PriceRow]) -> 
     parts = [each for each in planned if not (isinstance(each, FoundPart) and each.left_out)]
     decided = _decide_parts(parts)
     lost = [reason for each in found if each.part is None and not each.left_out for reason in each.lacking]
-    reasons = [*dict.fromkeys(lost), *decided.reasons]
+    # What is demonstrated decides alone: it comes before what could not be compared.
+    own = decided.reasons
+    reasons = [*own, *dict.fromkeys(lost)] if decided.status is SwapStatus.REJECT else [*dict.fromkeys(lost), *own]
     if left_out:
         reasons.append(f"not compared: {', '.join(left_out)}, to which imported answers have nothing to say")
     if decided.needed_pairs is not None:
@@ -129,7 +131,7 @@ def _cell(planned: PlannedPart) -> SwapCell:
 def _accuracy(planned: PlannedPart) -> SwapAccuracy:
     if isinstance(planned, FoundPart) and planned.part is not None:
         return SwapAccuracy(**planned.part)
-    return SwapAccuracy(planned.dataset, (), (), ())
+    return SwapAccuracy(planned.dataset, (), (), (), () if planned.graded else None)
 
 
 def _price(needed: int, prices: Sequence[PriceRow]) -> list[str]:

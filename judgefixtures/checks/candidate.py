@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from judgefixtures.asking.costs import Cost, most_of
 from judgefixtures.asking.judges import Judge
+from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
 from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
+from judgefixtures.checks.treatment import attacked
+from judgefixtures.checks.with_people import labelled
 from judgefixtures.config import Config, JudgeTable
 from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
-from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, arm_name
-from judgefixtures.material.diction import PLACES
+from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, Single, arm_name
+from judgefixtures.material.diction import PLACES, wording_of
 from judgefixtures.material.pairs import Pair
+from judgefixtures.measures.agreed import agrees, label_of
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
 from judgefixtures.measures.side_by_side import Rights
@@ -105,6 +109,7 @@ class PlannedPart(OfSwap):
     family: str = ""
     contrast: str | None = None
     kind: CellKind | None = None
+    graded: bool = where_any(False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +145,7 @@ class SwapCheck(Check):
 
     contrast: Contrast | None = None
     cells: int = 1
+    graded: bool = field(default=False, compare=False)  # of judges of one response
     kind: ClassVar[str] = "swap"
     repeats = 1
 
@@ -155,22 +161,35 @@ class SwapCheck(Check):
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Both arms of the contrast; for accuracy both orders."""
-        return self.contrast.arms if self.contrast else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
+        """Both arms of the contrast; for accuracy both orders, or the grade without a cue."""
+        if self.contrast is None:
+            return ((Single(), 0),) if self.graded else ((NO_CUE, 0), (NO_CUE_SWAPPED, 0))
+        return self.contrast.arms
 
-    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:  # noqa: ARG002
-        """Without gold there is no accuracy to compare."""
-        return self.contrast is not None or count_golden(pairs) > 0
+    def fitted(self, judge: type[Kind], pairs: Sequence[Pair]) -> Self:
+        """Return the comparison as judges of a kind are asked it."""
+        contrast = self.contrast and judge.contrast(self.contrast, pairs)
+        return replace(self, contrast=contrast, graded=judge.grades)
+
+    def among(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        """Return, for an attack on graders, the examples that fail by their labels."""
+        return attacked(pairs) if self.family == "attack" else pairs
+
+    def is_asked(self, judge: Judge, pairs: Sequence[Pair]) -> bool:
+        """Without gold there is no accuracy to compare, and of judges of one response always how much they pass."""
+        if self.contrast is None:
+            return judge.kind.grades or count_golden(pairs) > 0
+        return not (self.contrast.is_of_orders and judge.kind.grades)
 
     def excuse(self, case: Case) -> str:
         """Without gold nobody can be right, and a judge that scores one response at a time sees no order.
 
         Raises JudgeFixturesError for judges that cannot be compared.
         """
-        check_comparable(case.judge, case.judges[-1])
+        check_comparable(case.judge, case.judges[-1], case.pairs)
         if self.contrast:
             return next(filter(None, (judge.kind.excuse(self.contrast) for judge in case.judges)), "")
-        return "" if count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
+        return "" if self.graded or count_golden(case.pairs) else NO_GOLD.format(dataset=case.dataset)
 
     def indifferent(self, case: Case, judge: Judge) -> tuple[Arm, ...]:
         """The baseline's repeats: how often it flips by itself."""
@@ -189,8 +208,10 @@ class SwapCheck(Check):
         return Fewest(FEWEST_COMPLETE, max(FEWEST_COMPLETE, fewest(passes)))
 
     def counted(self, pairs: Sequence[Pair]) -> int:
-        """Return how many pairs count: for accuracy those with gold."""
-        return len(pairs) if self.contrast else count_golden(pairs)
+        """Return how many pairs count: for accuracy those with gold, or with a label where any has one."""
+        if self.contrast:
+            return len(pairs)
+        return (len(labelled(pairs)) or len(pairs)) if self.graded else count_golden(pairs)
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even the best of candidates can PASS."""
@@ -243,7 +264,7 @@ class SwapCheck(Check):
                 # No more can be asked of a log: what more pairs would cost is not to be had.
                 "prices": (self._price(case, planned),) if all(who.kind.is_asked for who in case.judges) else (),
                 "swap_parts": (_found_part(planned, case, part, lacking, clusters, flips),),
-                **({} if self.contrast else {"rights": _rights_of_both(case, ours, theirs)}),
+                **({} if self.contrast or self.graded else {"rights": _rights_of_both(case, ours, theirs)}),
             },
             estimate=components[0].estimate if components else None,
             alpha=gate.alpha,
@@ -254,7 +275,13 @@ class SwapCheck(Check):
         """Return the part of a swap of two judges that this is."""
         contrast = self.contrast.id if self.contrast else None
         return PlannedPart(
-            judge=judge, baseline=baseline, dataset=dataset, family=self.family, contrast=contrast, kind=self.cell_kind
+            judge=judge,
+            baseline=baseline,
+            dataset=dataset,
+            family=self.family,
+            contrast=contrast,
+            kind=self.cell_kind,
+            graded=self.graded,
         )
 
     def _quantity(self, component: Component) -> str:
@@ -263,7 +290,7 @@ class SwapCheck(Check):
     def _part(self, case: Case, ours: Arms, theirs: Arms) -> tuple[SwapCell | SwapAccuracy | None, tuple[str, ...]]:
         """Return the part of the swap that this is, and why nothing of it counts, where that is so."""
         if self.contrast is None:
-            return _accuracy(case.dataset, ours, theirs), ()
+            return (_agreement if self.graded else _accuracy)(case.dataset, ours, theirs), ()
         ids, kind = [pair.id for pair in case.pairs], self.cell_kind
         assert kind is not None
         (verdicts, admits, lost), (others, others_admit, others_lost) = (
@@ -272,16 +299,18 @@ class SwapCheck(Check):
         cell = SwapCell(
             self.family, self.name, case.dataset, ids, verdicts, others, admits, others_admit, kind, lost, others_lost
         )
-        stuck = stuck_side(ours, (1, 2, 0) if self.contrast.outcome == "chose-first" else (0,))
+        stuck = stuck_side(ours, (1, 2, 0) if self.contrast.outcome in ("chose-first", "passed") else (0,))
         if stuck is None:
             return cell, ()
-        did = "called nearly every pair in both arms a tie"
-        if stuck != 0:
+        words, did = wording_of(self.contrast.outcome), "called nearly every pair in both arms a tie"
+        if self.graded:
+            did = f"{words.chose[stuck].removesuffix(' it')} nearly every response in both arms"
+        elif stuck != 0:
             did = (
                 f"chose the response that stands {PLACES[stuck]} in nearly all of both arms although the pairs are "
                 "balanced"
             )
-        return None, (f"{cell.id}: the candidate {did}, so that no verdict had room to move",)
+        return None, (f"{cell.id}: the candidate {did}, so that no {words.says} had room to move",)
 
     @property
     def cell_kind(self) -> CellKind | None:
@@ -321,22 +350,21 @@ class SwapCheck(Check):
         return replace(found, alpha=case.config.default_gate.alpha)
 
 
-def check_comparable(candidate: Judge, baseline: Judge) -> None:
-    """Raise JudgeFixturesError unless two judges choose between two responses: no other swap is decided yet."""
+def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = ()) -> None:
+    """Raise JudgeFixturesError unless two judges are asked the same: which of two is better, or whether one passes."""
     graders = [judge.name for judge in (candidate, baseline) if judge.kind.grades]
     if len(graders) == 1:
         (other,) = {candidate.name, baseline.name} - {*graders}
         raise JudgeFixturesError(
-            f"{graders[0]} grades one response and {other} compares two: they are not comparable. Gate each of them "
+            f"{graders[0]} grades one response and {other} does not: they are not comparable. Gate each of them "
             "by itself, without --judge-baseline, or name a baseline that is asked as the candidate is."
         )
-    if graders:
-        raise JudgeFixturesError(
-            f"whether {candidate.name} may replace {baseline.name} cannot be decided: both grade one response, and "
-            "swaps of such judges have no rule yet. Gate each of them by itself, without --judge-baseline. To compare "
-            "two reports, give both judges one name in two files (--judge-config, --judge-cassettes and --judge-report "
-            "of each), and run: python -m judgefixtures report compare OLD NEW"
-        )
+    for judge in (candidate, baseline):
+        if not judge.kind.chooses(pairs):
+            raise JudgeFixturesError(
+                f"{judge.name} scores one response at a time, and without a mark nothing passes or fails that could be "
+                f"compared: set pass_mark in {judge.table.heading}, and in that of the other judge."
+            )
 
 
 def swap_check(subject: Subject) -> SwapCheck:
@@ -390,6 +418,20 @@ def _cell(arms: Arms, contrast: Contrast) -> tuple[list[Outcomes], list[bool], l
         for pair, unread in zip(both, lost, strict=True)
     ]
     return outcomes, admits, [any(unread) and not cites for unread, cites in zip(lost, admits, strict=True)]
+
+
+def _agreement(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:
+    """Return per example whether each judge grades it as its label says; of one without a label, whether it passes."""
+    examples = [judgment.pair for judgment in ours[0]]
+    labels = [label_of(example) for example in examples]
+    right = [
+        [
+            float(agrees(judgment) if label else judgment.selected == 1)
+            for judgment, label in zip(arms[0], labels, strict=True)
+        ]
+        for arms in (ours, theirs)
+    ]
+    return SwapAccuracy(dataset, [example.id for example in examples], right[0], right[1], labels)
 
 
 def _accuracy(dataset: str, ours: Arms, theirs: Arms) -> SwapAccuracy:

@@ -28,9 +28,7 @@ class EditCheck(ContrastCheck):
 
     def among(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         """Return, for an attack on a grader, the examples that fail by their labels; all, where nothing is labelled."""
-        if self.family != "attack" or not any(isinstance(pair, Example) and pair.label for pair in pairs):
-            return pairs
-        return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label == "fail")
+        return attacked(pairs) if self.family == "attack" else pairs
 
     def excuse(self, case: Case) -> str:
         """Without a mark from which on scores of single responses pass, an edit has nothing to gain."""
@@ -51,6 +49,13 @@ class EditCheck(ContrastCheck):
         # Shown alone: a judge may well think less of an edited response, which no tolerance of these allows for.
         more = beyond(self.contrast, case, answers[0], gate, gated=False)
         return find_shift(self, case, answers[0], measured, more.beside(decision), more)
+
+
+def attacked(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+    """Return what an attack is about: of labelled examples those that fail, for what passes anyway cannot be won."""
+    if not any(isinstance(pair, Example) and pair.label for pair in pairs):
+        return pairs
+    return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label == "fail")
 
 
 def decide_edit(measured: Measurement, gate: GateTable, tolerance: float) -> Decision:

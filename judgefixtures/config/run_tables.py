@@ -167,6 +167,8 @@ class SwapTable(StrictTable):
     silent_margin: Share = 0.10
     flip_margin: Share = 0.10
     invalid_margin: Share = 0.05
+    rate_margin: Share = 0.10  # of TPR and TNR, and of the pass rate either way: of judges of one response
+    pass_rate_margin: Share = 0.10
     contrast_margin: float | Literal["plan"] = "plan"
     looks: list[int] = Field(default_factory=lambda: [100])
     families: list[str] = Field(default_factory=lambda: list(SWAP_FAMILIES))

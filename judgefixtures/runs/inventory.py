@@ -92,7 +92,9 @@ class Inventory:
         known = judge if judge in self._config.judges else None  # code may have made it
         named = datasets if datasets is not None else self._options.datasets or None
         of_family = {name: self._config.datasets_of(name, known) if named is None else named for name in names}
-        return sum(len(self.contrasts(name)) * len(found) for name, found in of_family.items())
+        grades = known is not None and kind_of(self._config.judge_table(known)).grades
+        cells = {name: [each for each in self.contrasts(name) if not (grades and each.is_of_orders)] for name in names}
+        return sum(len(cells[name]) * len(found) for name, found in of_family.items())
 
     def settings(self, judges: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return everything that results depend on beside what was asked and answered, by table and key.

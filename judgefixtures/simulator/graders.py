@@ -24,7 +24,7 @@ from judgefixtures.simulator.preferences import CLEAR
 from judgefixtures.simulator.shown import ShownAlone, asks_to_pass, demanded, shown_alone
 from judgefixtures.simulator.sureness import Stated
 
-NOISE = 0.02  # as of the noisy judge of pairs
+NOISE = 0.02  # as of the noisy judge of pairs, near the line: nobody takes a clear response for another by chance
 SURE = 0.005  # nobody is surer than that: rates of 0 and 1 have no log odds
 Schema = Mapping[str, Any] | None
 
@@ -154,7 +154,7 @@ def _passes(grader: Grader, seen: _Seen, draw: float) -> bool:
     odds = _odds(grader, seen)
     if grader.effect is not None:
         return passes_at(odds, draw)
-    return (odds > 0) != (draw < grader.noise)
+    return (odds > 0) != (draw < grader.noise and seen.merit.kind != "clear")
 
 
 def _odds(grader: Grader, seen: _Seen) -> float:

@@ -9,6 +9,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from judgefixtures.material.pairs import LABELS
+
 if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
@@ -131,28 +133,54 @@ class SwapAccuracy:
     """How right both judges are on a dataset's pairs with gold, in the order of `pairs` (their ids).
 
     Per pair the share of its orders in which the judge is right: 0, .5 or 1; an invalid verdict is wrong, a tie that
-    counts is half right (.25, .75). Asked in one order alone, 0, .5 or 1. Raises ValueError, naming the dataset, for
-    lengths that differ, a pair that comes twice, and other shares.
+    counts is half right (.25, .75). Asked in one order alone, 0, .5 or 1.
+    `labels` are those of examples, "pass" or "fail", or None of one that nobody labelled; without it these are pairs.
+    Of a labelled example 1 says that the grade is the label, else 0; of one without a label, that it passed.
+    Raises ValueError, naming the dataset, for lengths that differ, a pair that comes twice, and other shares or labels.
     """
 
     dataset: str
     pairs: Sequence[str]
     candidate: Sequence[float]
     baseline: Sequence[float]
+    labels: Sequence[str | None] | None = None
 
     def __post_init__(self) -> None:
-        for values in ("pairs", "candidate", "baseline"):
+        given = ("pairs", "candidate", "baseline", *(() if self.labels is None else ("labels",)))
+        for values in given:
             object.__setattr__(self, values, tuple(getattr(self, values)))
-        _check_lengths(f"accuracy on {self.dataset}", self.pairs, self.candidate, self.baseline)
+        _check_lengths(f"accuracy on {self.dataset}", *(getattr(self, values) for values in given))
+        self._check_labels()
         if wrong := {*self.candidate, *self.baseline} - set(SHARES):
             raise ValueError(
                 f"accuracy on {self.dataset}: a judge is right in 0, .5 or 1 of a pair's "
                 f"orders, .25 or .75 with ties, got {min(map(repr, wrong))}"
             )
 
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            return
+        if unknown := {*self.labels} - {*LABELS, None}:
+            raise ValueError(
+                f"accuracy on {self.dataset}: labels are pass, fail or None, got {min(map(repr, unknown))}"
+            )
+        if halves := {*self.candidate, *self.baseline} - {0, 1}:
+            raise ValueError(f"accuracy on {self.dataset}: of an example a judge is right or not, got {min(halves)!r}")
+
     def first(self, pairs: int) -> SwapAccuracy:
         """Return that of its first so many pairs."""
-        return replace(self, pairs=self.pairs[:pairs], candidate=self.candidate[:pairs], baseline=self.baseline[:pairs])
+        labels = None if self.labels is None else self.labels[:pairs]
+        firsts = {name: getattr(self, name)[:pairs] for name in ("pairs", "candidate", "baseline")}
+        return replace(self, **firsts, labels=labels)
+
+    def labelled(self, label: str) -> int:
+        """Return how many examples have this label."""
+        return (self.labels or ()).count(label)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of which a judge may be right: gold, or a label."""
+        return bool(self.pairs) and (self.labels is None or any(self.labels))
 
 
 def _check_lengths(name: str, pairs: Sequence[str], *others: Sequence[Any]) -> None:

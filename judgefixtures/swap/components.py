@@ -8,7 +8,7 @@ from typing import Literal
 
 from judgefixtures.numbers.estimate import Estimate, Status
 
-Kind = Literal["abs-vsr", "unadmitted-shift", "accuracy", "flip-rate", "invalid"]
+Kind = Literal["abs-vsr", "unadmitted-shift", "accuracy", "pass-rate", "tpr", "tnr", "flip-rate", "invalid"]
 Role = Literal["primary", "guard"]
 
 
@@ -25,8 +25,9 @@ class Component:
     """One quantity of candidate and baseline that has to be no worse by its margin: of a family, a cell, a dataset.
 
     `name` is the family, "contrast on dataset", the dataset, or empty for all pairs together. `estimate` is candidate -
-    baseline: above 0 is better for accuracy and worse for the others. `margin`, a share of pairs, is what an APPROVE
-    rules out; `excess` is what a PASS has to leave free of it for verdicts that are invalid of the candidate alone.
+    baseline: above 0 is better for accuracy, TPR and TNR and worse for the others; of the pass rate either sign is as
+    bad as the other. `margin`, a share of pairs, is what an APPROVE rules out; `excess` is what a PASS has to leave
+    free of it for verdicts that are invalid of the candidate alone.
     `z` and `p_pass` are those of the test against "worse by the margin", `p_fail` of the one against "not worse by
     `fail_margin`", which is that of the whole family also for a guard. The status is the component's alone: nothing
     is adjusted for how many there are.
@@ -44,6 +45,26 @@ class Component:
     message: str
     excess: float = 0.0
     fail_margin: float = 0.0
+
+
+def faults(kind: Kind) -> tuple[int, ...]:
+    """Return the signs of a difference that are a fault.
+
+    >>> faults("abs-vsr"), faults("accuracy"), faults("pass-rate")
+    ((1,), (-1,), (1, -1))
+    """
+    if kind == "pass-rate":
+        return 1, -1
+    return (-1,) if kind in ("accuracy", "tpr", "tnr") else (1,)
+
+
+def worse_by(kind: Kind, difference: float) -> float:
+    """Return how much worse a candidate is by a difference; below 0 where it is better.
+
+    >>> worse_by("accuracy", -0.25), worse_by("pass-rate", -0.25)
+    (0.25, 0.25)
+    """
+    return max(sign * difference for sign in faults(kind))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,16 @@ from functools import cached_property, partial
 from operator import itemgetter
 
 from judgefixtures.config import SwapTable
+from judgefixtures.material.diction import Wording
 from judgefixtures.numbers.clusters import decides
 from judgefixtures.numbers.elementary import upper_tail, z_quantile
 from judgefixtures.numbers.estimate import Estimate, Status
 from judgefixtures.swap.cells import Clusters, Flips, Moves, SwapAccuracy, SwapCell
-from judgefixtures.swap.components import Component, Kind, Role, SwapDecision, SwapStatus
+from judgefixtures.swap.components import Component, Kind, Role, SwapDecision, SwapStatus, faults, worse_by
 from judgefixtures.swap.levels import Levels, once
 from judgefixtures.swap.margins import Demand, guard_margin, pairs_at, pairs_for_equals
 from judgefixtures.swap.per_pair import Scores
-from judgefixtures.swap.pooling import Pool, moved_by
+from judgefixtures.swap.pooling import RATES, Pool, moved_by
 from judgefixtures.swap.sentences import SHIFTS, approval_lines, component_line, component_title
 
 LARGEST_DATASET_MARGIN = 0.10  # with .15, a judge that is 10 points worse on one dataset passes in .14 to .36
@@ -101,9 +102,8 @@ def guards(
     """
     pool = Pool((part,), (), clusters) if isinstance(part, SwapCell) else Pool((), (part,), clusters)
     comparison = _Comparison(once(alpha), pool, swap, (), baseline_flips, max(cells, 1))
-    if isinstance(part, SwapAccuracy):
-        return (comparison.of_dataset(part).component,), ()
-    return tuple(each.component for each in comparison.of_cells()), tuple(pool.not_compared())
+    found = comparison.of_cells() if isinstance(part, SwapCell) else comparison.of_accuracy(part)
+    return tuple(each.component for each in found), tuple(pool.not_compared())
 
 
 def dataset_margin(swap: SwapTable) -> float:
@@ -119,12 +119,13 @@ class _Tested:
     scores: Scores
     margin_at: Callable[[int], float]
     beyond: Scores  # what its FAIL comes of
+    words: Wording
     hangs: bool = False  # on reasons that could not be read: more pairs settle nothing
 
     def failed(self, estimate: Estimate) -> _Tested:
         """Return it as a FAIL: a guard may pass its own margin and be demonstrably beyond that of a family."""
         component = replace(self.component, status=Status.FAIL, estimate=estimate)
-        return replace(self, component=replace(component, message=component_line(component, self.scores)))
+        return replace(self, component=replace(component, message=component_line(component, self.scores, self.words)))
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,9 @@ class _Comparison:
     @cached_property
     def tested(self) -> tuple[_Tested, ...]:
         """Every component, primaries first."""
-        golden = self.pool.golden
-        datasets = map(self.of_dataset, golden if len(golden) > 1 else ())
-        return (*self.of_families(), *self.of_all_pairs(), *self.of_cells(), *datasets)
+        known = self.pool.known
+        datasets = map(self.of_dataset, known if len(known) > 1 else ())
+        return (*self.of_families(), *self.of_all_pairs(), *self.of_cells(), *datasets, *self.of_rates())
 
     def of_families(self) -> list[_Tested]:
         """Return the components of all families."""
@@ -189,7 +190,7 @@ class _Comparison:
         component = replace(own.component, z=z, p_pass=upper_tail(z), p_fail=p_fail, status=status)
         if status is own.component.status and len({each.status for each in every}) == 1:
             return replace(own, component=component)
-        message = component_line(replace(component, status=Status.INCONCLUSIVE), own.scores, hangs=True)
+        message = component_line(replace(component, status=Status.INCONCLUSIVE), own.scores, own.words, hangs=True)
         return replace(own, component=replace(component, status=Status.INCONCLUSIVE, message=message), hangs=True)
 
     def of_family(self, kind: Kind, family: str, moves: list[Moves]) -> _Tested:
@@ -214,14 +215,27 @@ class _Comparison:
         return replace(found, margin_at=margin_at)
 
     def of_all_pairs(self) -> list[_Tested]:
-        """Return accuracy, flip rate and invalid verdicts, each over all pairs of all datasets."""
-        golden, swap = self.pool.golden, self.swap
+        """Return accuracy, pass rate, flip rate and invalid verdicts, each over all pairs of all datasets."""
+        known, swap = self.pool.known, self.swap
         tested: list[tuple[Kind, Scores | None, float]] = [
-            ("accuracy", self.pool.right(golden) if golden else None, swap.accuracy_margin),
+            ("accuracy", self.pool.right(known) if known else None, swap.accuracy_margin),
+            ("pass-rate", self.pool.passes(), swap.pass_rate_margin),
             ("flip-rate", self.pool.flips(), swap.flip_margin),
             ("invalid", self.pool.invalid(), swap.invalid_margin),
         ]
         return [self.test(kind, "primary", "", each, [each], margin) for kind, each, margin in tested if each]
+
+    def of_rates(self) -> list[_Tested]:
+        """Return TPR and TNR over all labelled examples, each among its own; none of pairs."""
+        margin, counts = self.swap.rate_margin, self.pool.labelled
+        tested = {kind: self.pool.right(self.pool.known, (label,)) for kind, label in RATES.items() if counts[label]}
+        return [self.test(kind, "guard", "", each, [each], margin) for kind, each in tested.items()]
+
+    def of_accuracy(self, accuracy: SwapAccuracy) -> list[_Tested]:
+        """Return everything that one dataset alone says of how right the judges are."""
+        found = [self.of_dataset(accuracy)] if accuracy.is_known else []
+        rate = [each for each in self.of_all_pairs() if each.component.kind == "pass-rate"]
+        return [*found, *rate, *self.of_rates()]
 
     def of_dataset(self, accuracy: SwapAccuracy) -> _Tested:
         """Return the component of accuracy on a dataset: how much less often the candidate is right."""
@@ -264,18 +278,19 @@ class _Comparison:
 
         Without a `limit` that is the margin.
         """
-        worse = -1 if kind == "accuracy" else 1  # the sign of a difference that is a fault
-        limit = margin if limit is None else limit
-        z = 0.0 - worse * passing.z(worse * (margin - excess))
-        z_fail, beyond = max(((worse * scores.z(worse * limit), scores) for scores in failing), key=itemgetter(0))
+        limit, ways = margin if limit is None else limit, faults(kind)
+        z = min(0.0 - worse * passing.z(worse * (margin - excess)) for worse in ways)
+        z_fail, beyond = max(
+            ((worse * scores.z(worse * limit), scores) for scores in failing for worse in ways), key=itemgetter(0)
+        )
         p_fail = upper_tail(z_fail)
         status = self.status(z, p_fail)
         estimate = self.estimate(beyond if status is Status.FAIL else passing)
         component = Component(
             kind, role, name, estimate, margin, z, upper_tail(z), p_fail, status, "", round(excess, 12), limit
         )
-        component = replace(component, message=component_line(component, passing))
-        return _Tested(component, passing, lambda _: margin, beyond)
+        component = replace(component, message=component_line(component, passing, self.pool.words))
+        return _Tested(component, passing, lambda _: margin, beyond, self.pool.words)
 
     def status(self, z: float, p_fail: float) -> Status:
         """Return the status of a component by its two tests."""
@@ -295,7 +310,7 @@ class _Comparison:
     def decision(self) -> SwapDecision:
         """Return what all components together come to."""
         components = tuple(each.component for each in self.tested)
-        guards = [c.margin for c in components if c.role == "guard" and c.kind != "accuracy"]
+        guards = [c.margin for c in components if c.role == "guard" and c.kind in SHIFTS]
         guard = max(guards, default=None)
         if rejecting := self.rejecting():
             failed = {each.component: each.failed(self.estimate(each.beyond)).component for each in rejecting}
@@ -305,7 +320,7 @@ class _Comparison:
         open_ones = [each for each in self.tested if each.component.status is not Status.PASS]
         not_compared = self.pool.not_compared(self.missing)
         if components and not open_ones and not not_compared:
-            lines = approval_lines(self.swap, {each.kind for each in components}, self.pool.sizes, guard)
+            lines = approval_lines(self.swap, {each.kind for each in components}, self.pool, guard)
             return SwapDecision(SwapStatus.APPROVE, (*lines, *self.unknown()), components, guard)
         if not components:
             not_compared.append("nothing was compared")
@@ -334,17 +349,21 @@ class _Comparison:
         cells, accuracies = self.pool.cells, self.pool.accuracies
         cues = [cell for cell in cells if cell.kind == "cue"]
         if role == "guard":
-            return len(cells) + len(cues) + (len(accuracies) if len(accuracies) > 1 else 0)
+            rates = sum(self.pool.labelled[label] > 0 for label in RATES.values())
+            return len(cells) + len(cues) + (len(accuracies) if len(accuracies) > 1 else 0) + rates
         families = len({cell.family for cell in cells}) + len({cell.family for cell in cues})
-        return families + bool(accuracies) + any(cell.kind != "edit" for cell in cells)
+        of_accuracies = bool(accuracies) + self.pool.is_graded
+        return families + of_accuracies + any(cell.kind != "edit" for cell in cells)
 
     def unknown(self) -> list[str]:
         """Return what cannot be said at all."""
         if not any(self.pool.sizes):
             return []
         if not self.pool.cells:
-            quantities = "abs(VSR), unadmitted shift, flip rate and invalid verdicts"
+            quantities = f"abs(VSR), unadmitted shift, flip rate and invalid {self.pool.words.said}"
             return [f"no contrasts were compared, and so no cue: {quantities} are unknown"]
+        if self.pool.golden and not self.pool.known:
+            return ["accuracy, TPR and TNR: NOT_APPLICABLE, no example is labelled"]
         return [] if self.pool.accuracies else ["accuracy: NOT_APPLICABLE, no pair has gold"]
 
     # --- what would settle it -----------------------------------------------------------------------------
@@ -353,7 +372,9 @@ class _Comparison:
         """Return with how many pairs per dataset equal judges would be approved in 80%."""
         # Where nobody admits the unadmitted shift is the shift: it is not multiplied in a second time.
         demands = [
-            Demand(each.margin_at, each.scores.deviation, each.scores.n / self.pool.pairs)
+            Demand(
+                each.margin_at, each.scores.deviation, each.scores.n / self.pool.pairs, len(faults(each.component.kind))
+            )
             for each in self.tested
             if each.component.kind != "unadmitted-shift"
         ]
@@ -363,18 +384,18 @@ class _Comparison:
         """Return what more pairs would bring: if the judges are equal, and if they differ as was seen."""
         if needed is None:
             return []
-        more = "" if needed > self.pool.pairs else ", though not in this run"
-        said = [f"if the judges are equal, about {needed} pairs per dataset approve them (80% power){more}"]
-        wants = [(self.pairs_as_seen(each), component_title(each.component)) for each in open_ones]
+        more, many = "" if needed > self.pool.pairs else ", though not in this run", self.pool.words.many
+        said = [f"if the judges are equal, about {needed} {many} per dataset approve them (80% power){more}"]
+        wants = [(self.pairs_as_seen(each), component_title(each.component, each.words)) for each in open_ones]
         settled = [(pairs, title) for pairs, title in wants if pairs is not None]
         if len(settled) == len(wants):
             pairs, title = max(settled, key=itemgetter(0))
-            said.append(f"if the difference stays as seen, about {pairs} pairs per dataset are needed for {title}")
+            said.append(f"if the difference stays as seen, about {pairs} {many} per dataset are needed for {title}")
         return said
 
     def pairs_as_seen(self, each: _Tested) -> int | None:
         component, scores = each.component, each.scores
-        difference = -scores.mean if component.kind == "accuracy" else scores.mean
+        difference = worse_by(component.kind, scores.mean)
         margin, z_pass = component.margin - component.excess, z_quantile(1 - self.levels.alpha)
         return pairs_at(difference, margin, scores.deviation, scores.n / self.pool.pairs, z_pass)
 

@@ -55,12 +55,14 @@ def guard_margin(
 class Demand:
     """What a component asks of the number of pairs: its margin at a size, and a pair's deviation.
 
-    `per_pair` is how many of its pairs there are for one pair of a dataset: 2 where two datasets are pooled.
+    `per_pair` is how many of its pairs there are for one pair of a dataset: 2 where two datasets are pooled. `sides`
+    are 2 of a difference that may lie neither above its margin nor as far below.
     """
 
     margin: Callable[[int], float]
     deviation: float
     per_pair: float
+    sides: int = 1
 
 
 def pairs_for_equals(demands: Sequence[Demand], present: int, z_pass: float) -> int | None:
@@ -74,7 +76,7 @@ def pairs_for_equals(demands: Sequence[Demand], present: int, z_pass: float) -> 
         chance = 1.0
         for demand in hardest_first:
             reach = demand.margin(size) * math.sqrt(demand.per_pair * size) / demand.deviation
-            chance *= 0.5 * math.erfc((z_pass - reach) / math.sqrt(2))
+            chance *= max(1 - demand.sides * 0.5 * math.erfc((reach - z_pass) / math.sqrt(2)), 0.0)
             if chance < POWER:
                 break
         if chance >= POWER:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
+from judgefixtures.material.pairs import LABELS
 from judgefixtures.numbers.estimate import bare
 from judgefixtures.swap.cells import Both, Clusters, Moves, PairKey, SwapAccuracy, SwapCell, number_pairs, read_moves
 from judgefixtures.swap.components import Kind
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 FEWEST_COMPLETE = 20  # pairs of a cell; with fewer it was not compared
 MOST_INVALID = 0.20  # the share of a cell's pairs beyond which it was not compared
 DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the declared direction: 1% two-sided
+
+FEWEST_OF_A_CLASS = 10  # labels: of fewer no rate is compared
+RATES: Mapping[Kind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
+UNLABELLED = ""  # what a pair has in place of a label: its gold says which judge is right
 
 Part = tuple["Whole", "Whole", int]  # rows, a whole number for each, and what these are out of
 
@@ -72,6 +78,26 @@ class Pool:
         """The accuracies that were asked about."""
         return tuple(accuracy for accuracy in self.accuracies if accuracy.pairs)
 
+    @cached_property
+    def known(self) -> tuple[SwapAccuracy, ...]:
+        """Those of them that have gold, or labels."""
+        return tuple(accuracy for accuracy in self.golden if accuracy.is_known)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether these are judges of one response."""
+        return any(accuracy.labels is not None for accuracy in self.accuracies)
+
+    @property
+    def words(self) -> Wording:
+        """What is compared, and what is said of it."""
+        return OF_EXAMPLES if self.is_graded else OF_PAIRS
+
+    @cached_property
+    def labelled(self) -> Mapping[str, int]:
+        """How many examples have each label, on all datasets."""
+        return {label: sum(each.labelled(label) for each in self.accuracies) for label in LABELS}
+
     @property
     def sizes(self) -> list[int]:
         """How many pairs each part has."""
@@ -88,7 +114,18 @@ class Pool:
         absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
         lost = [(moves.cell.id, _too_few(moves)) for moves in self.moves if moves.cell.pairs]
         said = [f"{name}: was not compared: {why}" for name, why in lost if why]
+        said += [f"{name}: was not compared: {why}" for name, why in self._few_labels()]
         return [*(f"{name}: was not compared" for name in sorted(absent)), *said]
+
+    def _few_labels(self) -> Iterable[tuple[str, str]]:
+        """Yield what of examples' labels is not compared, because too few have one of the two; and why."""
+        counts = self.labelled
+        if any(counts.values()):
+            for kind, label in RATES.items():
+                if counts[label] < FEWEST_OF_A_CLASS:
+                    few = f"{counts[label]} examples are" if counts[label] > 1 else "1 example is"
+                    n = f"only {few}" if counts[label] else "no example is"
+                    yield kind.upper(), f"{n} labelled {label}, at least {FEWEST_OF_A_CLASS} are needed"
 
     def families(self) -> dict[str, list[Moves]]:
         """Return what was compared by family."""
@@ -155,16 +192,37 @@ class Pool:
         parts = [(each.asked, each.invalid.candidate - each.invalid.baseline, 2) for each in asked]
         return self.averaged(parts, asked) if parts else None
 
-    def right(self, accuracies: Iterable[SwapAccuracy]) -> Scores:
-        """Return per pair how much more often the candidate is right."""
+    def right(self, accuracies: Iterable[SwapAccuracy], among: Sequence[str | None] = (*LABELS, UNLABELLED)) -> Scores:
+        """Return per pair how much more often the candidate is right, `among` examples with these labels."""
+        return self._differences(
+            (accuracy.dataset, pair, c - b)
+            for accuracy in accuracies
+            for pair, c, b, label in _each(accuracy)
+            if label in among
+        )
+
+    def passes(self) -> Scores | None:
+        """Return per example how much more often the candidate passes it; None of pairs."""
+        graded = [accuracy for accuracy in self.golden if accuracy.labels is not None]
+        # To be right about what people fail is to fail it.
+        return (
+            self._differences(
+                (accuracy.dataset, pair, b - c if label == "fail" else c - b)
+                for accuracy in graded
+                for pair, c, b, label in _each(accuracy)
+            )
+            if graded
+            else None
+        )
+
+    def _differences(self, found: Iterable[tuple[str, str, float]]) -> Scores:
+        """Return the scores of differences between the judges in quarters, by dataset and pair."""
         import numpy as np
 
-        parts = []
-        for accuracy in accuracies:
-            rows = np.array([self.rows[accuracy.dataset, pair] for pair in accuracy.pairs], dtype=np.int64)
-            quarters = [round(4 * (c - b)) for c, b in zip(accuracy.candidate, accuracy.baseline, strict=True)]
-            parts.append((rows, np.array(quarters, dtype=np.int64), 4))
-        return self.averaged(parts)
+        every = list(found)
+        rows = np.array([self.rows[dataset, pair] for dataset, pair, _ in every], dtype=np.int64)
+        quarters = np.array([round(4 * difference) for *_, difference in every], dtype=np.int64)
+        return self.averaged([(rows, quarters, 4)])
 
     def averaged(self, parts: Iterable[Part], moves: Sequence[Moves] = ()) -> Scores:
         """Return per pair the mean of its parts, over the contrasts that `moves` are of."""
@@ -177,6 +235,12 @@ class Pool:
         rows = np.flatnonzero(count)
         contrasts = len({each.cell.contrast for each in moves}) or 1
         return Scores.of(total[rows].tolist(), count[rows].tolist(), rows, self.labels, contrasts)
+
+
+def _each(accuracy: SwapAccuracy) -> Iterable[tuple[str, float, float, str | None]]:
+    """Return every pair with how right candidate and baseline are, and what is known of it."""
+    labels = accuracy.labels if accuracy.labels is not None else (UNLABELLED,) * len(accuracy.pairs)
+    return zip(accuracy.pairs, accuracy.candidate, accuracy.baseline, labels, strict=True)
 
 
 def moved_by(moves: Moves, kind: Kind) -> Both:
