@@ -18,6 +18,9 @@ COMPARED = {
     "unadmitted-shift": "moves with {name} that no reason admits",
     "flip-rate": "how many verdicts change at all",
     "accuracy": "accuracy",
+    "pass-rate": "how much passes",
+    "tpr": "how much it passes of what people pass",
+    "tnr": "how much it fails of what people fail",
     "invalid": "answers that cannot be read",
     "moved-to-edited": "how far {name} wins verdicts",
 }
@@ -26,6 +29,9 @@ WORSE = {
     "unadmitted-shift": "its reasons hide more of what {names} moved",
     "flip-rate": "more of its verdicts change when nothing should change them",
     "accuracy": "it is right less often{on}",
+    "pass-rate": "it passes another share of the responses",
+    "tpr": "it fails more of what people pass",
+    "tnr": "it passes more of what people fail",
     "invalid": "more of its answers cannot be read",
     "moved-to-edited": "{names} wins more of its verdicts",
 }

@@ -26,6 +26,7 @@ from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
 from judgefixtures.page.labels import beside_verdicts, part_of_swap, worse_in
 from judgefixtures.page.vocabulary import is_graded, verdicts_of
+from judgefixtures.swap.components import faults
 from judgefixtures.words.records import as_json
 from judgefixtures.words.texts import join_names
 
@@ -311,10 +312,11 @@ def _swap(row: Row, report: Row) -> Swap:
 
 
 def _margin_strip(part: Row, axis: Axis) -> Strip | None:
-    """Return the drawing of a part; accuracy may fall by its margin, everything else rise by it."""
+    """Return the drawing of a part: accuracy may fall by its margin, most else rise by it, the pass rate do both."""
     margin, band = part.get("margin"), None
     if margin is not None:
-        band = (-margin, axis.high) if part["kind"] == "accuracy" else (axis.low, margin)
+        ways = faults(part["kind"])
+        band = (-margin if -1 in ways else axis.low, margin if 1 in ways else axis.high)
     return charts.strip(part_of_swap(*_named(part)), part, axis, band)
 
 

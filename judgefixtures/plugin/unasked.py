@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from judgefixtures.plugin.setup import Setup
 
 INSTEAD = (
-    "asked of judges of pairs alone. Its control shows whether it tells right from wrong; "
-    "-k cue, noise, verbosity, bias and attack ask what moves its grades"
+    "asked of judges of pairs alone. -k agreement asks whether it grades as people label, its control shows whether it "
+    "tells right from wrong, and -k cue, noise, verbosity, bias and attack ask what moves its grades"
+)
+OF_PAIRS = (
+    "asked of judges of one response alone. -k accuracy asks whether it is right where the better response is known"
 )
 
 
@@ -32,9 +35,11 @@ def unasked(setup: Setup, option: Any) -> Iterator[str]:
     contrasts = [contrast for family in setup.run.families for contrast in setup.run.contrasts(family)]
     for judge in setup.judge_names:
         who = setup.run.judge(judge)
-        if not who.kind.grades:
-            continue
         families = sorted({each.family for each in checks_of(contrasts) if not each.is_asked(who, ())})
+        if not who.kind.grades:
+            if "agreement" in families and _is_named("agreement", judge, setup, option):
+                yield f"{judge} chooses between two responses: agreement with labels is {OF_PAIRS}"
+            continue
         if named := [each for each in families if _is_named(each, judge, setup, option)]:
             yield f"{judge} grades one response: {join_names(named)} {'are' if len(named) > 1 else 'is'} {INSTEAD}"
 

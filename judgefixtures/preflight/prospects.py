@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from judgefixtures.asking.costs import Cost, money, most_of
 from judgefixtures.checks.candidate import REPEATED, swap_check
 from judgefixtures.checks.protocol import Subject
+from judgefixtures.checks.with_people import labelled
 from judgefixtures.config import SwapTable
 from judgefixtures.measures.metrics import choices, movable
 from judgefixtures.numbers.power import SwapPower, aligned, swap_power
 from judgefixtures.numbers.statistics import Estimate, bare
+from judgefixtures.numbers.takeover import TakeoverMargins, takeover_prospect
 from judgefixtures.runs.run import Run
 from judgefixtures.swap import guard_margin
 
@@ -29,6 +31,9 @@ def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]
     sizes = {each.dataset: len(run.about(each).at_most) for each in compared}
     fewest, most = min(sizes.values()), max(sizes.values())
     flips = _flips(run, cells)
+    if swap_check(compared[0]).graded:
+        ruled_out = [_ruled_out(run, cells, sizes, flips)] if cells else []
+        return [_takeover(run, compared), *ruled_out, *_to_record(run, compared, missing)]
     level = _pooled(flips.values())
     rows = [
         _row(run, compared, size, rate)
@@ -49,12 +54,31 @@ def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]
         lines.append(f"datasets have {fewest} to {most} pairs: the chances are those of {fewest} on each")
     if cells:
         lines.append(_ruled_out(run, cells, sizes, flips))
+    return [*lines, *_to_record(run, compared, missing)]
+
+
+def _takeover(run: Run, compared: Sequence[Subject]) -> str:
+    """Return how likely a grader takes over from one that is as good, by the labels that there are."""
+    swap, about = run.config.swap, [run.about(each).at_most for each in compared if each.check.contrast is None]
+    labels = [example.label for pairs in about for example in labelled(pairs)]
+    said = "no example is labelled: of how right they are nothing is compared, of how much they pass the whole is"
+    if labels:
+        margins = TakeoverMargins(swap.accuracy_margin, swap.rate_margin, swap.pass_rate_margin)
+        alpha = run.config.default_gate.alpha
+        found = takeover_prospect(labels.count("pass"), labels.count("fail"), margins, alpha)
+        said = f"{found} (in accuracy, TPR, TNR and pass rate; contrasts may leave it open besides)"
+    return f"what to expect of {compared[0].judge} against {compared[0].baseline}: {said}"
+
+
+def _to_record(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]:
+    """Return the command that records what is missing of both judges; none where neither can be asked."""
+    judge, baseline = compared[0].judge, str(compared[0].baseline)
     chosen = "".join(f" --judge-dataset {name}" for name in run.options.datasets)
     command = f"{run.options.command} -k swap --judge {judge} --judge-baseline {baseline}{chosen}"
     if not any(run.judge(name).kind.is_asked for name in (judge, baseline)):
-        return lines
+        return []
     cost = money(None) if missing.usd is None else f"at most {money(missing.usd)}"
-    return [*lines, f"record what is missing of both, {missing.calls} calls, {cost}: {command} --judge-record missing"]
+    return [f"record what is missing of both, {missing.calls} calls, {cost}: {command} --judge-record missing"]
 
 
 def _caveats(run: Run, compared: Sequence[Subject], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -92,9 +116,12 @@ def _ruled_out(run: Run, cells: Sequence[Subject], sizes: Mapping[str, int], fli
         guard_margin(max(sizes[name], 1), planned, swap, margin=margin, baseline_flips=of, alpha=alpha)
         for name, of in known.items()
     )
-    pairs = sorted({sizes[each.dataset] for each in cells})
+    pairs, many = (
+        sorted({sizes[each.dataset] for each in cells}),
+        "examples" if swap_check(cells[0]).graded else "pairs",
+    )
     return (
-        f"with {' to '.join(map(str, dict.fromkeys((pairs[0], pairs[-1]))))} pairs an APPROVE rules out that any "
+        f"with {' to '.join(map(str, dict.fromkeys((pairs[0], pairs[-1]))))} {many} an APPROVE rules out that any "
         f"single contrast on one dataset is worse by {bare(margin)} or more"
     )
 

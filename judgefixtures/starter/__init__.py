@@ -18,10 +18,10 @@ from typing import Any
 from judgefixtures.words.errors import JudgeFixturesError, choices
 
 MODULES = (
-    *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "plan", "swap"),
-    *("age", "gender", "ethnicity", "education"),
+    *("recency", "provenance", "cues", "noise", "position", "verbosity", "bias", "attack", "accuracy", "agreement"),
+    *("plan", "swap", "age", "gender", "ethnicity", "education"),
 )
-OF_ONE = tuple(name for name in MODULES if name not in ("position", "accuracy", "plan", "swap"))
+OF_ONE = tuple(name for name in MODULES if name not in ("position", "accuracy", "plan"))
 SUITE = Path("tests", "judge")
 SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"})
 
@@ -89,6 +89,9 @@ OF_GRADES = {
     ),
     "The worse response is chosen": "A response passes",
     "is chosen as often": "passes as often",
+    "on the same pairs?": "on the same examples?",
+    "Accuracy, abs(VSR)": "Agreement with labels, how much passes, abs(VSR)",
+    "are no worse than the baseline's by": "are no worse than the baseline's, or no other, by",
     "as the same response labelled": "as when it is labelled",
     "verdict": "grade",
 }
