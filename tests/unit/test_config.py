@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judgefixtures.config import BUILTIN, Config, GateTable, build_config, judge_table, load_config
+from judgefixtures.config import BUILTIN, AgreementTable, Config, GateTable, build_config, judge_table, load_config
 from judgefixtures.config.places import read_toml
 from judgefixtures.config.run_tables import DatasetTable
 from judgefixtures.material.contrasts import contrasts
@@ -63,7 +63,7 @@ def test_defaults(file: Path) -> None:
     assert set(config.datasets) >= {"house-qa", "house-stories"}
     assert config.cues == FAMILIES
     assert config.default_gate == GateTable()
-    assert not config.family_gates
+    assert config.family_gates == {"agreement": AgreementTable()}
     assert config.file == str(file)
     assert build_config({}).judges == config.judges
 
@@ -535,9 +535,24 @@ def test_gate_of_an_unknown_family(file: Path) -> None:
     """A gate of a family that does not exist is named, with the families that do."""
     assert refusal(file, "[gate.recensy]\nvsr_tolerance = 0.1") == (
         f"{file}: [gate.recensy]: there is no family 'recensy': did you mean \"recency\"? "
-        "Accepted: accuracy, age, attack, citation, confidence, education, ethnicity, formatting, four-cell, gender, "
-        "placebo, plan, position, provenance, recency, repeat, sentiment, verbosity."
+        "Accepted: accuracy, age, agreement, attack, citation, confidence, education, ethnicity, formatting, four-cell, "
+        "gender, placebo, plan, position, provenance, recency, repeat, sentiment, verbosity."
     )
+
+
+def test_limits_of_agreement_are_its_own(file: Path) -> None:
+    """[gate.agreement] takes confidence from [gate] and no limit: accuracy of choices is another thing."""
+    config = load(file, "[gate]\nmin_accuracy = 0.7\nconfidence = 0.8\n[gate.agreement]\nmin_kappa = 0.6")
+    assert config.gate("agreement") == AgreementTable(confidence=0.8, min_kappa=0.6)
+    assert config.decisive["gate.agreement"] == {"min_kappa": 0.6}
+    assert load(file, "[gate]\nmin_accuracy = 0.7").gate("agreement") == AgreementTable()
+
+
+@pytest.mark.parametrize("table", ["gate", "gate.recency"])
+def test_a_limit_of_agreement_elsewhere(file: Path, table: str) -> None:
+    """A limit that stands in another table of gates is named, with the table that it belongs into."""
+    message = f"{file}: [{table}]: min_kappa is a key of [gate.agreement] alone: write it there."
+    assert refusal(file, f"[{table}]\nmin_kappa = 0.6") == message
 
 
 # --- names --------------------------------------------------------------------------------------------------

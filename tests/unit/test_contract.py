@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import itertools
 import json
 import re
 import subprocess
@@ -114,16 +115,19 @@ def test_every_name_that_is_built_in_stands_there() -> None:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a report of the shipped recordings."""
+def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folders of two reports of the shipped recordings: judges of pairs, and one of single responses."""
     folder = tmp_path_factory.mktemp("report")
     config = folder / "judge.toml"
     config.write_text(SETTINGS)
     judges = "--judge simulated-candid --judge simulated-verbose-prepared --judge-baseline simulated-gpt-4o"
-    how = f"-q {judges} --judge-pairs 30 --judge-repeats 2 --judge-cassettes cassettes --judge-config {config}"
-    shown = pytest_says(*how.split(), "-k", SELECTED, "--judge-report", str(folder / "report"))
-    assert (folder / "report" / "report.json").exists(), shown
-    return folder / "report"
+    how = f"--judge-pairs 30 --judge-repeats 2 --judge-cassettes cassettes --judge-config {config}"
+    found = folder / "pairs", folder / "responses"
+    runs = ((*judges.split(), "-k", SELECTED), ("--judge", "simulated-grader-silent", "-k", "agreement"))
+    for into, asked in zip(found, runs, strict=True):
+        shown = pytest_says("-q", *how.split(), *asked, "--judge-report", str(into))
+        assert (into / "report.json").exists(), shown
+    return found
 
 
 def rows_of(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -156,11 +160,11 @@ def fields(row: dict[str, Any], known: set[str], place: str = "") -> Iterator[st
 
 @pytest.mark.slow
 @pytest.mark.whole
-def test_every_field_of_a_report_stands_there(report: Path) -> None:
+def test_every_field_of_a_report_stands_there(reports: tuple[Path, Path]) -> None:
     """Whatever a report of the shipped recordings holds stands there, and what stands there is in it or in the code."""
     seen: dict[str, set[str]] = {}
     known = {heading[1:-1]: set(named(heading)) for heading in SECTIONS if heading.startswith("`")}
-    for heading, row in rows_of(report):
+    for heading, row in itertools.chain.from_iterable(map(rows_of, reports)):
         seen.setdefault(heading, set()).update(fields(row, known.get(heading, set())))
     files = Path(judgefixtures.__file__).parent.rglob("*.py")
     code = set(re.findall(r"\w+", "".join(path.read_text(encoding="utf-8") for path in files)))
