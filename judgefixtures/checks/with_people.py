@@ -315,10 +315,10 @@ def _diagnosis(row: AgreementRow, measured: Agreement, parts: Sequence[Part]) ->
 # --- the report's section ---------------------------------------------------------------------------------------
 
 
-def _sorted(findings: Sequence[Finding]) -> list[AgreementRow]:
-    return sorted(
-        rows_of(findings, AgreementRow), key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)
-    )
+def _sorted(findings: Sequence[Finding]) -> list[AgreementRow] | None:
+    """Return all rows, every dataset's whole before its categories; None where nobody was asked."""
+    rows = rows_of(findings, AgreementRow)
+    return sorted(rows, key=lambda row: (row.judge, row.dataset, row.category != "all", row.category)) or None
 
 
 def _tell(report: Row, _view: View) -> list[str]:
