@@ -192,6 +192,42 @@ def test_a_run_and_pytest_count_the_same_cells(project: Project) -> None:
             assert run.inventory.swap_cells("pairs") == 7 * len(datasets)
 
 
+@pytest.mark.parametrize("words", ["recency and", "(recency", "recency or or position"])
+def test_words_that_cannot_be_read(project: Project, words: str) -> None:
+    """A -k or -m that pytest cannot read is its own error, and none of ours."""
+    for option in ("-k", "-m"):
+        ran = project.run(option, words, "--judge", "grader")
+        assert ran.ret == pytest.ExitCode.USAGE_ERROR
+        assert f"Wrong expression passed to '{option}'" in ran.said
+        assert "INTERNALERROR" not in ran.said
+
+
+# --- tests that are not ours ------------------------------------------------------------------------------
+
+
+def test_objects_that_cannot_be_looked_at(pytester: pytest.Pytester) -> None:
+    """What a module or a class of anybody's holds is not asked for marks: a proxy may raise whatever it likes."""
+    pytester.makepyfile(
+        """
+        class Proxy:
+            def __getattr__(self, name):
+                raise RuntimeError("outside of its context")
+
+        current_app = Proxy()
+
+        class TestOwn:
+            settings = Proxy()
+
+            def test_in_a_class(self):
+                pass
+
+        def test_own():
+            pass
+        """
+    )
+    pytester.runpytest().assert_outcomes(passed=2)
+
+
 # --- the paper --------------------------------------------------------------------------------------------
 
 
