@@ -33,10 +33,10 @@ class SelectionRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRate(Record):
-    """How often a response passed in arm x, and in arm y."""
+    """How often a response passed in arm x, and in arm y; None where no example counts."""
 
-    x: float = 0.0
-    y: float = 0.0
+    x: Estimate | None = None
+    y: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,18 +177,15 @@ def contrast_row(
 ) -> ContrastRow:
     """Return the row of a contrast: what was measured and decided, and further columns."""
     n, edit = measured.n, contrast.x.edit
-    rate, passed = None, None
+    rate = None
     if n and contrast.outcome == "chose-first":
         rate = SelectionRate(xy=(measured.n11 + measured.n10) / n, yx=(measured.n11 + measured.n01) / n)
-    if n and contrast.is_alone and decision.vsr_status is not Status.NOT_APPLICABLE:
-        passed = PassRate(x=(measured.n11 + measured.n10) / n, y=(measured.n11 + measured.n01) / n)
     return ContrastRow.copied(
         measured,
         decision,
         _asked(judge, dataset, contrast),
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
-        pass_rate=passed,
         decided_by=rows_of_parts(decision.decided_by),
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),

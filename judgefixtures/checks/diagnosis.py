@@ -26,10 +26,10 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
             f"{bare(rate.yx)} with {row.y}/{row.x}; {measured.n10:g} verdicts followed {row.x!r}, "
             f"{measured.n01:g} followed {row.y!r}"
         )
-    if measured.n and (passed := row.pass_rate):
+    if (passed := row.pass_rate) and passed.x and passed.y:
         lines.append(
-            f"  n = {words.counted(measured.n)}: passed {bare(passed.x)} with {row.x or 'the first asking'}, "
-            f"{bare(passed.y)} with {row.y or 'the second'}"
+            f"  n = {words.counted(measured.n)}: passed {bare(passed.x.value)} with {row.x or 'the first asking'}, "
+            f"{bare(passed.y.value)} with {row.y or 'the second'}"
         )
     if (thought := measured.car_reasoning) and (unsaid := measured.thought_not_said):
         cited, silent = (round(share.value * share.n) for share in (thought, unsaid))

@@ -20,6 +20,7 @@ from judgefixtures import Run
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.canary.reference import reference
+from judgefixtures.checks import Case
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import Control
 from judgefixtures.checks.reasons import quote_contradictions
@@ -30,11 +31,14 @@ from judgefixtures.material.contrasts import NO_CUE, Single, contrasts, single
 from judgefixtures.material.edits import edits
 from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
 from judgefixtures.measures.metrics import measure
+from judgefixtures.measures.rows import judgment_row
 from judgefixtures.numbers.admission import Accuracy
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.runs.run import Ledger
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.records import rows_as_json
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.usefixtures("quick_and_alone"), pytest.mark.whole]
@@ -139,6 +143,20 @@ def control_of(finding: Finding) -> Control:
 # --- what comes out ---------------------------------------------------------------------------------------
 
 
+def test_a_row_of_a_grade_says_whether_it_passed(opened: Opening, server: Grader) -> None:
+    """judgments.jsonl has `passed` and the label of each grade, null where nobody can tell; of a choice it has neither."""
+    server.rule = lambda prompt: ("?", says(True), says(False))[number_in(prompt) % 3]
+    ledger, pairs = Ledger(), [*some(6), Example("e006", "Question 6: why?", "Because 6.")]
+    with opened("missing", pairs=pairs, keep_judgments=True) as run:
+        check = run.inventory.check("placebo-listed-shown")
+        run.check(check, Case(run.judge("grader"), "own", run.pairs("grader", "own"), run.config), ledger)
+    rows = {(row["pair"], row["passed"], row["label"]) for row in rows_as_json(ledger.judgments)}
+    told = (None, True, False)
+    assert rows == {(each.id, told[number % 3], each.label) for number, each in enumerate(pairs)}
+    pair = Judgment(Pair("p", "Why?", "So.", "No."), NO_CUE, Reply(Verdict(1, "It names it.")))
+    assert not hasattr(judgment_row("mine", "own", pair), "passed")
+
+
 @pytest.mark.parametrize("sdk", SDKS)
 def test_a_planted_shift_is_found_to_the_example(opened: Opening, sdk: str) -> None:
     """A pass rate that a date raises by .30 is +.30 in the report, CAR is what the passing reasons admit; so replayed."""
@@ -152,7 +170,10 @@ def test_a_planted_shift_is_found_to_the_example(opened: Opening, sdk: str) -> N
     assert row.car is not None
     assert (row.car.value, row.car.n) == (pytest.approx(1 / 3), 30)
     assert row.pass_rate is not None
-    assert (row.pass_rate.x, row.pass_rate.y) == (0.8, 0.5)
+    assert row.pass_rate.x is not None
+    assert row.pass_rate.y is not None
+    assert (row.pass_rate.x.value, row.pass_rate.y.value) == (0.8, 0.5)
+    assert row.pass_rate.x.low < 0.8 < row.pass_rate.x.high
     assert row.first_selection_rate is None
     assert found.status is Status.FAIL
     assert "passed 30 more of 100 responses" in row.text
