@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -200,6 +201,17 @@ def test_words_that_cannot_be_read(project: Project, words: str) -> None:
         assert ran.ret == pytest.ExitCode.USAGE_ERROR
         assert f"Wrong expression passed to '{option}'" in ran.said
         assert "INTERNALERROR" not in ran.said
+
+
+@pytest.mark.parametrize("how", [("-n", "1"), ("-n", "0")], ids=" ".join)
+def test_an_item_without_a_result_is_a_graders(project: Project, how: tuple[str, ...]) -> None:
+    """What a test came to nothing about is told in the words of the judge that it is of, whoever collected it."""
+    project.write("conftest.py", "import pytest\n\n@pytest.fixture\ndef pairs():\n    raise RuntimeError('lost')\n")
+    ran = project.run("-k", "recency", "--judge", "grader", *how, "--judge-report", "report")
+    (row,) = json.loads((project.path / "report" / "report.json").read_text())["contrasts"]
+    assert (row["status"], row["outcome"]) == ("ERROR", "passed")
+    assert "response 1" not in ran.said
+    assert "and the other" not in row["text"]
 
 
 # --- tests that are not ours ------------------------------------------------------------------------------
