@@ -13,6 +13,7 @@ from judgefixtures.checks.plain import (
     sentences_of,
     shift_text,
     unread_text,
+    unreasoned_text,
     with_what_decided,
 )
 from judgefixtures.checks.protocol import Decision
@@ -230,6 +231,8 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)
+    elif measured.unreasoned:
+        said += unreasoned_text(measured.followed)
     elif contrast.x.cue_1 is not None and measured.car is not None:
         label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
         too_few = decision.car_status is Status.FAIL

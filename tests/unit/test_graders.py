@@ -143,6 +143,23 @@ def control_of(finding: Finding) -> Control:
 # --- what comes out ---------------------------------------------------------------------------------------
 
 
+def test_a_judge_without_reasons_has_no_car(opened: Opening, server: Grader) -> None:
+    """Where no grade comes with a reason CAR is NOT_APPLICABLE and says so; all of the shift is unadmitted."""
+    server.rule = lambda prompt: "pass" if number_in(prompt) % 10 < (8 if "2025" in prompt else 5) else "fail"
+    limits = "control = false\n[gate]\nvsr_tolerance = 0.5\n"
+    (found,) = gated(opened("missing", f"{limits}max_silent = 0.15\n", 'verdict = "word"'), "recency-new-old")
+    row = row_of(found)
+    assert (row.vsr_status, row.car_status) == ("PASS", "NOT_APPLICABLE")
+    assert (row.car, row.car_all, row.car_corrected, row.admitted_shift) == (None,) * 4
+    assert row.unadmitted_shift is not None
+    assert row.unadmitted_shift.value == pytest.approx(0.3)
+    assert "CAR is NOT_APPLICABLE: the judge gives no reasons that could admit anything" in row.message
+    assert row.text.endswith("; it gives no reasons that could admit that")
+    assert [part.name for part in found.decided_by] == ["max_silent"]
+    (found,) = gated(opened(more=limits, of_judge='verdict = "word"'), "recency-new-old")
+    assert found.status is Status.PASS
+
+
 def test_a_row_of_a_grade_says_whether_it_passed(opened: Opening, server: Grader) -> None:
     """judgments.jsonl has `passed` and the label of each grade, null where nobody can tell; of a choice it has neither."""
     server.rule = lambda prompt: ("?", says(True), says(False))[number_in(prompt) % 3]
