@@ -19,7 +19,8 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
     lines += [f"  {reason}" for reason in decision.reasons]
     # Where verdicts moved for certain, that few of them differ for no reason at all says nothing more.
     covered = [] if decision.vsr_status is Status.FAIL else [close_calls(row.movable, words, passed=False)]
-    lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
+    if decision.vsr_status is not Status.NOT_APPLICABLE:
+        lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
     if measured.n and (rate := row.first_selection_rate) and row.x:
         lines.append(
             f"  n = {measured.n} pairs: first response chosen {bare(rate.xy)} with labels {row.x}/{row.y}, "

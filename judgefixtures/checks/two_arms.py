@@ -27,7 +27,7 @@ from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import unit_of, wording_in, wording_of
 from judgefixtures.material.pairs import Pair, independent
-from judgefixtures.measures.metrics import Measurement, arm_rates, false_alarms, measure, preference, share_of
+from judgefixtures.measures.metrics import Measurement, arm_rates, false_alarms, measure, preference, share_of, unjudged
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.numbers.power import Design, smallest_n
 
@@ -84,7 +84,7 @@ class ContrastCheck(AboutContrast):
         more = beyond(self.contrast, case, answers[0], gate)
         verdicts = decide(measured, gate, second, unread)
         if not case.judge.kind.chooses(case.pairs) and verdicts.status is not Status.ERROR:
-            verdicts = undecided_verdicts(gate.vsr_tolerance)
+            verdicts, measured = undecided_verdicts(gate.vsr_tolerance), unjudged(measured)
         decision = more.beside(verdicts)
         columns: dict[str, Any] = {"detector": detector_row(read, (x, y), measured, other, gate.max_invalid)}
         if self.family == "position":
@@ -163,7 +163,7 @@ def find_shift(
             *contradicted(quotes, sum(map(len, answers.arms)), wording_of(row.outcome)),
         ),
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
-        estimate=measured.vsr,
+        estimate=measured.vsr or more.found.score_shift,
         plain=row.text,
     )
 

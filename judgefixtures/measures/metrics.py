@@ -250,6 +250,11 @@ def measure(
     return _with_admission(measured, x, y, said, accuracies) if cued else measured
 
 
+def unjudged(measured: Measurement) -> Measurement:
+    """Return a measurement without what is told of verdicts, of scores by which nothing passes or fails."""
+    return replace(measured, vsr=None, flip_rate=None)
+
+
 def _unread(*arms: Sequence[Judgment]) -> str:
     """Return what the first invalid answer of some arms was, where that is known."""
     return next((each.reply.detail for arm in arms for each in arm if each.verdict.invalid and each.reply.detail), "")
