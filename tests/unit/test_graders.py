@@ -203,7 +203,6 @@ def test_contrasts_share_their_arms(opened: Opening, server: Grader) -> None:
     found = gated(opened("missing", pairs=some(20)), *names)
     assert len(found) == 6
     assert len(server.asked) == 4 * 20
-    assert all(contrast.count("\n") == 0 for contrast in names)
 
 
 def test_a_pair_is_two_examples(opened: Opening) -> None:
@@ -227,14 +226,7 @@ def test_a_grade_has_no_order(opened: Opening, server: Grader) -> None:
 
 def test_no_item_is_made_of_orders_or_accuracy(pytester: pytest.Pytester, server: Grader) -> None:
     """The shipped tests of position and accuracy have no item for a grader; those of cues and edits have theirs."""
-    project = Project(pytester, in_pyproject)
-    project.write("own.jsonl", json_lines(map(as_row, some(20))))
-    project.configure(
-        'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
-        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
-    )
-    project.copy_tests("recency", "position", "attack", "accuracy", "bias")
-    ids = project.ids()
+    ids = of_examples(pytester, server, some(20), "recency", "position", "attack", "accuracy", "bias").ids()
     assert "test_recency.py::test_recency[grader-own-recency-new-old]" in ids
     assert "test_attack.py::test_attack[grader-own-attack-empty]" in ids
     assert not [each for each in ids if "position" in each or "accuracy" in each]
@@ -316,6 +308,22 @@ def test_no_score_is_close_to_nothing(opened: Opening, server: Grader) -> None:
         (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
     assert "set pass_mark in" in reason
     assert not server.asked
+
+
+@pytest.mark.parametrize(
+    ("mark", "nearest"), [("7", {6, 7}), ("6.5", {6, 7}), ("3", {2, 3})], ids=["mark", "between", "low"]
+)
+def test_closest_to_a_mark_are_those_on_either_side(
+    opened: Opening, server: Grader, mark: str, nearest: set[int]
+) -> None:
+    """The line lies between the lowest score that passes and the highest that fails, wherever the mark stands there."""
+    server.rule = lambda prompt: json.dumps({"score": number_in(prompt) % 10 + 1})
+    of_judge = f'mode = "pointwise"\npass_mark = {mark}\n'
+    with opened("missing", of_dataset="closest = 8", pairs=some(40), of_judge=of_judge) as run:
+        found = run.gate("recency-new-old", judge="grader", dataset="own")
+    asked = {number_in(each.prompt) % 10 + 1 for each in server.asked if "2025" in each.prompt}
+    assert asked == nearest
+    assert row_of(found).n == 8
 
 
 def test_another_mark_has_other_closest_examples(opened: Opening, server: Grader) -> None:
@@ -613,12 +621,14 @@ def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> No
 # --- what it reads as --------------------------------------------------------------------------------------
 
 
-def of_examples(pytester: pytest.Pytester, server: Grader, rows: list[Any], *modules: str) -> Project:
-    """Return a repository with a grader without a control, about these rows."""
+def of_examples(
+    pytester: pytest.Pytester, server: Grader, rows: list[Any], *modules: str, control: str = ""
+) -> Project:
+    """Return a repository with a grader about these rows, without a control unless there is a table of it."""
     project = Project(pytester, in_pyproject)
     project.write("own.jsonl", json_lines(map(as_row, rows)))
     project.configure(
-        'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
+        f'judge = "grader"\ndataset = ["own"]\n{control}[datasets.own]\npath = "own.jsonl"\n'
         f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
     )
     project.copy_tests(*modules)
@@ -669,6 +679,17 @@ def test_a_preflight_speaks_of_examples(pytester: pytest.Pytester, server: Grade
     project = of_examples(pytester, server, rows, "recency", "attack")
     assert said in "\n".join(project.run("--judge-preflight").outlines)
     assert not server.asked
+
+
+def test_a_preflight_tells_of_the_control(pytester: pytest.Pytester, server: Grader) -> None:
+    """What a grader's control asks about is counted as examples; a dataset with too few labels is told, and no pairs."""
+    project = of_examples(pytester, server, some(60), "recency", control="[control]\npairs = 30\n")
+    said = "\n".join(project.run("--judge-preflight").outlines)
+    assert "control of grader: 60 examples of house-control, half of them labelled fail, before anything else" in said
+    project = of_examples(pytester, server, some(12), "recency", control='[control]\ndataset = "own"\n')
+    said = "\n".join(project.run("--judge-preflight").outlines)
+    assert "it takes at least 10 examples labelled pass and as many labelled fail to tell whether it reads" in said
+    assert not re.search(r"control of grader.*\bpairs\b", said)
 
 
 def test_an_answer_that_nobody_can_read_is_shown_once(opened: Opening, server: Grader) -> None:
@@ -899,6 +920,9 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(op
     )
     assert row_of(placebo).movable is None
     assert row_of(placebo).pass_rate is None
+    assert (row_of(placebo).vsr, row_of(placebo).flip_rate) == (None, None)
+    assert placebo.estimate == row_of(placebo).score_shift
+    assert not any("grades moved" in line or "close" in line for line in placebo.diagnosis)
     assert "(100 responses): the scores shift by +" in row_of(placebo).text
     assert "passed" not in row_of(placebo).text
     for found in (attack, padded):

@@ -272,7 +272,10 @@ def test_structured_outputs_are_kept_to(
             "Is it right? Conclude with either 'GRADE: C' or 'GRADE: I'.\n{question}\n[Response]\n{response}\n{cue}",
             "GRADE: C",
         ),
-        ('Answer {"explanation": "...", "passed": true or false}.\nResponse:\n{response}\n{cue}', '"passed": true}'),
+        (
+            'Answer {"explanation": "...", "passed": true or false}.\n{question}\nResponse:\n{response}\n{cue}',
+            '"passed": true}',
+        ),
         (
             'Say {"is_toxic": false or true, "reason": "..."}.\n{question}\nResponse:\n{response}\n{cue}',
             '"is_toxic": false',
@@ -287,7 +290,7 @@ def test_templates_of_ones_own_are_read_by_their_form(text: str, expected: str) 
     example = next(example for example in house("house-graded") if example.label == "pass")
     for cue in ("", NEW.render_alone("Response")):
         prompt = Template("own", text, mode="binary").render_one(example, example.response, cue)
-        assert expected in answer(FAITHFUL, prompt) if "{question}" in text else answer(FAITHFUL, prompt)
+        assert expected in answer(FAITHFUL, prompt)
 
 
 def test_what_cannot_be_read_is_refused(server: SimulatorServer) -> None:
