@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.asking import a_judge, finished
 from support.benchmarks import benchmark
+from support.project import REPOSITORY
 from support.server import base_url
 
 from judgefixtures import Run
@@ -428,6 +429,13 @@ def test_repeats_of_the_noisy_one_differ(server: SimulatorServer) -> None:
     assert {len(answers) for answers in again} == {1}
 
 
+def test_their_recordings_are_small() -> None:
+    """What is shipped of the five graders is under 3 MB."""
+    files = [file for name in BUILT_IN for file in (REPOSITORY / "cassettes" / name).rglob("*.jsonl")]
+    assert len(files) > 30
+    assert sum(file.stat().st_size for file in files) < 3_000_000
+
+
 # --- how sure they are ----------------------------------------------------------------------------------------
 
 
@@ -519,9 +527,14 @@ SAMPLES = {
 @pytest.mark.parametrize("content_type", ["Response", "Story"])
 @pytest.mark.parametrize("name", COUNTING)
 def test_those_that_count(name: str, content_type: str) -> None:
-    """They pass what has much of it and fail what has little, near half of the house's, whatever is said."""
+    """They pass what has much of it and fail what has little, near half of the house's, whatever is said.
+
+    Letters and distinct words are what counts, and not how long a text is.
+    """
     few, many = SAMPLES[name]
     many = many * 40 or " ".join(f"word{number}" for number in range(150))
+    if name in ("letters", "words"):
+        few = (few * len(many))[: len(many)]
     ends = [Example("e", "Why?", text, content_type=content_type) for text in (few, many)]
     assert passed(f"simulated-grader-{name}", ends) == [False, True]
     house_set = house("house-graded") if content_type == "Response" else _stories()
