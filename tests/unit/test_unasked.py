@@ -125,6 +125,8 @@ def test_house_sets_that_a_template_cannot_show_are_named(project: Project) -> N
     assert re.search(r"test_house is not asked of shown about house-answers and house-graded.*shows \{notes\}", line)
     assert not told(project, "--judge", "shown", "--judge-dataset", "examples", "--collect-only", "-k", "test_recency")
     assert not told(project, "--judge", "grader", "--collect-only", "test_house.py")
+    assert not told(project, "--judge", "shown", "--collect-only", "-k", "test_recency")
+    assert not told(project, "--judge", "pairs", "--judge-dataset", "twos", "--collect-only", "test_house.py")
 
 
 @pytest.mark.parametrize("name", ["accuracy", "position-no-cue", "plan"])
