@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +20,7 @@ from judgefixtures.grades import FIELDS, Grade, GradeFormat, parse_grade
 from judgefixtures.providers import google, openai
 from judgefixtures.providers.wire import Wire
 from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_probability, grade_reasons_first
-from judgefixtures.reading.grades import label_sides
+from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, label_sides
 from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
@@ -308,6 +309,14 @@ def test_time_is_linear(form: GradeFormat, piece: str) -> None:
     """What is written to cost time costs little: a text as long as any that is read."""
     text = piece * (500_000 // len(piece))
     assert quickest(lambda: parse_grade(text, form), 5) < 5
+
+
+def test_a_number_that_is_longer_than_a_word_is_not_a_grade() -> None:
+    """As a text of so many characters is none; one that is no longer is what it says, zeros at its end included."""
+    read_of = {zeros: parse_grade(f'{{"verdict": 1.{"0" * zeros}}}') for zeros in (1, LONGEST_WORD - 1, LONGEST_WORD)}
+    assert [found.passed for found in read_of.values()] == [True, True, None]
+    assert read_of[LONGEST_WORD].invalid == "not-a-choice"
+    assert folded_grade(Decimal(f"1.{'0' * LONGEST_WORD}1")) is None
 
 
 @pytest.mark.parametrize("form", FORMATS)
