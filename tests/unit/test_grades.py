@@ -19,8 +19,14 @@ from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.grades import FIELDS, Grade, GradeFormat, parse_grade
 from judgefixtures.providers import google, openai
 from judgefixtures.providers.wire import Wire
-from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_probability, grade_reasons_first
-from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, label_sides
+from judgefixtures.reading.grade_probabilities import (
+    UNDECIDED,
+    grade_may_stand,
+    grade_probability,
+    grade_reasons_first,
+    says,
+)
+from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, grade_words, label_sides
 from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
@@ -506,32 +512,66 @@ def test_what_may_become_either_side_bounds_the_odds() -> None:
     assert found.bounds[1] == pytest.approx(0.4, abs=1e-9)
 
 
+@pytest.mark.parametrize("letters", ["ab", "✅❌合不"])
 @given(st.data())
-def test_the_truth_lies_within_the_bounds(data: st.DataObject) -> None:
-    """Of a model that says one of the labels, letter by letter: its probability of a pass lies between the bounds.
+def test_the_truth_lies_within_the_bounds(letters: str, data: st.DataObject) -> None:
+    """Of a model that says one of the labels, byte by byte: its probability of a pass lies between the bounds.
 
     Where no label begins as one of the other side does, the bounds are that probability.
     """
-    words = data.draw(st.lists(st.text("ab", min_size=1, max_size=4), min_size=2, max_size=6, unique=True))
+    words = data.draw(st.lists(st.text(letters, min_size=1, max_size=4), min_size=2, max_size=6, unique=True))
     weights = data.draw(st.lists(st.integers(1, 20), min_size=len(words), max_size=len(words)))
-    chances = {f'{word}"': weight / sum(weights) for word, weight in zip(words, weights, strict=True)}
+    chances = {f'{word}"'.encode(): weight / sum(weights) for word, weight in zip(words, weights, strict=True)}
     passing = data.draw(st.integers(1, len(words) - 1))
     labels, said = [words[:passing], words[passing:]], data.draw(st.sampled_from(words))
     tokens = [Planted(b'{"verdict": "')]
-    for number, letter in enumerate(f'{said}"'):
-        begun = {word[number]: 0.0 for word in chances if word.startswith(said[:number]) and len(word) > number}
-        before = math.fsum(p for word, p in chances.items() if word.startswith(said[:number]))
+    spelled = f'{said}"'.encode()
+    for number in range(len(spelled)):
+        begun = {word[number : number + 1]: 0.0 for word in chances if word.startswith(spelled[:number])}
+        before = math.fsum(p for word, p in chances.items() if word.startswith(spelled[:number]))
         for each in begun:
-            one = math.fsum(p for word, p in chances.items() if word.startswith(said[:number] + each))
+            one = math.fsum(p for word, p in chances.items() if word.startswith(spelled[:number] + each))
             begun[each] = one / before
-        tokens.append(Planted(letter.encode(), begun[letter], {each.encode(): p for each, p in begun.items()}))
-    text = json.dumps({"verdict": said})
+        byte = spelled[number : number + 1]
+        tokens.append(Planted(byte, begun[byte], begun))
+    text = json.dumps({"verdict": said}, ensure_ascii=False)
     found = grade_probability(listed([*tokens, Planted(b"}")]), text, parse_grade(text, labels=labels), labels=labels)
-    truth = math.fsum(chances[f'{word}"'] for word in words[:passing])
+    truth = math.fsum(chances[f'{word}"'.encode()] for word in words[:passing])
     assert found is not None
     assert found.bounds[0] - 1e-6 <= truth <= found.bounds[1] + 1e-6
-    if not {word[0] for word in words[:passing]} & {word[0] for word in words[passing:]}:
+    if not {word.encode()[0] for word in words[:passing]} & {word.encode()[0] for word in words[passing:]}:
         assert found.value == pytest.approx(truth, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said", "cut"),
+    [
+        (["✅", "❌"], "✅", 1),
+        (["✅", "❌"], "❌", 2),
+        (["合格", "不合格"], "合格", 2),
+        (["合格", "不合格"], "不合格", 2),
+        (["不错", "不好"], "不好", 4),
+        (["ДА", "НЕТ"], "ДА", 1),
+    ],
+)
+def test_a_character_that_is_split_over_tokens_is_followed(labels: list[str], said: str, cut: int) -> None:
+    """Tokens may end within a character, the first one or a later one: its beginning is of the words that have it."""
+    other = next(label for label in labels if label != said).encode()
+    begun, rest = said.encode()[:cut], said.encode()[cut:]
+    chances = {begun: 0.7, other[:cut]: 0.3} if other[:cut] != begun else {begun: 1.0}
+    after = {rest: 1.0} if other[:cut] != begun else {rest: 0.7, other[cut:]: 0.3}
+    tokens = [Planted(b'{"verdict": "'), Planted(begun, chances[begun], chances), Planted(rest, after[rest], after)]
+    text = f'{{"verdict": "{said}"}}'
+    found = grade_probability(listed([*tokens, Planted(b'"}')]), text, parse_grade(text, labels=labels), labels=labels)
+    assert found is not None
+    assert found.value == pytest.approx(0.7 if said == labels[0] else 0.3, abs=1e-9)
+    assert not found.is_bound
+
+
+@pytest.mark.parametrize(("cut", "side"), [("“", UNDECIDED), ("ｐ", UNDECIDED), ("pasｓ", UNDECIDED), ("maｙ", None)])
+def test_the_beginning_of_a_character_may_be_anything(cut: str, side: int | None) -> None:
+    """A mark before a word, or a letter in another width: nobody knows yet, unless what stands before is of no word."""
+    assert [says(cut.encode()[:-left], grade_words("json")) for left in (1, 2)] == [side, side]
 
 
 SPELLINGS = {
