@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, get_args
 
-from judgefixtures.reading.grades import BRACKETS, FIELDS, LINE, GradeFormat, folded_grade, parse_grade
+from judgefixtures.reading.grades import (
+    BRACKETS,
+    FIELDS,
+    LINE,
+    GradeFormat,
+    folded_grade,
+    grade_words,
+    label_sides,
+    parse_grade,
+)
 from judgefixtures.reading.verdicts import folded, objects_in
 
 # A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
@@ -66,10 +75,15 @@ class _Told:
     field: str | None
 
     @property
-    def fields(self) -> list[tuple[str, Any]]:
-        """What the objects of the answer hold, outermost fields alone and each once."""
+    def entries(self) -> list[tuple[str, Any]]:
+        """What the objects of the answer hold, outermost fields alone."""
         each = itertools.chain.from_iterable(found.items() for found in objects_in(self.text))
-        return list(dict(itertools.islice(each, MOST_FIELDS)).items())
+        return list(itertools.islice(each, MOST_FIELDS))
+
+    @property
+    def fields(self) -> list[tuple[str, Any]]:
+        """The same with each field once, as it stands there last."""
+        return list(dict(self.entries).items())
 
 
 def _another_form(told: _Told) -> str:
@@ -92,10 +106,13 @@ def _another_field(told: _Told) -> str:
     """Return the one field that states a grade which can be read, where it is not looked for."""
     if told.format != "json":
         return ""
+    words = grade_words("json", None if told.labels is None else label_sides(told.labels))
+    # An answer is parsed anew for each field that is tried, at each replay: none is whose value is not a word.
+    stated = {name: value for name, value in told.entries if folded_grade(value) in words}
     found = [
         (name, value)
-        for name, value in told.fields
-        if not isinstance(value, dict | list) and (not _is_number(value) or _is_likely(name))
+        for name, value in stated.items()
+        if not _is_number(value) or _is_likely(name)
         if parse_grade(told.text, "json", told.labels, name).passed is not None
     ]
     if not found:

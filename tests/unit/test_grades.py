@@ -19,6 +19,7 @@ from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.grades import FIELDS, Grade, GradeFormat, parse_grade
 from judgefixtures.providers import google, openai
 from judgefixtures.providers.wire import Wire
+from judgefixtures.reading import hints
 from judgefixtures.reading.grade_probabilities import (
     UNDECIDED,
     grade_may_stand,
@@ -339,6 +340,7 @@ def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
     [
         ('{"rating": "good"}', {}, 'grade_field = "rating"'),
         ('{"id": 1, "rating": "good"}', {}, 'grade_field = "rating"'),
+        ('{"rating": "good"} {"rating": "so-so"}', {}, 'grade_field = "rating"'),
         ('{"pass": true, "score": 0}', {}, 'grade_field = "pass"'),
         ('{"flagged": false}', {}, 'grade_field = "flagged", and labels = [false, true] if true is what fails'),
         ('{"flagged": false}', {"labels": [False, True]}, 'grade_field = "flagged"'),
@@ -383,6 +385,25 @@ def test_a_hint_holds(answer: dict[str, Any]) -> None:
     if key == "grade_field" and " and " not in value:
         name = json.loads(value.partition(",")[0])
         assert parse_grade(answer["text"], "json", answer.get("labels"), name).passed is not None
+
+
+def test_a_field_is_tried_only_where_its_value_is_a_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many fields of prose an answer has, it is parsed no more often than one with none of them."""
+    parsed: list[tuple[Any, ...]] = []
+
+    def counting(*asked: Any) -> Grade:
+        parsed.append(asked)
+        return parse_grade(*asked)
+
+    monkeypatch.setattr(hints, "parse_grade", counting)
+    answer = {"rating": "good", "tone": "It is warm.", "points": [1, 2], "rubric": {"a": "pass"}, "length": None}
+    assert hint_for(json.dumps(answer)) == 'grade_field = "rating"'
+    least, parsed[:] = len(parsed), []
+    assert hint_for(json.dumps(answer | {f"note {number}": f"Note {number}." for number in range(40)})).endswith(
+        '"rating"'
+    )
+    assert len(parsed) == least
+    assert [asked[3:] for asked in parsed if len(asked) > 3][1:] == [("rating",)]
 
 
 # --- how sure the judge was -------------------------------------------------------------------------------
