@@ -26,6 +26,7 @@ from judgefixtures.reading.grades import (
 from judgefixtures.reading.verdicts import folded, objects_in
 
 # A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
+# A name or a number that is longer is in no hint: an answer may have one of any length.
 LONGEST_LABEL, MOST_WORDS = 40, 3
 # A judge's answer has a few fields; of one with more so many are looked at.
 MOST_FIELDS = 50
@@ -76,9 +77,10 @@ class _Told:
 
     @property
     def entries(self) -> list[tuple[str, Any]]:
-        """What the objects of the answer hold, outermost fields alone."""
+        """What the objects of the answer hold, outermost fields alone, under the table's own name or a short one."""
         each = itertools.chain.from_iterable(found.items() for found in objects_in(self.text))
-        return list(itertools.islice(each, MOST_FIELDS))
+        few, own = itertools.islice(each, MOST_FIELDS), folded(self.field or "")
+        return [(name, value) for name, value in few if len(name) <= LONGEST_LABEL or folded(name) == own]
 
     @property
     def fields(self) -> list[tuple[str, Any]]:
@@ -168,10 +170,10 @@ def _values(told: _Told) -> Iterator[tuple[str, Any]]:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number, or spelled as one."""
+    """Tell whether a value is a number, or spelled as one, and no longer than a hint may be."""
     if isinstance(value, str):
         return _NUMBER.fullmatch(value.strip()) is not None
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return isinstance(value, int | Decimal) and not isinstance(value, bool) and len(str(value)) <= LONGEST_LABEL
 
 
 def _is_label(value: object) -> bool:

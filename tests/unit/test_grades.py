@@ -28,7 +28,7 @@ from judgefixtures.reading.grade_probabilities import (
     says,
 )
 from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, grade_words, label_sides
-from judgefixtures.reading.hints import hint_for
+from judgefixtures.reading.hints import LONGEST_LABEL, hint_for
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
 
@@ -385,6 +385,29 @@ def test_a_hint_holds(answer: dict[str, Any]) -> None:
     if key == "grade_field" and " and " not in value:
         name = json.loads(value.partition(",")[0])
         assert parse_grade(answer["text"], "json", answer.get("labels"), name).passed is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "piece"),
+    [
+        ('{{"{}": "good"}}', "tone"),
+        ('{{"{}": "acceptable"}}', "score"),
+        ('{{"{}": 7}}', "score"),
+        ('{{"score": {}}}', "2"),
+        ('{{"score": 2.{}}}', "2"),
+    ],
+)
+def test_no_name_or_number_that_is_longer_than_a_label_is_in_a_hint(answer: str, piece: str) -> None:
+    """A judge may write one of any length, and a person reads the hint: such a field gives none."""
+    longest = piece * (LONGEST_LABEL // len(piece) - 2)
+    assert longest in hint_for(answer.format(longest))
+    assert hint_for(answer.format(longest + piece * 4)) == ""
+
+
+def test_a_field_that_the_table_names_may_be_long() -> None:
+    """The hint does not say its name, and the value in it counts as in any other."""
+    field = "how well the answer keeps to what was asked for"
+    assert hint_for(json.dumps({field: "acceptable"}), field=field).startswith("labels = ")
 
 
 def test_a_field_is_tried_only_where_its_value_is_a_grade(monkeypatch: pytest.MonkeyPatch) -> None:
