@@ -110,7 +110,8 @@ def grade_may_stand(format: GradeFormat, labels: Labels | None, field: str | Non
         "grade": rb"GRADE%s(?::|\xef\xbc\x9a)" % marks,
         "word": rb"(?:\A|</think>)",
     }[format]
-    return re.compile(rb"%s%s(.{1,%d})" % (before, marks, most), re.IGNORECASE | re.DOTALL)
+    # Where the text ends behind the marks nothing stands: found as well, or of many brackets each would be tried again.
+    return re.compile(rb"%s%s(.{0,%d})" % (before, marks, most), re.IGNORECASE | re.DOTALL)
 
 
 # --- from the text to the place of its grade ----------------------------------------------------------------

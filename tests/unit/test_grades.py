@@ -675,6 +675,15 @@ def test_a_thinned_recording_tells_the_same(place: str, sdk: str) -> None:
     assert found.value == pytest.approx(2 / 3, abs=1e-9)
 
 
+@pytest.mark.parametrize("piece", [b"[", b"[[ ", b"*[[", b"[[\n"])
+def test_a_run_of_brackets_is_one_place(piece: bytes) -> None:
+    """All of it is gone through once, and not from each bracket on, whether a word follows or the text ends."""
+    may_stand = grade_may_stand("brackets", None, None)
+    for end in (b"", b"P"):
+        found = list(may_stand.finditer(piece * 40 + end))
+        assert [(each[1], each.end()) for each in found] == [(end, len(piece * 40 + end))]
+
+
 @pytest.mark.parametrize(
     ("text", "form", "expected"),
     [
