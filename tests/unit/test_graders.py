@@ -747,6 +747,15 @@ def test_the_built_in_prompt_asks_for_the_field_that_counts(content_type: str) -
     assert grader(grade_field=field).template.digest != grader().template.digest
 
 
+def test_the_built_in_prompt_of_a_content_type_asks_for_the_field_that_counts(tmp_path: Path) -> None:
+    """It is worded as everywhere where it is the template of one content type, beside one of one's own."""
+    (tmp_path / "own.txt").write_text(OWN_TEMPLATE)
+    judge = grader(template=str(tmp_path / "own.txt"), templates={"Story": "binary"}, grade_field="grounded")
+    prompt = judge.prompt(Example("1", "Why?", "So.", content_type="Story"), Single())
+    assert '"grounded": "pass" or "fail"' in prompt
+    assert '"verdict"' not in prompt
+
+
 OWN_TEMPLATE = "{question}\n{response}\n{cue}\nAnswer with JSON."
 
 
