@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from judgefixtures.reading.grades import (
     BRACKETS,
+    FAILING_LETTERS,
     FIELDS,
     LINE,
+    PASSING_LETTERS,
     GradeFormat,
     folded_grade,
     grade_words,
@@ -24,6 +26,7 @@ from judgefixtures.reading.grades import (
     parse_grade,
 )
 from judgefixtures.reading.verdicts import folded, objects_in
+from judgefixtures.words.passing import FAILING, PASSING
 
 # A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
 # A name or a number that is longer is in no hint: an answer may have one of any length.
@@ -38,6 +41,7 @@ _LIKELY = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 _SIDES = "labels = [PASSING, FAILING]"
+_IN_WORDS = tuple(tuple(word for word in side if not word.isdigit()) for side in (PASSING, FAILING))
 
 
 def hint_for(
@@ -64,6 +68,21 @@ def hint_for(
         return ""
     looks = (_another_form, _another_field, _own_labels, _another_form_with_labels)
     return next((hint for look in looks if (hint := look(told))), "")
+
+
+def hint_for_score(text: str, format: Literal["json", "brackets"] = "json") -> str:  # noqa: A002 (as parse_score's)
+    """Return the keys with which an answer that states no score is read as a grade; empty where none would.
+
+    A number is none: it was meant as a score.
+
+    >>> hint_for_score('{"verdict": "pass"}'), hint_for_score("GRADE: C"), hint_for_score('{"score": 0}')
+    ('mode = "binary"', 'mode = "binary" and verdict = "grade"', '')
+    """
+    if all(parse_grade(text, format, labels).passed is not None for labels in (_IN_WORDS, None)):
+        return 'mode = "binary"'
+    told = _Told(text, format, _IN_WORDS, None)
+    hint = _another_form(told) or _letter(told) or _another_field(told)
+    return f'mode = "binary" and {hint}' if hint else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +113,12 @@ def _another_form(told: _Told) -> str:
         if form != told.format and parse_grade(told.text, form, told.labels).passed is not None:
             return f'verdict = "{form}"'
     return ""
+
+
+def _letter(told: _Told) -> str:
+    """Return the form in which a letter is a grade."""
+    stated = parse_grade(told.text, "grade", (sorted(PASSING_LETTERS), sorted(FAILING_LETTERS)))
+    return "" if stated.passed is None else 'verdict = "grade"'
 
 
 def _another_form_with_labels(told: _Told) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import example, given
@@ -28,7 +28,7 @@ from judgefixtures.reading.grade_probabilities import (
     says,
 )
 from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, grade_words, label_sides
-from judgefixtures.reading.hints import LONGEST_LABEL, hint_for
+from judgefixtures.reading.hints import LONGEST_LABEL, hint_for, hint_for_score
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
 
@@ -371,6 +371,27 @@ def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
 def test_a_hint_names_the_key_that_would_read_it(text: str, asked: dict[str, Any], hint: str) -> None:
     """Of an answer that cannot be read it is said which key would, and nothing where none would."""
     assert hint_for(text, **asked) == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "hint"),
+    [
+        ('{"verdict": "pass"}', "json", 'mode = "binary"'),
+        ('{"score": false}', "json", 'mode = "binary"'),
+        ("[[FAIL]]", "brackets", 'mode = "binary"'),
+        ("It is.\nGRADE: I", "json", 'mode = "binary" and verdict = "grade"'),
+        ('{"verdict": "pass"}', "brackets", 'mode = "binary" and verdict = "json"'),
+        ('{"flagged": false}', "json", 'mode = "binary" and grade_field = "flagged"'),
+        ('{"score": 0}', "json", ""),
+        ('{"rating": 1}', "json", ""),
+        ("[[0]]", "brackets", ""),
+        ('{"verdict": "pass", "score": 0}', "json", 'mode = "binary" and grade_field = "verdict"'),
+        ("It is good.", "json", ""),
+    ],
+)
+def test_an_answer_that_states_no_score_may_be_a_grade(text: str, form: Literal["json", "brackets"], hint: str) -> None:
+    """A word is a grade in any form; a number is none: it was meant as a score."""
+    assert hint_for_score(text, form) == hint
 
 
 @pytest.mark.sampled(4)
