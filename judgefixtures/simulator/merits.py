@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from judgefixtures.material.pairs import Example, Pair, as_examples, sampled
+from judgefixtures.material.pairs import Example, Pair, as_examples
 from judgefixtures.simulator.drawn import uniform
-from judgefixtures.simulator.preferences import CLEAR, house_sets, leans, log_odds
+from judgefixtures.simulator.preferences import CLEAR, house_set, house_sets, leans, log_odds
 from judgefixtures.simulator.shown import ShownAlone, unedited
 from judgefixtures.sources.described import DATA
 
@@ -131,14 +131,7 @@ def _near_ones() -> Mapping[str, list[_Known]]:
 
 def _examples(name: str) -> tuple[Example, ...]:
     """Return the examples of a house set in the order in which a run takes them."""
-    rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    examples = {
-        row["id"]: Example(
-            row["id"], row["question"], row["response"], label=row.get("label"), category=row.get("category")
-        )
-        for row in rows
-    }
-    return tuple(examples[each.id] for each in sampled(examples.values(), 0))
+    return tuple(each for each in house_set(name) if isinstance(each, Example))
 
 
 @functools.cache

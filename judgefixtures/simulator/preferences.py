@@ -51,12 +51,18 @@ def _difference(choices: list[int]) -> float:
 
 
 @functools.cache
+def house_set(name: str) -> tuple[Pair, ...]:
+    """Return the pairs or examples of a house set in the order in which a run takes them."""
+    return sampled(read_pairs(Source(name).file, Source(name)), 0)
+
+
+@functools.cache
 def house_sets() -> Mapping[str, tuple[Pair, ...]]:
     """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in.
 
     Sets of examples are not among them: `judgefixtures.simulator.merits` has those.
     """
-    sets = {name: sampled(read_pairs(Source(name).file, Source(name)), 0) for name in BUILT_IN_SOURCES}
+    sets = {name: house_set(name) for name in BUILT_IN_SOURCES}
     return {name: pairs for name, pairs in sets.items() if not isinstance(pairs[0], Example)}
 
 

@@ -570,6 +570,26 @@ def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened
     assert 'verdict = "grade"' in control_of(controlled).message
 
 
+@pytest.mark.parametrize("mark", ["pass_mark = 6\n", ""])
+def test_an_answer_that_states_no_score_is_shown_with_what_would_read_it(
+    opened: Opening, server: Grader, mark: str
+) -> None:
+    """Of a judge that scores single responses, with a mark or without: the answer, and that it is a grade."""
+    server.rule = lambda _: says(True)
+    (found,) = gated(opened("missing", of_judge=f'mode = "pointwise"\n{mark}'), "recency-new-old")
+    assert found.status is Status.ERROR
+    assert 'it answered "{"verdict": "pass"' in found.reasons[0]
+    assert 'mode = "binary" in [judges.grader] reads that' in found.reasons[0]
+
+
+def test_of_scores_of_pairs_no_answer_is_shown(opened: Opening, server: Grader) -> None:
+    """A verdict of two scores is made of two answers: the reason names the kind alone."""
+    server.rule = lambda _: says(True)
+    (found,) = gated(opened("missing", of_judge='mode = "pointwise"', pairs=PAIRS), "recency-new-old")
+    assert found.status is Status.ERROR
+    assert "it answered" not in found.reasons[0]
+
+
 @pytest.mark.parametrize(
     ("mode", "asked"),
     [
@@ -783,6 +803,15 @@ def test_the_built_in_prompt_asks_for_the_field_that_counts(content_type: str) -
     assert '"verdict"' not in named
     assert grader(grade_field="verdict").template == grader().template
     assert grader(grade_field=field).template.digest != grader().template.digest
+
+
+def test_the_built_in_prompt_of_a_content_type_asks_for_the_field_that_counts(tmp_path: Path) -> None:
+    """It is worded as everywhere where it is the template of one content type, beside one of one's own."""
+    (tmp_path / "own.txt").write_text(OWN_TEMPLATE)
+    judge = grader(template=str(tmp_path / "own.txt"), templates={"Story": "binary"}, grade_field="grounded")
+    prompt = judge.prompt(Example("1", "Why?", "So.", content_type="Story"), Single())
+    assert '"grounded": "pass" or "fail"' in prompt
+    assert '"verdict"' not in prompt
 
 
 OWN_TEMPLATE = "{question}\n{response}\n{cue}\nAnswer with JSON."

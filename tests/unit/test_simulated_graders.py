@@ -31,9 +31,10 @@ from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.acknowledgment import acknowledgment
 from judgefixtures.simulator.behaviour import MODELS, answer, is_played, latent
 from judgefixtures.simulator.graders import GRADERS
+from judgefixtures.simulator.preferences import house_set
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.simulator.shown import UnreadablePromptError
-from judgefixtures.sources import Source, load_pairs
+from judgefixtures.sources import BUILT_IN_SOURCES, Source, load_pairs
 from judgefixtures.sources.described import DATA
 
 pytestmark = pytest.mark.whole
@@ -60,6 +61,15 @@ def house(name: str) -> tuple[Example, ...]:
     ]
     by_id = {example.id: example for example in examples}
     return tuple(by_id[example.id] for example in sampled(examples, 0))
+
+
+@pytest.mark.parametrize("name", BUILT_IN_SOURCES)
+def test_the_simulator_has_a_house_set_in_the_order_of_a_run(name: str) -> None:
+    """What is exact of a set's beginning is exact of what a run takes of it, and is said of the same texts."""
+    taken = load_pairs(Source(name, balance_positions=False))
+    assert house_set(name) == taken
+    if isinstance(taken[0], Example):
+        assert taken == house(name)
 
 
 def cue_of(name: str, label: str) -> Cue:
