@@ -17,6 +17,9 @@ from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.scores import Score
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
+from judgefixtures.words.texts import one_line
+
+SHOWN = 160  # characters of an answer that nobody can read
 
 Arm = tuple[Condition, int]  # a condition and one of its repeats
 V = TypeVar("V", Verdict, Score, Grade)
@@ -108,3 +111,14 @@ def read_answer(answer: Answer, parse: Callable[[str], V], fail: Callable[[Inval
         if whole.invalid is None:
             return whole, note
     return fail(answer.invalid, answer.reasoning), answer.detail
+
+
+def unread(text: str, hint: str, heading: str) -> str:
+    """Return what an answer said that nobody can read, and which key of a judge's table would have it read, if any.
+
+    >>> unread("GRADE: C", 'verdict = "grade"', "[judges.mine]")
+    'it answered "GRADE: C"; verdict = "grade" in [judges.mine] reads that'
+    """
+    said = one_line(text).strip() or "nothing"
+    said = said if len(said) <= SHOWN else f"{said[: SHOWN // 2]} ... {said[-SHOWN // 2 :]}"
+    return f'it answered "{said}"' + (f"; {hint} in {heading} reads that" if hint else "")

@@ -13,6 +13,7 @@ from judgefixtures.checks.plain import (
     sentences_of,
     shift_text,
     unread_text,
+    unreasoned_text,
     with_what_decided,
 )
 from judgefixtures.checks.protocol import Decision
@@ -33,10 +34,10 @@ class SelectionRate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRate(Record):
-    """How often a response passed in arm x, and in arm y."""
+    """How often a response passed in arm x, and in arm y; None where no example counts."""
 
-    x: float = 0.0
-    y: float = 0.0
+    x: Estimate | None = None
+    y: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,18 +178,15 @@ def contrast_row(
 ) -> ContrastRow:
     """Return the row of a contrast: what was measured and decided, and further columns."""
     n, edit = measured.n, contrast.x.edit
-    rate, passed = None, None
+    rate = None
     if n and contrast.outcome == "chose-first":
         rate = SelectionRate(xy=(measured.n11 + measured.n10) / n, yx=(measured.n11 + measured.n01) / n)
-    if n and contrast.is_alone and decision.vsr_status is not Status.NOT_APPLICABLE:
-        passed = PassRate(x=(measured.n11 + measured.n10) / n, y=(measured.n11 + measured.n01) / n)
     return ContrastRow.copied(
         measured,
         decision,
         _asked(judge, dataset, contrast),
         clusters=related_units(measured.related.shift),
         first_selection_rate=rate,
-        pass_rate=passed,
         decided_by=rows_of_parts(decision.decided_by),
         gross_share=measured.gross_share if edit else None,
         text=_text(judge, dataset, contrast, measured, decision),
@@ -233,6 +231,8 @@ def _text(judge: str, dataset: str, contrast: Contrast, measured: Measurement, d
     said = shift_text(contrast, who, measured.flips, measured.n, measured.vsr, decision.tolerance, measured.wording)
     if decision.unread is not None and decision.unread.hides:
         said += unread_text(decision.unread)
+    elif measured.unreasoned:
+        said += unreasoned_text(measured.followed)
     elif contrast.x.cue_1 is not None and measured.car is not None:
         label = contrast.labels[0] if measured.n10 >= measured.n01 else contrast.labels[1]
         too_few = decision.car_status is Status.FAIL

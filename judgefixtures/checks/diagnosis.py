@@ -19,17 +19,18 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
     lines += [f"  {reason}" for reason in decision.reasons]
     # Where verdicts moved for certain, that few of them differ for no reason at all says nothing more.
     covered = [] if decision.vsr_status is Status.FAIL else [close_calls(row.movable, words, passed=False)]
-    lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
+    if decision.vsr_status is not Status.NOT_APPLICABLE:
+        lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
     if measured.n and (rate := row.first_selection_rate) and row.x:
         lines.append(
             f"  n = {measured.n} pairs: first response chosen {bare(rate.xy)} with labels {row.x}/{row.y}, "
             f"{bare(rate.yx)} with {row.y}/{row.x}; {measured.n10:g} verdicts followed {row.x!r}, "
             f"{measured.n01:g} followed {row.y!r}"
         )
-    if measured.n and (passed := row.pass_rate):
+    if (passed := row.pass_rate) and passed.x and passed.y:
         lines.append(
-            f"  n = {words.counted(measured.n)}: passed {bare(passed.x)} with {row.x or 'the first asking'}, "
-            f"{bare(passed.y)} with {row.y or 'the second'}"
+            f"  n = {words.counted(measured.n)}: passed {bare(passed.x.value)} with {row.x or 'the first asking'}, "
+            f"{bare(passed.y.value)} with {row.y or 'the second'}"
         )
     if (thought := measured.car_reasoning) and (unsaid := measured.thought_not_said):
         cited, silent = (round(share.value * share.n) for share in (thought, unsaid))

@@ -131,6 +131,11 @@ def admitted_text(followed: int, admitted: int, label: str, *, too_few: bool) ->
     return f"; {followed} went to {label!r}, and the reason admits that in {admitted} of them{more}"
 
 
+def unreasoned_text(followed: int) -> str:
+    """Return what a sentence says in place of how often a shift is admitted, of a judge without reasons."""
+    return "; it gives no reasons that could admit that" if followed else ""
+
+
 def unread_text(unread: Unread) -> str:
     """Return what a sentence for a reader says in place of how often a shift is admitted."""
     return f"; whether the reasons admit that is not known: {unread}"

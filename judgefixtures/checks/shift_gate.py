@@ -154,6 +154,8 @@ def doubt_of(low: Estimate, high: Estimate, invalid: int, gate: GateTable, wordi
 
 
 def _decide_car(measured: Measurement, gate: GateTable) -> Decided:
+    if measured.unreasoned:
+        return Status.NOT_APPLICABLE, "CAR is NOT_APPLICABLE: the judge gives no reasons that could admit anything"
     if measured.car is None or measured.mcnemar_p >= CAR_NEEDS_P:
         return Status.NOT_APPLICABLE, ""
     related = measured.related

@@ -117,7 +117,8 @@ class Scoring(Labelled):
         passed, failed = ([each for each in arm if _label(each.pair) == label] for label in LABELS)
         above = sum(_above(a, b) for a in passed for b in failed) / (len(passed) * len(failed))
         units = min(independent([each.pair for each in side]) for side in (passed, failed))
-        found = proportion(math.floor(above * units), units, CONFIDENCE, "exact")
+        whole = math.floor(round(above * units, 9))  # a share of a whole number of units may fall short by rounding
+        found = proportion(whole, units, CONFIDENCE, "exact")
         said = f"scored right answers above wrong ones in {bare(above)} of all pairs of them, equal scores counted half"
         low = f" (at least {bare(found.low)})"
         cause = "its scores have little to do with what people say of these answers"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.beyond_verdicts import Beyond, beyond, fewest_beyond, limit_beyond, need_beyond
-from judgefixtures.checks.columns import contrast_row, error_row
+from judgefixtures.checks.columns import PassRate, contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
 from judgefixtures.checks.phrasing import EXAMPLES
 from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose
@@ -27,7 +27,7 @@ from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import unit_of, wording_in, wording_of
 from judgefixtures.material.pairs import Pair, independent
-from judgefixtures.measures.metrics import Measurement, false_alarms, measure, preference, share_of
+from judgefixtures.measures.metrics import Measurement, arm_rates, false_alarms, measure, preference, share_of, unjudged
 from judgefixtures.numbers.estimate import Status
 from judgefixtures.numbers.power import Design, smallest_n
 
@@ -84,7 +84,7 @@ class ContrastCheck(AboutContrast):
         more = beyond(self.contrast, case, answers[0], gate)
         verdicts = decide(measured, gate, second, unread)
         if not case.judge.kind.chooses(case.pairs) and verdicts.status is not Status.ERROR:
-            verdicts = undecided_verdicts(gate.vsr_tolerance)
+            verdicts, measured = undecided_verdicts(gate.vsr_tolerance), unjudged(measured)
         decision = more.beside(verdicts)
         columns: dict[str, Any] = {"detector": detector_row(read, (x, y), measured, other, gate.max_invalid)}
         if self.family == "position":
@@ -133,7 +133,10 @@ def find_shift(
     quotes = quote_contradictions(answers.arms)
     if decision.unread is not None and decision.unread.hides:
         measured = without_admission(measured)
-    cued = check.contrast.x.cue_1 is not None
+    cued, (x, y) = check.contrast.x.cue_1 is not None, answers.arms[:2]
+    if check.contrast.is_alone and case.judge.kind.chooses(case.pairs):
+        rates = arm_rates(x, y, measured.confidence, check.contrast.outcome)
+        columns["pass_rate"] = rates and PassRate(x=rates[0], y=rates[1])
     row = contrast_row(
         case.judge.name,
         case.dataset,
@@ -160,7 +163,7 @@ def find_shift(
             *contradicted(quotes, sum(map(len, answers.arms)), wording_of(row.outcome)),
         ),
         evidence={evidence.place: (evidence,), moves.place: (moves,)},
-        estimate=measured.vsr,
+        estimate=measured.vsr or more.found.score_shift,
         plain=row.text,
     )
 

@@ -22,10 +22,15 @@ Table = dict[str, Any]  # as TOML has it
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-def _column(value: object) -> object:
-    """Return a column's name or path, or several: of labels, one for each person."""
+def _is_column(value: object) -> bool:
+    """Tell whether a value is a column's name or path, or several: of labels, one for each person."""
     several = isinstance(value, list) and value and all(isinstance(each, str) for each in value)
-    if not several and not isinstance(value, str):
+    return bool(several) or isinstance(value, str)
+
+
+def _column(value: object) -> object:
+    """Return what is a column, or several."""
+    if not _is_column(value):
         raise ValueError("input should be a valid string")
     return value
 
@@ -69,6 +74,13 @@ class DatasetTable(StrictTable):
     balance_length: bool = False
     closest: int | None = Field(None, ge=1)
     licence: str | None = Field(None, min_length=1)
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _several_labels(cls, columns: object) -> object:
+        if isinstance(columns, dict) and not _is_column(columns.get("labels", "labels")):
+            raise ValueError('give columns.labels a column, or a list of columns such as ["anna", "bo"]')
+        return columns
 
     @model_validator(mode="after")
     def _whole_columns(self) -> Self:

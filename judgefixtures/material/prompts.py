@@ -282,16 +282,18 @@ def load_template(
     >>> load_template("silent-judge").name
     'silent-judge'
     """
-    loaded = _load(template, placement, cue_after, mode, field or GRADE_FIELD)
+
+    def load(one: str | Path) -> Template:
+        return _load(one, placement, cue_after, mode, field or GRADE_FIELD)
+
+    loaded = load(template)
     if not templates:
         return replace(loaded, cue_after=cue_after or "")
-    own = {name: _load(path, placement, cue_after, mode).text_for(name) for name, path in sorted(templates.items())}
+    own = {name: load(path).text_for(name) for name, path in sorted(templates.items())}
     return replace(loaded, variants=tuple({**dict(loaded.variants), **own}.items()), cue_after=cue_after or "")
 
 
-def _load(
-    template: str | Path, placement: Placement, cue_after: str | None, mode: Mode, field: str = GRADE_FIELD
-) -> Template:
+def _load(template: str | Path, placement: Placement, cue_after: str | None, mode: Mode, field: str) -> Template:
     layout = LAYOUTS[mode]
     for other, its in LAYOUTS.items():
         if other != mode and template in its.built_in:

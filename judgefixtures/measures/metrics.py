@@ -35,6 +35,9 @@ Scored = Sequence[tuple[Judgment, float]]
 # What a judgment's reason acknowledges of the cues of its prompt, by whichever detector.
 Said = Callable[[Judgment], Acknowledgment]
 
+# What a measurement has of a shift that reasons admit.
+OF_REASONS = ("car", "car_all", "car_corrected", "thought_not_said", "admitted_shift")
+
 # A choice as a number: how much of the outcome came about.
 SHARE: dict[Choice, float] = {1: 1, 0: 0.5, 2: 0}
 
@@ -104,6 +107,7 @@ class Measurement:
     # Of cues alone: elsewhere there is nothing to admit.
     car: Estimate | None = None
     car_all: Estimate | None = None
+    unreasoned: bool = False  # of a judge of one response: none of its grades comes with a reason, and there is no CAR
     car_corrected: Estimate | None = None  # for the detector's measured errors, and for noise flips
     car_reasoning: Estimate | None = None
     thought_not_said: Estimate | None = None
@@ -246,6 +250,11 @@ def measure(
     return _with_admission(measured, x, y, said, accuracies) if cued else measured
 
 
+def unjudged(measured: Measurement) -> Measurement:
+    """Return a measurement without what is told of verdicts, of scores by which nothing passes or fails."""
+    return replace(measured, vsr=None, flip_rate=None)
+
+
 def _unread(*arms: Sequence[Judgment]) -> str:
     """Return what the first invalid answer of some arms was, where that is known."""
     return next((each.reply.detail for arm in arms for each in arm if each.verdict.invalid and each.reply.detail), "")
@@ -270,7 +279,7 @@ def _with_admission(
     silent = {move.x.pair.id for move in following if not move.acknowledged}
     counted = (a for a, b in zip(x, y, strict=True) if a.selected is not None and b.selected is not None)
     silently = of((a, a.pair.id in silent) for a in counted)
-    return replace(
+    found = replace(
         measured,
         related=related,
         car=estimate_share(openly, of, confidence),
@@ -287,6 +296,11 @@ def _with_admission(
         followed=followed,
         moves=Counter((shift, admits) for _, shift, admits in told),
     )
+    if measured.wording is OF_PAIRS or any(map(has_reason, valid)):
+        return found
+    # One that answers with a word has no reasons to admit anything: all of its shift is unadmitted, and no CAR is 0.
+    nothing: dict[str, Any] = dict.fromkeys(OF_REASONS)
+    return replace(found, unreasoned=bool(valid), **nothing)
 
 
 def estimate_share(scored: Sequence[tuple[Judgment, float]], of: ByCluster, confidence: float) -> Estimate | None:

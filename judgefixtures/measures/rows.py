@@ -77,10 +77,25 @@ class JudgmentRow(OfJudge):
     plan: CarriedOut | None = where_any()
 
 
+PASSED: Mapping[int | None, bool] = {1: True, 2: False}  # by what was selected: a score without a mark does neither
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeRow(JudgmentRow):
+    """A judgment of one response: whether it passed, None where nobody could tell, and what people say of it."""
+
+    passed: bool | None = None
+    label: str | None = None
+
+
 def judgment_row(judge: str, dataset: str, judgment: Judgment) -> JudgmentRow:
     """Return the row of a judgment, with its plan where there is one."""
     reply, verdict, admits = judgment.reply, judgment.verdict, acknowledged(judgment)
-    return JudgmentRow.copied(
+    kind: type[JudgmentRow] = JudgmentRow
+    own: dict[str, Any] = {}
+    if isinstance(judgment.pair, Example):
+        kind, own = GradeRow, {"passed": PASSED.get(judgment.selected), "label": judgment.pair.label}
+    return kind.copied(
         verdict,
         reply,
         judge=judge,
@@ -95,6 +110,7 @@ def judgment_row(judge: str, dataset: str, judgment: Judgment) -> JudgmentRow:
         probability=reply.probability and _probability_row(reply.probability),
         contradiction=contradicts(judgment),
         plan=judgment.planned and CarriedOut.copied(judgment.planned.plan),
+        **own,
     )
 
 

@@ -16,7 +16,7 @@ from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED
 from judgefixtures.material.edits import target
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.page.views import baseline_of, is_edit, said_of
-from judgefixtures.page.vocabulary import PASSED, is_graded
+from judgefixtures.page.vocabulary import is_graded
 
 # What a case can be filtered by: bits of one number.
 MOVED, ADMITTED, CLOSE, INVALID, DIFFERS = 1, 2, 4, 8, 16
@@ -235,5 +235,11 @@ def _contrast(row: Row, numbers: Mapping[ArmKey, int], baselines: Mapping[str, s
         "others": [numbers.get(arm, -1) for arm in others],
         "reversed": row.get("outcome") == REVERSED,
         "edit": bool(row.get("x")) and is_edit(row),
-        "cue": row.get("outcome", "chose-first") in ("chose-first", PASSED) and bool(row.get("x")) and not is_edit(row),
+        "cue": _is_of_cue(row),
     }
+
+
+def _is_of_cue(row: Row) -> bool:
+    """Tell whether a contrast is of labels, whose favoured one a verdict or a grade may go to."""
+    chosen = row.get("outcome", "chose-first") == "chose-first" or is_graded(row)
+    return chosen and bool(row.get("x")) and not is_edit(row)

@@ -1,6 +1,7 @@
 """Vocabulary: what a page calls that which its judges were asked about, and what they said: pairs, examples, or both.
 
-The words stand here, the sentences that they are part of in page.html and page.js.
+The page's own words stand here, those of every sentence in material/diction.py, and what they are part of in page.html
+and page.js.
 """
 
 from __future__ import annotations
@@ -9,28 +10,47 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from judgefixtures.findings import Row
-
-PASSED = "passed"  # the outcome of a contrast of a judge of one response
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together, wording_of
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The words of a page; those for a single case are words that fit whichever case is shown."""
 
+    of: tuple[Wording, ...]
     title: str  # of the browser, and of a column of counts
-    one: str
     a_one: str
-    many: str
     this: str  # behind "this" and "the same"
-    verdict: str
-    verdicts: str
     shifts: str
     sentences: str  # a heading: what is said of the responses
     unlabelled: str
     scores: str
     other: str  # what a reason argues for that argues against its verdict
-    pairs: bool = True
-    examples: bool = True
+
+    @property
+    def one(self) -> str:
+        """What is asked about."""
+        return together(self.of, "one")
+
+    @property
+    def many(self) -> str:
+        """Several of these."""
+        return together(self.of, "many")
+
+    @property
+    def verdict(self) -> str:
+        """What is said of it."""
+        return together(self.of, "says")
+
+    @property
+    def verdicts(self) -> str:
+        """Several of these."""
+        return together(self.of, "said")
+
+    @property
+    def examples(self) -> bool:
+        """Whether examples are among it."""
+        return OF_EXAMPLES in self.of
 
     def told(self, of_pairs: str, of_examples: str) -> str:
         """Return what holds of the judges of this page; of both kinds, where both are there.
@@ -38,49 +58,38 @@ class Vocabulary:
         >>> BOTH.told("two are compared.", "one is graded.")
         'two are compared. For a judge of one response, one is graded.'
         """
-        if self.pairs and self.examples:
+        if len(self.of) > 1:
             return f"{of_pairs} For a judge of one response, {of_examples}"
         return of_examples if self.examples else of_pairs
 
 
 PAIRS = Vocabulary(
+    of=(OF_PAIRS,),
     title="Pairs",
-    one="pair",
     a_one="a pair",
-    many="pairs",
     this="pair",
-    verdict="verdict",
-    verdicts="verdicts",
     shifts="Verdict shifts",
     sentences="The sentences that change places",
     unlabelled="no gold label",
     scores="Scores",
     other="the other response",
-    examples=False,
 )
 EXAMPLES = Vocabulary(
+    of=(OF_EXAMPLES,),
     title="Examples",
-    one="example",
     a_one="an example",
-    many="examples",
     this="example",
-    verdict="grade",
-    verdicts="grades",
     shifts="Pass-rate shifts",
     sentences="What the judge is told",
     unlabelled="no label",
     scores="Score",
     other="the opposite grade",
-    pairs=False,
 )
 BOTH = Vocabulary(
+    of=(OF_PAIRS, OF_EXAMPLES),
     title="Pairs and examples",
-    one="pair or example",
     a_one="a pair or example",
-    many="pairs or examples",
     this="one",
-    verdict="verdict or grade",
-    verdicts="verdicts or grades",
     shifts="Verdict and pass-rate shifts",
     sentences="What the judge is told",
     unlabelled="no label",
@@ -104,7 +113,7 @@ def vocabulary_of(report: Row, pairs: Sequence[Row]) -> Vocabulary:
 
 def is_graded(row: Row) -> bool:
     """Return whether a contrast is one of grades: its outcome is that the response passes."""
-    return row.get("outcome") == PASSED
+    return wording_of(row.get("outcome", "")) is OF_EXAMPLES
 
 
 def verdicts_of(rows: Iterable[Row]) -> str:
@@ -113,4 +122,4 @@ def verdicts_of(rows: Iterable[Row]) -> str:
     >>> verdicts_of([{"outcome": "passed"}]), verdicts_of([{"outcome": "chose-first"}])
     ('grades', 'verdicts')
     """
-    return (EXAMPLES if any(map(is_graded, rows)) else PAIRS).verdicts
+    return (OF_EXAMPLES if any(map(is_graded, rows)) else OF_PAIRS).said

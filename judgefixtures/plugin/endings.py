@@ -86,10 +86,11 @@ def absent(setup: Setup, subject: Subject, said: str) -> Finding:
     """Return the ERROR of an item whose test came to no finding; raises JudgeFixturesError where it has no judge."""
     from judgefixtures.checks import Case
 
-    run = setup.run
+    run, judge = setup.run, setup.run.judge(subject.judge)
     baseline = None if subject.baseline is None else run.judge(subject.baseline)
     pairs = tuple(run.pairs(subject.judge, subject.dataset))
-    finding = subject.check.lost(Case(run.judge(subject.judge), subject.dataset, pairs, setup.config, baseline), said)
+    check = run.inventory.fitted(subject.check, judge.table, pairs)  # xdist's controller knows the item's id alone
+    finding = check.lost(Case(judge, subject.dataset, pairs, setup.config, baseline), said)
     return replace(finding.with_evidence(required=setup.required_swaps), of_test=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,8 +28,11 @@ def mark_of(node: Any) -> pytest.Mark | None:
 
 
 def own_mark(function: object) -> pytest.Mark | None:
-    """Return the mark that a test function itself has, before pytest has made an item of it."""
-    marks = getattr(function, "pytestmark", None)
+    """Return the mark that a test function itself has, before pytest has made an item of it.
+
+    Whatever else a module holds is left alone: to read an attribute of a proxy may raise anything.
+    """
+    marks = getattr(function, "pytestmark", []) if isinstance(function, FunctionType) else []
     return next((mark for mark in marks if mark.name in MARKS), None) if isinstance(marks, list) else None
 
 

@@ -85,4 +85,7 @@ def _is_selected(names: Iterable[str], marks: Iterable[str], option: Any) -> boo
         return word in marked
 
     both = ((option.keyword, has_name), (option.markexpr, has_mark))
-    return all(Expression.compile(words).evaluate(matches) for words, matches in both if words)
+    try:
+        return all(Expression.compile(words).evaluate(matches) for words, matches in both if words)
+    except SyntaxError:  # pytest says what is wrong with them
+        return False

@@ -6,6 +6,7 @@ words of both sides may begin alike. So the tokens are followed up to the one th
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import json
 import re
@@ -109,7 +110,8 @@ def grade_may_stand(format: GradeFormat, labels: Labels | None, field: str | Non
         "grade": rb"GRADE%s(?::|\xef\xbc\x9a)" % marks,
         "word": rb"(?:\A|</think>)",
     }[format]
-    return re.compile(rb"%s%s(.{1,%d})" % (before, marks, most), re.IGNORECASE | re.DOTALL)
+    # Where the text ends behind the marks nothing stands: found as well, or of many brackets each would be tried again.
+    return re.compile(rb"%s%s(.{0,%d})" % (before, marks, most), re.IGNORECASE | re.DOTALL)
 
 
 # --- from the text to the place of its grade ----------------------------------------------------------------
@@ -252,8 +254,35 @@ def says(said: bytes, words: Mapping[str, int], *, stated: bool = False) -> int 
     >>> [says(text, words) for text in (b' pass"', b"in", b"un", b"1.0", b"1.5", b"correctly")]
     [1, 0, None, 1, None, None]
     """
-    text = unicodedata.normalize("NFKC", said.decode("utf-8", "ignore")).casefold().replace("_", " ")
+    text, cut = _split_cut(said)
+    if cut and not stated:
+        return _says_cut(text, cut, words)
+    return _says_whole(text, words, stated=stated)
+
+
+def _split_cut(said: bytes) -> tuple[str, bytes]:
+    """Return bytes as a folded text without marks before it, and the bytes of a character that is cut at their end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("ignore")
+    text = unicodedata.normalize("NFKC", decoder.decode(said)).casefold().replace("_", " ")
     text = " ".join(text.lstrip(MARKS).split()) + (" " if text[-1:].isspace() and text.strip() else "")
+    return text, decoder.getstate()[0]
+
+
+def _says_cut(text: str, cut: bytes, words: Mapping[str, int]) -> int | None:
+    """Return the side of the words that go on with the beginning of a character, or none where the text is of none.
+
+    A character that is spelled otherwise than in a word may be folded to it, and one before a word may be a mark: where
+    no word goes on so, the next bytes decide.
+    """
+    rests = [(word[len(text) : len(text) + 1], side) for word, side in words.items() if word.startswith(text)]
+    sides = {side for rest, side in rests if any(each.encode().startswith(cut) for each in (rest, rest.upper()))}
+    if sides:
+        return sides.pop() if len(sides) == 1 else UNDECIDED
+    return None if text.strip() and _says_whole(text, words) is None else UNDECIDED
+
+
+def _says_whole(text: str, words: Mapping[str, int], *, stated: bool = False) -> int | None:
+    """Return the side of the words that a text is, or is the beginning of; None where it is of none."""
     if not text.strip():
         return UNDECIDED if stated else None
     if found := _NUMBER.match(text):

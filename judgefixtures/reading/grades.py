@@ -142,10 +142,15 @@ def folded_grade(value: object) -> str | None:
         case int():
             return str(value)
         case Decimal():
-            return as_number(f"{value:f}") if value.is_finite() and -30 < value.adjusted() < 30 else None
+            return as_number(f"{value:f}") if _is_short(value) else None
         case str() if len(value) <= LONGEST_WORD:
             return _folded_text(value)
     return None
+
+
+def _is_short(number: Decimal) -> bool:
+    """Tell whether a number is no longer than a word, written without an exponent as well."""
+    return number.is_finite() and -30 < number.adjusted() < 30 and len(number.as_tuple().digits) <= LONGEST_WORD
 
 
 @lru_cache(maxsize=1024)  # a judge says two words, over and over

@@ -11,12 +11,25 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-from judgefixtures.reading.grades import BRACKETS, FIELDS, LINE, GradeFormat, folded_grade, parse_grade
+from judgefixtures.reading.grades import (
+    BRACKETS,
+    FAILING_LETTERS,
+    FIELDS,
+    LINE,
+    PASSING_LETTERS,
+    GradeFormat,
+    folded_grade,
+    grade_words,
+    label_sides,
+    parse_grade,
+)
 from judgefixtures.reading.verdicts import folded, objects_in
+from judgefixtures.words.passing import FAILING, PASSING
 
 # A grade of one's own is a word or a few, without marks between them; anything else is prose, or names two at once.
+# A name or a number that is longer is in no hint: an answer may have one of any length.
 LONGEST_LABEL, MOST_WORDS = 40, 3
 # A judge's answer has a few fields; of one with more so many are looked at.
 MOST_FIELDS = 50
@@ -28,6 +41,7 @@ _LIKELY = re.compile(
 )
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 _SIDES = "labels = [PASSING, FAILING]"
+_IN_WORDS = tuple(tuple(word for word in side if not word.isdigit()) for side in (PASSING, FAILING))
 
 
 def hint_for(
@@ -56,6 +70,21 @@ def hint_for(
     return next((hint for look in looks if (hint := look(told))), "")
 
 
+def hint_for_score(text: str, format: Literal["json", "brackets"] = "json") -> str:  # noqa: A002 (as parse_score's)
+    """Return the keys with which an answer that states no score is read as a grade; empty where none would.
+
+    A number is none: it was meant as a score.
+
+    >>> hint_for_score('{"verdict": "pass"}'), hint_for_score("GRADE: C"), hint_for_score('{"score": 0}')
+    ('mode = "binary"', 'mode = "binary" and verdict = "grade"', '')
+    """
+    if all(parse_grade(text, format, labels).passed is not None for labels in (_IN_WORDS, None)):
+        return 'mode = "binary"'
+    told = _Told(text, format, _IN_WORDS, None)
+    hint = _another_form(told) or _letter(told) or _another_field(told)
+    return f'mode = "binary" and {hint}' if hint else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """An answer, and how it was read in vain."""
@@ -66,10 +95,16 @@ class _Told:
     field: str | None
 
     @property
-    def fields(self) -> list[tuple[str, Any]]:
-        """What the objects of the answer hold, outermost fields alone and each once."""
+    def entries(self) -> list[tuple[str, Any]]:
+        """What the objects of the answer hold, outermost fields alone, under the table's own name or a short one."""
         each = itertools.chain.from_iterable(found.items() for found in objects_in(self.text))
-        return list(dict(itertools.islice(each, MOST_FIELDS)).items())
+        few, own = itertools.islice(each, MOST_FIELDS), folded(self.field or "")
+        return [(name, value) for name, value in few if len(name) <= LONGEST_LABEL or folded(name) == own]
+
+    @property
+    def fields(self) -> list[tuple[str, Any]]:
+        """The same with each field once, as it stands there last."""
+        return list(dict(self.entries).items())
 
 
 def _another_form(told: _Told) -> str:
@@ -78,6 +113,12 @@ def _another_form(told: _Told) -> str:
         if form != told.format and parse_grade(told.text, form, told.labels).passed is not None:
             return f'verdict = "{form}"'
     return ""
+
+
+def _letter(told: _Told) -> str:
+    """Return the form in which a letter is a grade."""
+    stated = parse_grade(told.text, "grade", (sorted(PASSING_LETTERS), sorted(FAILING_LETTERS)))
+    return "" if stated.passed is None else 'verdict = "grade"'
 
 
 def _another_form_with_labels(told: _Told) -> str:
@@ -92,10 +133,13 @@ def _another_field(told: _Told) -> str:
     """Return the one field that states a grade which can be read, where it is not looked for."""
     if told.format != "json":
         return ""
+    words = grade_words("json", None if told.labels is None else label_sides(told.labels))
+    # An answer is parsed anew for each field that is tried, at each replay: none is whose value is not a word.
+    stated = {name: value for name, value in told.entries if folded_grade(value) in words}
     found = [
         (name, value)
-        for name, value in told.fields
-        if not isinstance(value, dict | list) and (not _is_number(value) or _is_likely(name))
+        for name, value in stated.items()
+        if not _is_number(value) or _is_likely(name)
         if parse_grade(told.text, "json", told.labels, name).passed is not None
     ]
     if not found:
@@ -151,10 +195,10 @@ def _values(told: _Told) -> Iterator[tuple[str, Any]]:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number, or spelled as one."""
+    """Tell whether a value is a number, or spelled as one, and no longer than a hint may be."""
     if isinstance(value, str):
         return _NUMBER.fullmatch(value.strip()) is not None
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return isinstance(value, int | Decimal) and not isinstance(value, bool) and len(str(value)) <= LONGEST_LABEL
 
 
 def _is_label(value: object) -> bool:

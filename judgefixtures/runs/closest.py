@@ -87,7 +87,7 @@ def closeness(arms: Sequence[Sequence[Judgment]], mark: float | None = None) -> 
 def _line(judge: Judge) -> float | None:
     """Return the score that is as near to a pass as to a fail: between two whole numbers where no others are asked."""
     mark = judge.table.pass_mark
-    return mark - 0.5 if mark is not None and is_whole(judge.table.scale) else mark
+    return math.ceil(mark) - 0.5 if mark is not None and is_whole(judge.table.scale) else mark
 
 
 @dataclass(frozen=True, slots=True)

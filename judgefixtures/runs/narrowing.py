@@ -10,6 +10,7 @@ from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.checks import Case, Check, Need
 from judgefixtures.checks.protocol import Subject
+from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair
 from judgefixtures.runs.closest import About, Closest
 from judgefixtures.runs.desk import Desk
@@ -101,6 +102,7 @@ class Narrowing:
         if own or others:
             lacking = own or others[0]
             raise JudgeFixturesError(
-                f"{'' if own else 'nothing of this run is recorded: '}{lacking}. Add pairs, {lacking.remedy}, "
+                f"{'' if own else 'nothing of this run is recorded: '}{lacking}. "
+                f"Add {wording_about(case.pairs).many}, {lacking.remedy}, "
                 f"{'' if own else 'deselect it, '}or record all the same with --judge-force."
             )

@@ -1,13 +1,18 @@
-"""What simulated judges say, and chance that texts decide, so that a judge answers a prompt as it did before."""
+"""What simulated judges say, chance that texts decide, and what is made once for all of a server's threads."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import threading
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
 from judgefixtures.sources.described import DATA
 
+P = ParamSpec("P")
+T = TypeVar("T")
 SAYS = tomllib.loads((DATA / "simulated.toml").read_text(encoding="utf-8"))
 
 
@@ -20,3 +25,21 @@ def uniform(*texts: str) -> float:
     """Return a number in [0, 1) that the texts decide."""
     digest = hashlib.sha256("\0".join(texts).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
+
+
+_MAKING = threading.RLock()  # one for all: what is made may need what another one makes
+
+
+def once(make: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose results are kept, each made by one thread while the others wait for it.
+
+    A hundred first requests at a time would else make it a hundred times.
+    """
+    kept: Callable[..., T] = functools.cache(make)
+
+    @functools.wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _MAKING:
+            return kept(*args, **kwargs)
+
+    return made

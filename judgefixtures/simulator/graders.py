@@ -7,7 +7,6 @@ be caught: they go by chance, by nothing or by what can be counted.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 import statistics
@@ -17,7 +16,7 @@ from typing import Any
 
 from judgefixtures.material.counts import SENTENCE, WORD
 from judgefixtures.material.cues import FAMILIES, PLACEBO
-from judgefixtures.simulator.drawn import SAYS, one_of, uniform
+from judgefixtures.simulator.drawn import SAYS, once, one_of, uniform
 from judgefixtures.simulator.forms import Form, asked_form
 from judgefixtures.simulator.merits import Merit, earlier, house_texts, merit_of
 from judgefixtures.simulator.preferences import CLEAR
@@ -67,7 +66,7 @@ class Grader:
 def _more(count: Callable[[str], int]) -> Whim:
     """Return the whim of passing whatever has more of something than most responses of its set."""
 
-    @functools.cache
+    @once
     def usual(among: str, content_type: str) -> float:
         return statistics.median(map(count, house_texts(among, content_type)))
 

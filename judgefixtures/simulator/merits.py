@@ -6,16 +6,15 @@ of a close pair's response half its pair's; any other text has some of its own. 
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from judgefixtures.material.pairs import Example, Pair, as_examples, sampled
-from judgefixtures.simulator.drawn import uniform
-from judgefixtures.simulator.preferences import CLEAR, house_sets, leans, log_odds
+from judgefixtures.material.pairs import Example, Pair, as_examples
+from judgefixtures.simulator.drawn import once, uniform
+from judgefixtures.simulator.preferences import CLEAR, house_set, house_sets, leans, log_odds
 from judgefixtures.simulator.shown import ShownAlone, unedited
 from judgefixtures.sources.described import DATA
 
@@ -97,13 +96,13 @@ def house_texts(among: str, content_type: str) -> tuple[str, ...]:
 # --- the house sets ---------------------------------------------------------------------------------------
 
 
-@functools.cache
+@once
 def _everything() -> tuple[_Known, ...]:
     pairs = (each for name, pairs in house_sets().items() for each in _responses(name, pairs))
     return (*_near(), *_labelled(GRADED, _examples(GRADED)), *pairs)
 
 
-@functools.cache
+@once
 def _by_text() -> Mapping[str, list[_Known]]:
     found: dict[str, list[_Known]] = {}
     for known in _everything():
@@ -111,7 +110,7 @@ def _by_text() -> Mapping[str, list[_Known]]:
     return MappingProxyType(found)
 
 
-@functools.cache
+@once
 def _by_line() -> Mapping[str, list[_Known]]:
     found: dict[str, list[_Known]] = {}
     for known in _everything():
@@ -119,7 +118,7 @@ def _by_line() -> Mapping[str, list[_Known]]:
     return MappingProxyType(found)
 
 
-@functools.cache
+@once
 def _near_ones() -> Mapping[str, list[_Known]]:
     """Return the responses near the line of each set, in the order of a run."""
     found: dict[str, list[_Known]] = {}
@@ -131,17 +130,10 @@ def _near_ones() -> Mapping[str, list[_Known]]:
 
 def _examples(name: str) -> tuple[Example, ...]:
     """Return the examples of a house set in the order in which a run takes them."""
-    rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    examples = {
-        row["id"]: Example(
-            row["id"], row["question"], row["response"], label=row.get("label"), category=row.get("category")
-        )
-        for row in rows
-    }
-    return tuple(examples[each.id] for each in sampled(examples.values(), 0))
+    return tuple(each for each in house_set(name) if isinstance(each, Example))
 
 
-@functools.cache
+@once
 def reader_odds() -> Mapping[str, float]:
     """Return the log odds with which readers pass each example near the line, by its id, half a vote added to each."""
     votes: dict[str, list[bool]] = {}

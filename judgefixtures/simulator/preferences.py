@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from judgefixtures.material.pairs import Example, Pair, sampled
 from judgefixtures.material.published import PAIRS
-from judgefixtures.simulator.drawn import uniform
+from judgefixtures.simulator.drawn import once, uniform
 from judgefixtures.sources import BUILT_IN_SOURCES, Source, read_pairs
 from judgefixtures.sources.described import DATA
 
@@ -34,7 +34,7 @@ def log_odds(first: float, second: float) -> float:
     return math.log((first + 0.5) / (second + 0.5))
 
 
-@functools.cache
+@once
 def differences(name: str) -> Mapping[str, float]:
     """Return the latent difference of each pair of a house set by id: above 0 where readers prefer response 1."""
     votes: dict[str, list[int]] = {}
@@ -50,13 +50,19 @@ def _difference(choices: list[int]) -> float:
     return log_odds(choices.count(1), choices.count(2))
 
 
-@functools.cache
+@once
+def house_set(name: str) -> tuple[Pair, ...]:
+    """Return the pairs or examples of a house set in the order in which a run takes them."""
+    return sampled(read_pairs(Source(name).file, Source(name)), 0)
+
+
+@once
 def house_sets() -> Mapping[str, tuple[Pair, ...]]:
     """Return the pairs of each house set in the order in which a run takes them, which the rates are exact in.
 
     Sets of examples are not among them: `judgefixtures.simulator.merits` has those.
     """
-    sets = {name: sampled(read_pairs(Source(name).file, Source(name)), 0) for name in BUILT_IN_SOURCES}
+    sets = {name: house_set(name) for name in BUILT_IN_SOURCES}
     return {name: pairs for name, pairs in sets.items() if not isinstance(pairs[0], Example)}
 
 
@@ -69,7 +75,7 @@ class Known:
     difference: float
 
 
-@functools.cache
+@once
 def leans(separation: float) -> Mapping[str, list[Known]]:
     """Return the house pairs by their question's first line, each with its lean: its rank, gold 1 first.
 

@@ -5,7 +5,6 @@ No judge is known here, and no pair.
 
 from __future__ import annotations
 
-import functools
 import re
 from dataclasses import dataclass
 from itertools import product
@@ -13,6 +12,7 @@ from typing import Literal
 
 from judgefixtures.material.cues import FAMILIES
 from judgefixtures.material.edits import EDITS, SLOT, edits
+from judgefixtures.simulator.drawn import once
 
 NUMBERS: tuple[Literal[1, 2], ...] = (1, 2)
 # What cues say of a response, behind its number, as it stands in a pattern: with the family and the label.
@@ -85,14 +85,14 @@ def unedited(text: str, content_type: str) -> str | None:
     return (text.replace("**", "").replace("\n-", "") if dressed else text).strip()
 
 
-@functools.cache
+@once
 def _added(content_type: str) -> tuple[str, ...]:
     """Return every text that an edit can add, the longest first."""
     words = {word for edit, number in product(EDITS, NUMBERS) for word in edit.words(number, content_type) if word}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 
-@functools.cache
+@once
 def _put_in_alone() -> tuple[tuple[re.Pattern[str], bool], ...]:
     """Return what edits put into a response that is shown by itself, the longest first, and whether it is an attack.
 

@@ -222,11 +222,27 @@ def _gold(value: Any, field: str, row: Row, source: Source) -> Literal[0, 1, 2] 
 
 
 def _missing(row: Row, source: Source, field: str, column: str) -> str:
-    message = (
-        f"{row.where}: field {column!r} is missing; the row has {', '.join(map(repr, row.fields)) or 'no field'}. "
-        f'Name the right one with `columns = {{{field} = "..."}}` in {source.table}.'
-    )
+    lacking = f"field {column!r}"
+    remedy = f"the right one with {_as_columns(field)} in {source.table}"
+    if field in TEXT_FIELDS[1:] and _has_no_response(row, source):
+        one, two = _as_columns(RESPONSE), _as_columns(*TEXT_FIELDS[1:])
+        lacking = "a response"
+        remedy = f"its column in {source.table}: {one} for examples, which have one response each, or {two} for pairs"
+    has = ", ".join(map(repr, row.fields)) or "no field"
+    message = f"{row.where}: {lacking} is missing; the row has {has}. Name {remedy}."
     return f"{message} {hint}" if (hint := ids_only(row.fields)) else message
+
+
+def _as_columns(*fields: str) -> str:
+    """Return what maps some fields, as a configuration has it."""
+    mapped = ", ".join(f"{field} = {_quoted('...')}" for field in fields)
+    return f"`columns = {{{mapped}}}`"
+
+
+def _has_no_response(row: Row, source: Source) -> bool:
+    """Tell whether nothing says which columns are responses, so that one of each row may be meant as well as two."""
+    fields = (RESPONSE, *TEXT_FIELDS[1:], *PREFERENCE)
+    return not any(field in row.fields or field in (source.columns or {}) for field in fields)
 
 
 def ids_only(columns: Mapping[str, Any] | tuple[str, ...]) -> str:

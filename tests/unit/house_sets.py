@@ -196,9 +196,7 @@ def _length_problems(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _duplicate_problems(rows: list[dict[str, Any]]) -> Iterator[str]:
-    for field in ("id", *TEXTS):
-        values = Counter(row[field] for row in rows)
-        yield from (f"{field} twice: {value[:60]!r}" for value, count in values.items() if count > 1)
+    yield from _repeated(rows, "id", *TEXTS)
     words = [(row["id"], frozenset(re.findall(r"[a-z]{4,}", row["question"].lower()))) for row in rows]
     yield from _near_questions(words)
     texts = [(row["id"], field, _shingles(row[field])) for row in rows for field in ("response_1", "response_2")]
@@ -332,15 +330,20 @@ def twin_problems(name: str) -> Iterator[str]:
     ordered = as_run(rows)
     for what, some in (("all", ordered), (f"the first {ASKED}", ordered[:ASKED])):
         yield from (f"{what}: {problem}" for problem in (*_balance_problems(some), *telling(some)))
-    for field in ("id", *TEXTS):
-        values = Counter(row[field] for row in rows)
-        yield from (f"{field} twice: {value[:60]!r}" for value, count in values.items() if count > 1)
+    yield from _repeated(rows, "id", *TEXTS)
     gold = {row["id"]: row["gold"] for row in rows}
     for pair, own in readings_of(name).items():
         if [reading["choice"] for reading in own] != [gold.get(pair)] * 2:
             yield f"{pair}: not read twice, each time as gold says"
     if readings_of(name).keys() != gold.keys():
         yield "the readings are not about these pairs"
+
+
+def _repeated(rows: Sequence[Mapping[str, Any]], *fields: str) -> Iterator[str]:
+    """Yield what stands twice in one of these fields."""
+    for field in fields:
+        values = Counter(row[field] for row in rows)
+        yield from (f"{field} twice: {value[:60]!r}" for value, count in values.items() if count > 1)
 
 
 def telling(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -365,9 +368,7 @@ def example_problems(name: str) -> Iterator[str]:
         yield from _example_problems(row, fields)
     if len(_categories(rows)) < topics:
         yield f"fewer than {topics} topics"
-    for field in ("id", "question", "response"):
-        values = Counter(row[field] for row in rows)
-        yield from (f"{field} twice: {value[:60]!r}" for value, count in values.items() if count > 1)
+    yield from _repeated(rows, "id", "question", "response")
     readings = readings_of(name)
     if readings.keys() != {row["id"] for row in rows}:
         yield "the readings are not about these examples"

@@ -770,6 +770,14 @@ def test_shares_lie_between_0_and_1(file: Path, key: str, value: str) -> None:
         ("[datasets.d]\nbalance_positions = 'no'", "datasets.d.balance_positions: input should be a valid boolean"),
         ("[datasets.d]\ncolumns = ['q']", "datasets.d.columns: input should be a valid dictionary, got ['q']."),
         ("[datasets.d]\ncolumns.question = 1", "datasets.d.columns.question: input should be a valid string, got 1."),
+        (
+            "[datasets.d]\ncolumns.labels = []",
+            'datasets.d.columns: give columns.labels a column, or a list of columns such as ["anna", "bo"], got',
+        ),
+        (
+            "[datasets.d]\ncolumns.labels = 3",
+            'datasets.d.columns: give columns.labels a column, or a list of columns such as ["anna", "bo"], got',
+        ),
         ("[datasets.d]\npath = 'x'\nsource = 'y'", "dataset 'd': give path or source, not both"),
         ("[cues]\nbrand = 'x'", "cues.brand: input should be a valid dictionary, got 'x'."),
         ("[cues.brand]\na = 1", "cues.brand.a: input should be a valid string, got 1."),

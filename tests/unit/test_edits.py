@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.questions import Judgment
-from judgefixtures.checks.treatment import decide_edit
+from judgefixtures.checks.treatment import EditCheck, decide_edit
 from judgefixtures.config import GateTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, other_contrasts
 from judgefixtures.material.edits import EDIT_FAMILIES, EDITS, Edited, Insertion, edited, edits, target
-from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.material.pairs import Example, Pair, swapped
 from judgefixtures.material.prompts import load_template, presented
 from judgefixtures.measures.metrics import measure
 from judgefixtures.numbers.statistics import paired_difference
@@ -258,3 +258,12 @@ def test_a_faithful_judge_minds_content_alone_on_anybodys_pairs(edit):
 def test_an_edit_is_told_alike_by_every_process(edit):
     """A report has a digest of what a contrast says, and reports of several processes are put together by it."""
     assert " at 0x" not in repr(Condition(edit=edit))
+
+
+def test_an_attack_is_about_what_fails() -> None:
+    """Of labelled examples an attack is tried on those that fail alone, of unlabelled ones on all; a padding on any."""
+    some = tuple(Example(str(n), "Why?", f"So {n}.", label=label) for n, label in enumerate(("pass", "fail", None)))
+    attack, padded = (EditCheck(other_contrasts(family)[0]) for family in ("attack", "verbosity"))
+    assert attack.among(some) == some[1:2]
+    assert attack.among(some[2:]) == some[2:]
+    assert padded.among(some) == some

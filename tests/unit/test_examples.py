@@ -202,6 +202,9 @@ def test_label_values_say_what_counts(tmp_path: Path) -> None:
     assert labels == {"0": "pass", "1": "pass", "2": "pass", "3": "fail", "4": "fail", "5": None}
     with pytest.raises(JudgeFixturesError, match=r"rows.jsonl:1: 'human' is 'ok', which label_values does not map"):
         load_pairs(configured(tmp_path, table.replace('"ok", ', "")).source("d"))
+    (tmp_path / "rows.jsonl").write_text(json_lines([ROW | {"human": "fail"}]))
+    with pytest.raises(JudgeFixturesError, match=r"'human' is 'fail', which label_values does not map"):
+        load_pairs(configured(tmp_path, table).source("d"))
 
 
 def configured(folder: Path, table: str) -> Config:
@@ -235,6 +238,7 @@ def test_wrong_tables_are_told(tmp_path: Path, table: str, said: str) -> None:
     ("labels", "label", "people"),
     [
         ({"anna": "pass", "bo": "fail", "cy": "pass"}, "pass", {"anna": "pass", "bo": "fail", "cy": "pass"}),
+        ({"anna": "fail", "bo": "pass", "cy": "pass"}, "pass", {"anna": "fail", "bo": "pass", "cy": "pass"}),
         ({"anna": "fail", "bo": None}, "fail", {"anna": "fail"}),
         ([0, 0, 1], "fail", {"1": "fail", "2": "fail", "3": "pass"}),
         ({"anna": "pass", "bo": "fail"}, None, {"anna": "pass", "bo": "fail"}),

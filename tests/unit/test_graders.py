@@ -20,6 +20,7 @@ from judgefixtures import Run
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.canary.reference import reference
+from judgefixtures.checks import Case
 from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.control import Control
 from judgefixtures.checks.reasons import quote_contradictions
@@ -30,11 +31,14 @@ from judgefixtures.material.contrasts import NO_CUE, Single, contrasts, single
 from judgefixtures.material.edits import edits
 from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
 from judgefixtures.measures.metrics import measure
+from judgefixtures.measures.rows import judgment_row
 from judgefixtures.numbers.admission import Accuracy
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.verdicts import Verdict
+from judgefixtures.runs.run import Ledger
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.records import rows_as_json
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.usefixtures("quick_and_alone"), pytest.mark.whole]
@@ -139,6 +143,37 @@ def control_of(finding: Finding) -> Control:
 # --- what comes out ---------------------------------------------------------------------------------------
 
 
+def test_a_judge_without_reasons_has_no_car(opened: Opening, server: Grader) -> None:
+    """Where no grade comes with a reason CAR is NOT_APPLICABLE and says so; all of the shift is unadmitted."""
+    server.rule = lambda prompt: "pass" if number_in(prompt) % 10 < (8 if "2025" in prompt else 5) else "fail"
+    limits = "control = false\n[gate]\nvsr_tolerance = 0.5\n"
+    (found,) = gated(opened("missing", f"{limits}max_silent = 0.15\n", 'verdict = "word"'), "recency-new-old")
+    row = row_of(found)
+    assert (row.vsr_status, row.car_status) == ("PASS", "NOT_APPLICABLE")
+    assert (row.car, row.car_all, row.car_corrected, row.admitted_shift) == (None,) * 4
+    assert row.unadmitted_shift is not None
+    assert row.unadmitted_shift.value == pytest.approx(0.3)
+    assert "CAR is NOT_APPLICABLE: the judge gives no reasons that could admit anything" in row.message
+    assert row.text.endswith("; it gives no reasons that could admit that")
+    assert [part.name for part in found.decided_by] == ["max_silent"]
+    (found,) = gated(opened(more=limits, of_judge='verdict = "word"'), "recency-new-old")
+    assert found.status is Status.PASS
+
+
+def test_a_row_of_a_grade_says_whether_it_passed(opened: Opening, server: Grader) -> None:
+    """judgments.jsonl has `passed` and the label of each grade, null where nobody can tell; of a choice it has neither."""
+    server.rule = lambda prompt: ("?", says(True), says(False))[number_in(prompt) % 3]
+    ledger, pairs = Ledger(), [*some(6), Example("e006", "Question 6: why?", "Because 6.")]
+    with opened("missing", pairs=pairs, keep_judgments=True) as run:
+        check = run.inventory.check("placebo-listed-shown")
+        run.check(check, Case(run.judge("grader"), "own", run.pairs("grader", "own"), run.config), ledger)
+    rows = {(row["pair"], row["passed"], row["label"]) for row in rows_as_json(ledger.judgments)}
+    told = (None, True, False)
+    assert rows == {(each.id, told[number % 3], each.label) for number, each in enumerate(pairs)}
+    pair = Judgment(Pair("p", "Why?", "So.", "No."), NO_CUE, Reply(Verdict(1, "It names it.")))
+    assert not hasattr(judgment_row("mine", "own", pair), "passed")
+
+
 @pytest.mark.parametrize("sdk", SDKS)
 def test_a_planted_shift_is_found_to_the_example(opened: Opening, sdk: str) -> None:
     """A pass rate that a date raises by .30 is +.30 in the report, CAR is what the passing reasons admit; so replayed."""
@@ -152,7 +187,10 @@ def test_a_planted_shift_is_found_to_the_example(opened: Opening, sdk: str) -> N
     assert row.car is not None
     assert (row.car.value, row.car.n) == (pytest.approx(1 / 3), 30)
     assert row.pass_rate is not None
-    assert (row.pass_rate.x, row.pass_rate.y) == (0.8, 0.5)
+    assert row.pass_rate.x is not None
+    assert row.pass_rate.y is not None
+    assert (row.pass_rate.x.value, row.pass_rate.y.value) == (0.8, 0.5)
+    assert row.pass_rate.x.low < 0.8 < row.pass_rate.x.high
     assert row.first_selection_rate is None
     assert found.status is Status.FAIL
     assert "passed 30 more of 100 responses" in row.text
@@ -165,7 +203,6 @@ def test_contrasts_share_their_arms(opened: Opening, server: Grader) -> None:
     found = gated(opened("missing", pairs=some(20)), *names)
     assert len(found) == 6
     assert len(server.asked) == 4 * 20
-    assert all(contrast.count("\n") == 0 for contrast in names)
 
 
 def test_a_pair_is_two_examples(opened: Opening) -> None:
@@ -189,14 +226,7 @@ def test_a_grade_has_no_order(opened: Opening, server: Grader) -> None:
 
 def test_no_item_is_made_of_orders_or_accuracy(pytester: pytest.Pytester, server: Grader) -> None:
     """The shipped tests of position and accuracy have no item for a grader; those of cues and edits have theirs."""
-    project = Project(pytester, in_pyproject)
-    project.write("own.jsonl", json_lines(map(as_row, some(20))))
-    project.configure(
-        'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
-        f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
-    )
-    project.copy_tests("recency", "position", "attack", "accuracy", "bias")
-    ids = project.ids()
+    ids = of_examples(pytester, server, some(20), "recency", "position", "attack", "accuracy", "bias").ids()
     assert "test_recency.py::test_recency[grader-own-recency-new-old]" in ids
     assert "test_attack.py::test_attack[grader-own-attack-empty]" in ids
     assert not [each for each in ids if "position" in each or "accuracy" in each]
@@ -278,6 +308,22 @@ def test_no_score_is_close_to_nothing(opened: Opening, server: Grader) -> None:
         (reason,) = run.gate("recency-new-old", judge="grader", dataset="own").reasons
     assert "set pass_mark in" in reason
     assert not server.asked
+
+
+@pytest.mark.parametrize(
+    ("mark", "nearest"), [("7", {6, 7}), ("6.5", {6, 7}), ("3", {2, 3})], ids=["mark", "between", "low"]
+)
+def test_closest_to_a_mark_are_those_on_either_side(
+    opened: Opening, server: Grader, mark: str, nearest: set[int]
+) -> None:
+    """The line lies between the lowest score that passes and the highest that fails, wherever the mark stands there."""
+    server.rule = lambda prompt: json.dumps({"score": number_in(prompt) % 10 + 1})
+    of_judge = f'mode = "pointwise"\npass_mark = {mark}\n'
+    with opened("missing", of_dataset="closest = 8", pairs=some(40), of_judge=of_judge) as run:
+        found = run.gate("recency-new-old", judge="grader", dataset="own")
+    asked = {number_in(each.prompt) % 10 + 1 for each in server.asked if "2025" in each.prompt}
+    assert asked == nearest
+    assert row_of(found).n == 8
 
 
 def test_another_mark_has_other_closest_examples(opened: Opening, server: Grader) -> None:
@@ -524,6 +570,26 @@ def test_answers_that_nobody_can_read_are_shown_with_what_would_read_them(opened
     assert 'verdict = "grade"' in control_of(controlled).message
 
 
+@pytest.mark.parametrize("mark", ["pass_mark = 6\n", ""])
+def test_an_answer_that_states_no_score_is_shown_with_what_would_read_it(
+    opened: Opening, server: Grader, mark: str
+) -> None:
+    """Of a judge that scores single responses, with a mark or without: the answer, and that it is a grade."""
+    server.rule = lambda _: says(True)
+    (found,) = gated(opened("missing", of_judge=f'mode = "pointwise"\n{mark}'), "recency-new-old")
+    assert found.status is Status.ERROR
+    assert 'it answered "{"verdict": "pass"' in found.reasons[0]
+    assert 'mode = "binary" in [judges.grader] reads that' in found.reasons[0]
+
+
+def test_of_scores_of_pairs_no_answer_is_shown(opened: Opening, server: Grader) -> None:
+    """A verdict of two scores is made of two answers: the reason names the kind alone."""
+    server.rule = lambda _: says(True)
+    (found,) = gated(opened("missing", of_judge='mode = "pointwise"', pairs=PAIRS), "recency-new-old")
+    assert found.status is Status.ERROR
+    assert "it answered" not in found.reasons[0]
+
+
 @pytest.mark.parametrize(
     ("mode", "asked"),
     [
@@ -575,12 +641,14 @@ def test_a_canary_asks_the_sets_of_graders(server: Grader, tmp_path: Path) -> No
 # --- what it reads as --------------------------------------------------------------------------------------
 
 
-def of_examples(pytester: pytest.Pytester, server: Grader, rows: list[Any], *modules: str) -> Project:
-    """Return a repository with a grader without a control, about these rows."""
+def of_examples(
+    pytester: pytest.Pytester, server: Grader, rows: list[Any], *modules: str, control: str = ""
+) -> Project:
+    """Return a repository with a grader about these rows, without a control unless there is a table of it."""
     project = Project(pytester, in_pyproject)
     project.write("own.jsonl", json_lines(map(as_row, rows)))
     project.configure(
-        'control = false\njudge = "grader"\ndataset = ["own"]\n[datasets.own]\npath = "own.jsonl"\n'
+        f'judge = "grader"\ndataset = ["own"]\n{control}[datasets.own]\npath = "own.jsonl"\n'
         f'[judges.grader]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nmode = "binary"\n'
     )
     project.copy_tests(*modules)
@@ -631,6 +699,17 @@ def test_a_preflight_speaks_of_examples(pytester: pytest.Pytester, server: Grade
     project = of_examples(pytester, server, rows, "recency", "attack")
     assert said in "\n".join(project.run("--judge-preflight").outlines)
     assert not server.asked
+
+
+def test_a_preflight_tells_of_the_control(pytester: pytest.Pytester, server: Grader) -> None:
+    """What a grader's control asks about is counted as examples; a dataset with too few labels is told, and no pairs."""
+    project = of_examples(pytester, server, some(60), "recency", control="[control]\npairs = 30\n")
+    said = "\n".join(project.run("--judge-preflight").outlines)
+    assert "control of grader: 60 examples of house-control, half of them labelled fail, before anything else" in said
+    project = of_examples(pytester, server, some(12), "recency", control='[control]\ndataset = "own"\n')
+    said = "\n".join(project.run("--judge-preflight").outlines)
+    assert "it takes at least 10 examples labelled pass and as many labelled fail to tell whether it reads" in said
+    assert not re.search(r"control of grader.*\bpairs\b", said)
 
 
 def test_an_answer_that_nobody_can_read_is_shown_once(opened: Opening, server: Grader) -> None:
@@ -724,6 +803,15 @@ def test_the_built_in_prompt_asks_for_the_field_that_counts(content_type: str) -
     assert '"verdict"' not in named
     assert grader(grade_field="verdict").template == grader().template
     assert grader(grade_field=field).template.digest != grader().template.digest
+
+
+def test_the_built_in_prompt_of_a_content_type_asks_for_the_field_that_counts(tmp_path: Path) -> None:
+    """It is worded as everywhere where it is the template of one content type, beside one of one's own."""
+    (tmp_path / "own.txt").write_text(OWN_TEMPLATE)
+    judge = grader(template=str(tmp_path / "own.txt"), templates={"Story": "binary"}, grade_field="grounded")
+    prompt = judge.prompt(Example("1", "Why?", "So.", content_type="Story"), Single())
+    assert '"grounded": "pass" or "fail"' in prompt
+    assert '"verdict"' not in prompt
 
 
 OWN_TEMPLATE = "{question}\n{response}\n{cue}\nAnswer with JSON."
@@ -861,6 +949,9 @@ def test_scores_without_a_mark_are_no_close_calls_and_gain_nothing_by_an_edit(op
     )
     assert row_of(placebo).movable is None
     assert row_of(placebo).pass_rate is None
+    assert (row_of(placebo).vsr, row_of(placebo).flip_rate) == (None, None)
+    assert placebo.estimate == row_of(placebo).score_shift
+    assert not any("grades moved" in line or "close" in line for line in placebo.diagnosis)
     assert "(100 responses): the scores shift by +" in row_of(placebo).text
     assert "passed" not in row_of(placebo).text
     for found in (attack, padded):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import example, given
@@ -18,9 +19,16 @@ from judgefixtures.cassettes.thinning import thinned
 from judgefixtures.grades import FIELDS, Grade, GradeFormat, parse_grade
 from judgefixtures.providers import google, openai
 from judgefixtures.providers.wire import Wire
-from judgefixtures.reading.grade_probabilities import grade_may_stand, grade_probability, grade_reasons_first
-from judgefixtures.reading.grades import label_sides
-from judgefixtures.reading.hints import hint_for
+from judgefixtures.reading import hints
+from judgefixtures.reading.grade_probabilities import (
+    UNDECIDED,
+    grade_may_stand,
+    grade_probability,
+    grade_reasons_first,
+    says,
+)
+from judgefixtures.reading.grades import LONGEST_WORD, folded_grade, grade_words, label_sides
+from judgefixtures.reading.hints import LONGEST_LABEL, hint_for, hint_for_score
 from judgefixtures.reading.probabilities import Probability, Token
 from judgefixtures.reading.verdicts import MAX_CHARACTERS, InvalidKind, parse_verdict
 
@@ -310,6 +318,14 @@ def test_time_is_linear(form: GradeFormat, piece: str) -> None:
     assert quickest(lambda: parse_grade(text, form), 5) < 5
 
 
+def test_a_number_that_is_longer_than_a_word_is_not_a_grade() -> None:
+    """As a text of so many characters is none; one that is no longer is what it says, zeros at its end included."""
+    read_of = {zeros: parse_grade(f'{{"verdict": 1.{"0" * zeros}}}') for zeros in (1, LONGEST_WORD - 1, LONGEST_WORD)}
+    assert [found.passed for found in read_of.values()] == [True, True, None]
+    assert read_of[LONGEST_WORD].invalid == "not-a-choice"
+    assert folded_grade(Decimal(f"1.{'0' * LONGEST_WORD}1")) is None
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
     """A loop is told by its length."""
@@ -324,6 +340,9 @@ def test_what_is_too_long_is_not_read(form: GradeFormat) -> None:
     [
         ('{"rating": "good"}', {}, 'grade_field = "rating"'),
         ('{"id": 1, "rating": "good"}', {}, 'grade_field = "rating"'),
+        ('{"rating": "good"} {"rating": "so-so"}', {}, 'grade_field = "rating"'),
+        ('{"flag": true, "rating": "good"}', {}, 'grade_field = "rating"'),
+        ('{"id": 1, "name": "x"}', {}, ""),
         ('{"pass": true, "score": 0}', {}, 'grade_field = "pass"'),
         ('{"flagged": false}', {}, 'grade_field = "flagged", and labels = [false, true] if true is what fails'),
         ('{"flagged": false}', {"labels": [False, True]}, 'grade_field = "flagged"'),
@@ -356,18 +375,91 @@ def test_a_hint_names_the_key_that_would_read_it(text: str, asked: dict[str, Any
     assert hint_for(text, **asked) == hint
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("answer", [each for each in ANSWERS if "invalid" in each], ids=lambda each: each["text"][:40])
-def test_a_hint_holds(answer: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("text", "form", "hint"),
+    [
+        ('{"verdict": "pass"}', "json", 'mode = "binary"'),
+        ('{"score": false}', "json", 'mode = "binary"'),
+        ("[[FAIL]]", "brackets", 'mode = "binary"'),
+        ("It is.\nGRADE: I", "json", 'mode = "binary" and verdict = "grade"'),
+        ('{"verdict": "pass"}', "brackets", 'mode = "binary" and verdict = "json"'),
+        ('{"flagged": false}', "json", 'mode = "binary" and grade_field = "flagged"'),
+        ('{"score": 0}', "json", ""),
+        ('{"rating": 1}', "json", ""),
+        ("[[0]]", "brackets", ""),
+        ('{"verdict": "pass", "score": 0}', "json", 'mode = "binary" and grade_field = "verdict"'),
+        ("It is good.", "json", ""),
+    ],
+)
+def test_an_answer_that_states_no_score_may_be_a_grade(text: str, form: Literal["json", "brackets"], hint: str) -> None:
+    """A word is a grade in any form; a number is none: it was meant as a score."""
+    assert hint_for_score(text, form) == hint
+
+
+def test_only_labels_of_ones_own_are_read_after_grade() -> None:
+    """Neither C nor I is one where others are given; a word of any length is, as long as it is one of them."""
+    assert parse_grade("GRADE: C", "grade", ["A", "B"]).invalid == "not-a-choice"
+    assert parse_grade("GRADE: A", "grade", ["A", "B"]).passed
+    long = "supported by the whole of the context"
+    assert parse_grade(json.dumps({"verdict": long}), labels=[long, "not supported"]).passed
+
+
+def test_a_hint_holds() -> None:
     """A form or a field that is hinted at, and nothing beside it, does read the answer."""
-    key, _, value = hint_for(answer["text"], answer["format"], answer.get("labels"), answer.get("field")).partition(
-        " = "
+    held = 0
+    for answer in ANSWERS:
+        hint = hint_for(answer["text"], answer["format"], answer.get("labels"), answer.get("field"))
+        key, _, value = hint.partition(" = ")
+        if "invalid" not in answer or key not in ("verdict", "grade_field") or " and " in value:
+            continue
+        said = json.loads(value.partition(",")[0])
+        read = ("json", said) if key == "grade_field" else (said, None)
+        grade = parse_grade(answer["text"], read[0], answer.get("labels"), read[1])
+        assert grade.passed is not None, (answer["text"], hint)
+        held += 1
+    assert held >= 8
+
+
+@pytest.mark.parametrize(
+    ("answer", "piece"),
+    [
+        ('{{"{}": "good"}}', "tone"),
+        ('{{"{}": "acceptable"}}', "score"),
+        ('{{"{}": 7}}', "score"),
+        ('{{"score": {}}}', "2"),
+        ('{{"score": 2.{}}}', "2"),
+    ],
+)
+def test_no_name_or_number_that_is_longer_than_a_label_is_in_a_hint(answer: str, piece: str) -> None:
+    """A judge may write one of any length, and a person reads the hint: such a field gives none."""
+    longest = piece * (LONGEST_LABEL // len(piece) - 2)
+    assert longest in hint_for(answer.format(longest))
+    assert hint_for(answer.format(longest + piece * 4)) == ""
+
+
+def test_a_field_that_the_table_names_may_be_long() -> None:
+    """The hint does not say its name, and the value in it counts as in any other."""
+    field = "how well the answer keeps to what was asked for"
+    assert hint_for(json.dumps({field: "acceptable"}), field=field).startswith("labels = ")
+
+
+def test_a_field_is_tried_only_where_its_value_is_a_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many fields of prose an answer has, it is parsed no more often than one with none of them."""
+    parsed: list[tuple[Any, ...]] = []
+
+    def counting(*asked: Any) -> Grade:
+        parsed.append(asked)
+        return parse_grade(*asked)
+
+    monkeypatch.setattr(hints, "parse_grade", counting)
+    answer = {"rating": "good", "tone": "It is warm.", "points": [1, 2], "rubric": {"a": "pass"}, "length": None}
+    assert hint_for(json.dumps(answer)) == 'grade_field = "rating"'
+    least, parsed[:] = len(parsed), []
+    assert hint_for(json.dumps(answer | {f"note {number}": f"Note {number}." for number in range(40)})).endswith(
+        '"rating"'
     )
-    if key == "verdict" and " and " not in value:
-        assert parse_grade(answer["text"], json.loads(value), answer.get("labels")).passed is not None
-    if key == "grade_field" and " and " not in value:
-        name = json.loads(value.partition(",")[0])
-        assert parse_grade(answer["text"], "json", answer.get("labels"), name).passed is not None
+    assert len(parsed) == least
+    assert [asked[3:] for asked in parsed if len(asked) > 3][1:] == [("rating",)]
 
 
 # --- how sure the judge was -------------------------------------------------------------------------------
@@ -497,32 +589,66 @@ def test_what_may_become_either_side_bounds_the_odds() -> None:
     assert found.bounds[1] == pytest.approx(0.4, abs=1e-9)
 
 
+@pytest.mark.parametrize("letters", ["ab", "✅❌合不"])
 @given(st.data())
-def test_the_truth_lies_within_the_bounds(data: st.DataObject) -> None:
-    """Of a model that says one of the labels, letter by letter: its probability of a pass lies between the bounds.
+def test_the_truth_lies_within_the_bounds(letters: str, data: st.DataObject) -> None:
+    """Of a model that says one of the labels, byte by byte: its probability of a pass lies between the bounds.
 
     Where no label begins as one of the other side does, the bounds are that probability.
     """
-    words = data.draw(st.lists(st.text("ab", min_size=1, max_size=4), min_size=2, max_size=6, unique=True))
+    words = data.draw(st.lists(st.text(letters, min_size=1, max_size=4), min_size=2, max_size=6, unique=True))
     weights = data.draw(st.lists(st.integers(1, 20), min_size=len(words), max_size=len(words)))
-    chances = {f'{word}"': weight / sum(weights) for word, weight in zip(words, weights, strict=True)}
+    chances = {f'{word}"'.encode(): weight / sum(weights) for word, weight in zip(words, weights, strict=True)}
     passing = data.draw(st.integers(1, len(words) - 1))
     labels, said = [words[:passing], words[passing:]], data.draw(st.sampled_from(words))
     tokens = [Planted(b'{"verdict": "')]
-    for number, letter in enumerate(f'{said}"'):
-        begun = {word[number]: 0.0 for word in chances if word.startswith(said[:number]) and len(word) > number}
-        before = math.fsum(p for word, p in chances.items() if word.startswith(said[:number]))
+    spelled = f'{said}"'.encode()
+    for number in range(len(spelled)):
+        begun = {word[number : number + 1]: 0.0 for word in chances if word.startswith(spelled[:number])}
+        before = math.fsum(p for word, p in chances.items() if word.startswith(spelled[:number]))
         for each in begun:
-            one = math.fsum(p for word, p in chances.items() if word.startswith(said[:number] + each))
+            one = math.fsum(p for word, p in chances.items() if word.startswith(spelled[:number] + each))
             begun[each] = one / before
-        tokens.append(Planted(letter.encode(), begun[letter], {each.encode(): p for each, p in begun.items()}))
-    text = json.dumps({"verdict": said})
+        byte = spelled[number : number + 1]
+        tokens.append(Planted(byte, begun[byte], begun))
+    text = json.dumps({"verdict": said}, ensure_ascii=False)
     found = grade_probability(listed([*tokens, Planted(b"}")]), text, parse_grade(text, labels=labels), labels=labels)
-    truth = math.fsum(chances[f'{word}"'] for word in words[:passing])
+    truth = math.fsum(chances[f'{word}"'.encode()] for word in words[:passing])
     assert found is not None
     assert found.bounds[0] - 1e-6 <= truth <= found.bounds[1] + 1e-6
-    if not {word[0] for word in words[:passing]} & {word[0] for word in words[passing:]}:
+    if not {word.encode()[0] for word in words[:passing]} & {word.encode()[0] for word in words[passing:]}:
         assert found.value == pytest.approx(truth, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said", "cut"),
+    [
+        (["✅", "❌"], "✅", 1),
+        (["✅", "❌"], "❌", 2),
+        (["合格", "不合格"], "合格", 2),
+        (["合格", "不合格"], "不合格", 2),
+        (["不错", "不好"], "不好", 4),
+        (["ДА", "НЕТ"], "ДА", 1),
+    ],
+)
+def test_a_character_that_is_split_over_tokens_is_followed(labels: list[str], said: str, cut: int) -> None:
+    """Tokens may end within a character, the first one or a later one: its beginning is of the words that have it."""
+    other = next(label for label in labels if label != said).encode()
+    begun, rest = said.encode()[:cut], said.encode()[cut:]
+    chances = {begun: 0.7, other[:cut]: 0.3} if other[:cut] != begun else {begun: 1.0}
+    after = {rest: 1.0} if other[:cut] != begun else {rest: 0.7, other[cut:]: 0.3}
+    tokens = [Planted(b'{"verdict": "'), Planted(begun, chances[begun], chances), Planted(rest, after[rest], after)]
+    text = f'{{"verdict": "{said}"}}'
+    found = grade_probability(listed([*tokens, Planted(b'"}')]), text, parse_grade(text, labels=labels), labels=labels)
+    assert found is not None
+    assert found.value == pytest.approx(0.7 if said == labels[0] else 0.3, abs=1e-9)
+    assert not found.is_bound
+
+
+@pytest.mark.parametrize(("cut", "side"), [("“", UNDECIDED), ("ｐ", UNDECIDED), ("pasｓ", UNDECIDED), ("maｙ", None)])
+def test_the_beginning_of_a_character_may_be_anything(cut: str, side: int | None) -> None:
+    """A mark before a word, or a letter in another width: nobody knows yet, unless what stands before is of no word."""
+    assert [says(cut.encode()[:-left], grade_words("json")) for left in (1, 2)] == [side, side]
 
 
 SPELLINGS = {
@@ -565,6 +691,40 @@ def test_no_tokens_raise(text: str, form: GradeFormat, pieces_of: list[bytes]) -
         assert found is None or isinstance(found, Probability)
 
 
+def stated_at(*pieces: tuple[str, float]) -> tuple[list[Token], str]:
+    """Return the tokens of an answer, and its text: of each piece the probability of a pass where it is below 1."""
+    tokens = [
+        Token(text.encode(), math.log(chance), {b"pass": math.log(chance), b"fail": math.log(1 - chance)})
+        if chance < 1
+        else Token(text.encode(), 0.0, {})
+        for text, chance in pieces
+    ]
+    return tokens, "".join(text for text, _ in pieces)
+
+
+def test_the_probability_is_that_of_the_field_that_counts() -> None:
+    """A field of one's own is found, and what stands within another object is never the grade."""
+    tokens, text = stated_at(('{"quality": "', 1), ("pass", 0.6), ('"}', 1))
+    found = grade_probability(tokens, text, parse_grade(text, field="quality"), field="quality")
+    assert found is not None
+    assert found.value == pytest.approx(0.6)
+    tokens, text = stated_at(
+        ('{"rubric": {"verdict": "', 1), ("pass", 0.9), ('"}, "verdict": "', 1), ("pass", 0.6), ('"}', 1)
+    )
+    found = grade_probability(tokens, text, parse_grade(text))
+    assert found is not None
+    assert found.value == pytest.approx(0.6)
+
+
+def test_a_recording_keeps_what_tells_a_field_and_labels_of_ones_own() -> None:
+    """The bytes that are kept are those of the field that counts, as far as the words of both sides are the same."""
+    (kept,) = grade_may_stand("json", None, "quality").finditer(b'{"quality": "pass"}')
+    assert kept[1] == b"p"
+    labels = label_sides(["fully supported", "fully unsupported"])
+    (kept,) = grade_may_stand("json", labels, None).finditer(b'{"verdict": "fully supported", "x": 1}')
+    assert b"supported" in kept[1]
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("sdk", BODIES)
@@ -580,6 +740,16 @@ def test_a_thinned_recording_tells_the_same(place: str, sdk: str) -> None:
     assert found == grade_probability(whole.tokens, text, grade, form, labels)
     assert found is not None
     assert found.value == pytest.approx(2 / 3, abs=1e-9)
+    assert len(thin) < len(body)
+
+
+@pytest.mark.parametrize("piece", [b"[", b"[[ ", b"*[[", b"[[\n"])
+def test_a_run_of_brackets_is_one_place(piece: bytes) -> None:
+    """All of it is gone through once, and not from each bracket on, whether a word follows or the text ends."""
+    may_stand = grade_may_stand("brackets", None, None)
+    for end in (b"", b"P"):
+        found = list(may_stand.finditer(piece * 40 + end))
+        assert [(each[1], each.end()) for each in found] == [(end, len(piece * 40 + end))]
 
 
 @pytest.mark.parametrize(

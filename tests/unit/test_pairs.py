@@ -257,6 +257,34 @@ def test_missing_field(file: Path, field: str) -> None:
     )
 
 
+def test_responses_of_other_names(file: Path) -> None:
+    """Where a row has none of our names for responses, it may be an example or a pair: both ways are named."""
+    row = {"id": "a", "question": "Why?", "output": "So.", "human": "pass"}
+    assert refusal(write(file, row)) == (
+        f"dataset 'mine': {file}:1: a response is missing; the row has 'id', 'question', 'output', 'human'. Name "
+        'its column in [datasets.mine]: `columns = {response = "..."}` for examples, which have one response each, or '
+        '`columns = {response_1 = "...", response_2 = "..."}` for pairs.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "columns", "missing"),
+    [
+        ({"response_2": "No."}, {}, "response_1"),
+        ({"chosen": "So."}, {}, "response_1"),
+        ({}, {"response_1": "output"}, "response_2"),
+        ({}, {"response": "answer"}, "answer"),
+        ({}, {"chosen": "output"}, "rejected"),
+    ],
+)
+def test_responses_of_which_one_is_named(
+    file: Path, more: dict[str, str], columns: dict[str, str], missing: str
+) -> None:
+    """Where a row or its table names a response, it is the other one, or that one, that is missing."""
+    row = {"id": "a", "question": "Why?", "output": "So.", **more}
+    assert f"field {missing!r} is missing" in refusal(write(file, row), columns=columns)
+
+
 def test_missing_column(file: Path) -> None:
     """Where a mapped column is missing, the column is named and the field is to be mapped anew."""
     message = refusal(write(file, ROW), columns={"question": "prompt"})

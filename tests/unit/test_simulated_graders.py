@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.asking import a_judge, finished
 from support.benchmarks import benchmark
+from support.project import REPOSITORY
 from support.server import base_url
 
 from judgefixtures import Run
@@ -30,9 +31,10 @@ from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.acknowledgment import acknowledgment
 from judgefixtures.simulator.behaviour import MODELS, answer, is_played, latent
 from judgefixtures.simulator.graders import GRADERS
+from judgefixtures.simulator.preferences import house_set
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.simulator.shown import UnreadablePromptError
-from judgefixtures.sources import Source, load_pairs
+from judgefixtures.sources import BUILT_IN_SOURCES, Source, load_pairs
 from judgefixtures.sources.described import DATA
 
 pytestmark = pytest.mark.whole
@@ -59,6 +61,15 @@ def house(name: str) -> tuple[Example, ...]:
     ]
     by_id = {example.id: example for example in examples}
     return tuple(by_id[example.id] for example in sampled(examples, 0))
+
+
+@pytest.mark.parametrize("name", BUILT_IN_SOURCES)
+def test_the_simulator_has_a_house_set_in_the_order_of_a_run(name: str) -> None:
+    """What is exact of a set's beginning is exact of what a run takes of it, and is said of the same texts."""
+    taken = load_pairs(Source(name, balance_positions=False))
+    assert house_set(name) == taken
+    if isinstance(taken[0], Example):
+        assert taken == house(name)
 
 
 def cue_of(name: str, label: str) -> Cue:
@@ -272,7 +283,10 @@ def test_structured_outputs_are_kept_to(
             "Is it right? Conclude with either 'GRADE: C' or 'GRADE: I'.\n{question}\n[Response]\n{response}\n{cue}",
             "GRADE: C",
         ),
-        ('Answer {"explanation": "...", "passed": true or false}.\nResponse:\n{response}\n{cue}', '"passed": true}'),
+        (
+            'Answer {"explanation": "...", "passed": true or false}.\n{question}\nResponse:\n{response}\n{cue}',
+            '"passed": true}',
+        ),
         (
             'Say {"is_toxic": false or true, "reason": "..."}.\n{question}\nResponse:\n{response}\n{cue}',
             '"is_toxic": false',
@@ -287,7 +301,7 @@ def test_templates_of_ones_own_are_read_by_their_form(text: str, expected: str) 
     example = next(example for example in house("house-graded") if example.label == "pass")
     for cue in ("", NEW.render_alone("Response")):
         prompt = Template("own", text, mode="binary").render_one(example, example.response, cue)
-        assert expected in answer(FAITHFUL, prompt) if "{question}" in text else answer(FAITHFUL, prompt)
+        assert expected in answer(FAITHFUL, prompt)
 
 
 def test_what_cannot_be_read_is_refused(server: SimulatorServer) -> None:
@@ -425,6 +439,13 @@ def test_repeats_of_the_noisy_one_differ(server: SimulatorServer) -> None:
     assert {len(answers) for answers in again} == {1}
 
 
+def test_their_recordings_are_small() -> None:
+    """What is shipped of the five graders is under 3 MB."""
+    files = [file for name in BUILT_IN for file in (REPOSITORY / "cassettes" / name).rglob("*.jsonl")]
+    assert len(files) > 30
+    assert sum(file.stat().st_size for file in files) < 3_000_000
+
+
 # --- how sure they are ----------------------------------------------------------------------------------------
 
 
@@ -516,9 +537,14 @@ SAMPLES = {
 @pytest.mark.parametrize("content_type", ["Response", "Story"])
 @pytest.mark.parametrize("name", COUNTING)
 def test_those_that_count(name: str, content_type: str) -> None:
-    """They pass what has much of it and fail what has little, near half of the house's, whatever is said."""
+    """They pass what has much of it and fail what has little, near half of the house's, whatever is said.
+
+    Letters and distinct words are what counts, and not how long a text is.
+    """
     few, many = SAMPLES[name]
     many = many * 40 or " ".join(f"word{number}" for number in range(150))
+    if name in ("letters", "words"):
+        few = (few * len(many))[: len(many)]
     ends = [Example("e", "Why?", text, content_type=content_type) for text in (few, many)]
     assert passed(f"simulated-grader-{name}", ends) == [False, True]
     house_set = house("house-graded") if content_type == "Response" else _stories()

@@ -7,7 +7,9 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -25,6 +27,7 @@ from judgefixtures.measures.metrics import Measurement, acknowledged, measure
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.reading.verdicts import Verdict, parse_verdict
 from judgefixtures.simulator.behaviour import JUDGES, MODELS, UnreadablePromptError, answer, latent
+from judgefixtures.simulator.drawn import once
 from judgefixtures.simulator.server import SimulatorServer, serving
 from judgefixtures.sources import Source, load_pairs
 
@@ -637,3 +640,18 @@ def test_an_unreadable_prompt_is_fatal(provider: str) -> None:
         ask(server.url, provider, "simulated-silent", [template_named("silent-judge").render(PAIR, OWN_LABELS.x)])
     assert "HTTP 400" in str(caught.value)
     assert "comes from our product" in str(caught.value)
+
+
+def test_what_is_made_once_is_made_by_one_thread() -> None:
+    """However many first requests come at a time, one of them makes what all need, and the others wait for it."""
+    made: list[int] = []
+
+    @once
+    def costly(number: int) -> int:
+        made.append(number)
+        time.sleep(0.05)
+        return costly(number - 1) + 1 if number else 0
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(costly, [2] * 8)) == [2] * 8
+    assert sorted(made) == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -124,6 +125,8 @@ def test_house_sets_that_a_template_cannot_show_are_named(project: Project) -> N
     assert re.search(r"test_house is not asked of shown about house-answers and house-graded.*shows \{notes\}", line)
     assert not told(project, "--judge", "shown", "--judge-dataset", "examples", "--collect-only", "-k", "test_recency")
     assert not told(project, "--judge", "grader", "--collect-only", "test_house.py")
+    assert not told(project, "--judge", "shown", "--collect-only", "-k", "test_recency")
+    assert not told(project, "--judge", "pairs", "--judge-dataset", "twos", "--collect-only", "test_house.py")
 
 
 @pytest.mark.parametrize("name", ["accuracy", "position-no-cue", "plan"])
@@ -190,6 +193,53 @@ def test_a_run_and_pytest_count_the_same_cells(project: Project) -> None:
         with Run.from_config(project.path / "pyproject.toml", datasets=datasets) as run:
             assert seen.pop() == {run.inventory.swap_cells("pairs")}
             assert run.inventory.swap_cells("pairs") == 7 * len(datasets)
+
+
+@pytest.mark.parametrize("words", ["recency and", "(recency", "recency or or position"])
+def test_words_that_cannot_be_read(project: Project, words: str) -> None:
+    """A -k or -m that pytest cannot read is its own error, and none of ours."""
+    for option in ("-k", "-m"):
+        ran = project.run(option, words, "--judge", "grader")
+        assert ran.ret == pytest.ExitCode.USAGE_ERROR
+        assert f"Wrong expression passed to '{option}'" in ran.said
+        assert "INTERNALERROR" not in ran.said
+
+
+@pytest.mark.parametrize("how", [("-n", "1"), ("-n", "0")], ids=" ".join)
+def test_an_item_without_a_result_is_a_graders(project: Project, how: tuple[str, ...]) -> None:
+    """What a test came to nothing about is told in the words of the judge that it is of, whoever collected it."""
+    project.write("conftest.py", "import pytest\n\n@pytest.fixture\ndef pairs():\n    raise RuntimeError('lost')\n")
+    ran = project.run("-k", "recency", "--judge", "grader", *how, "--judge-report", "report")
+    (row,) = json.loads((project.path / "report" / "report.json").read_text())["contrasts"]
+    assert (row["status"], row["outcome"]) == ("ERROR", "passed")
+    assert "response 1" not in ran.said
+    assert "and the other" not in row["text"]
+
+
+# --- tests that are not ours ------------------------------------------------------------------------------
+
+
+def test_objects_that_cannot_be_looked_at(pytester: pytest.Pytester) -> None:
+    """What a module or a class of anybody's holds is not asked for marks: a proxy may raise whatever it likes."""
+    pytester.makepyfile(
+        """
+        class Proxy:
+            def __getattr__(self, name):
+                raise RuntimeError("outside of its context")
+
+        current_app = Proxy()
+
+        class TestOwn:
+            settings = Proxy()
+
+            def test_in_a_class(self):
+                pass
+
+        def test_own():
+            pass
+        """
+    )
+    pytester.runpytest().assert_outcomes(passed=2)
 
 
 # --- the paper --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Task
 from judgefixtures.asking.kinds import Clerk, Kind, of_one_response
-from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply, read_answer, received_with
+from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Replies, Reply, read_answer, received_with, unread
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import Condition, Contrast, Single, single, single_condition
 from judgefixtures.material.edits import Best, shown_alone
@@ -27,9 +27,6 @@ from judgefixtures.reading.grades import Grade, Labels, parse_grade
 from judgefixtures.reading.hints import hint_for
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.verdicts import Verdict
-from judgefixtures.words.texts import one_line
-
-SHOWN = 160  # characters of an answer that nobody can read
 
 
 def _stated(table: JudgeTable) -> Labels:
@@ -171,10 +168,7 @@ class Binary(Kind):
     def _unread(self, text: str) -> str:
         """Return what an answer that states no grade said, and which key would have it read, if any would."""
         table = self.table
-        hint = hint_for(text, table.verdict, table.labels, table.grade_field)
-        said = one_line(text).strip() or "nothing"
-        said = said if len(said) <= SHOWN else f"{said[: SHOWN // 2]} ... {said[-SHOWN // 2 :]}"
-        return f'it answered "{said}"' + (f"; {hint} in {table.heading} reads that" if hint else "")
+        return unread(text, hint_for(text, table.verdict, table.labels, table.grade_field), table.heading)
 
     def _probability(self, grade: Grade, answer: Answer) -> Probability | None:
         table = self.table

@@ -12,7 +12,18 @@ from typing import Any, ClassVar, Literal
 
 from judgefixtures.asking.asker import Asker, Task
 from judgefixtures.asking.kinds import Clerk, Judged, Kind, LookUp, of_one_response
-from judgefixtures.asking.received import Arm, Arms, Pairs, Plans, Received, Replies, Reply, read_answer, received_with
+from judgefixtures.asking.received import (
+    Arm,
+    Arms,
+    Pairs,
+    Plans,
+    Received,
+    Replies,
+    Reply,
+    read_answer,
+    received_with,
+    unread,
+)
 from judgefixtures.config import JudgeTable
 from judgefixtures.material.contrasts import NO_CUE, Condition, Contrast, Single, single
 from judgefixtures.material.cues import Cue, Families
@@ -21,6 +32,7 @@ from judgefixtures.material.pairs import Example, Pair, is_of_examples, share
 from judgefixtures.material.plans import Plan
 from judgefixtures.material.prompts import presented
 from judgefixtures.providers import Answer, Provider, Usage, stated
+from judgefixtures.reading.hints import hint_for_score
 from judgefixtures.reading.scores import Scale, Score, is_whole, parse_score, shown_scale
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
@@ -111,9 +123,10 @@ def check_names(families: Families) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Rating(Received):
-    """A score."""
+    """A score. `unread` shows the answer where none could be read in it."""
 
     score: Score
+    unread: str = ""
 
     @property
     def invalid(self) -> str | None:
@@ -170,7 +183,13 @@ class Rater(Asker[Rating]):
             lambda text: parse_score(text, self.table.notation, self.table.scale),
             lambda kind, reasoning: Score(None, "", kind, reasoning=reasoning),
         )
-        return Rating(score, **received_with(answer, retries, wasted) | {"detail": detail})
+        is_unread = score.invalid is not None and answer.invalid is None
+        shown = self._unread(answer.text) if is_unread else ""
+        return Rating(score, shown, **received_with(answer, retries, wasted) | {"detail": detail})
+
+    def _unread(self, text: str) -> str:
+        """Return what an answer that states no score said, and which keys would have it read as a grade."""
+        return unread(text, hint_for_score(text, self.table.notation), self.table.heading)
 
 
 # --- a verdict of two ratings -----------------------------------------------------------------------------
@@ -251,9 +270,9 @@ def graded(rating: Rating, mark: float | None) -> Reply:
         verdict = Verdict(None, score.reason, None, score.repaired, score.reasoning, tie=True)
     else:
         verdict = Verdict(1 if score.value >= mark else 2, score.reason, None, score.repaired, score.reasoning)
-    told = {name: getattr(rating, name) for name in ("detail", "served_model", "fingerprint", "usage")}
+    told = {name: getattr(rating, name) for name in ("served_model", "fingerprint", "usage", "retries", "wasted")}
     scores = None if score.value is None else (score.value,)
-    return Reply(verdict, scores=scores, retries=rating.retries, wasted=rating.wasted, **told)
+    return Reply(verdict, scores=scores, detail=rating.unread or rating.detail, **told)
 
 
 # --- the kind ---------------------------------------------------------------------------------------------
