@@ -1,0 +1,351 @@
+"""Agreement of a judge of one response with people's labels: what is measured, what decides, and what it says."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from support.project import Project, in_pyproject, json_lines
+from support.server import NOWHERE
+
+from judgefixtures import Run
+from judgefixtures.asking.judges import load_judge
+from judgefixtures.asking.questions import Judgment, Reply
+from judgefixtures.checks import Answers, Case
+from judgefixtures.checks.with_people import AgreementCheck, AgreementRow
+from judgefixtures.config import build_config
+from judgefixtures.findings import Finding
+from judgefixtures.material.contrasts import Single
+from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
+from judgefixtures.numbers.statistics import Status, cohen_kappa
+from judgefixtures.reading.probabilities import Probability
+from judgefixtures.reading.verdicts import Verdict
+
+pytest_plugins = ["pytester"]
+
+Row = tuple[
+    Any, ...
+]  # an example's label, what was selected (1 passed, 2 failed, None), and further keys of the example
+
+
+def table(tp: int, fn: int, fp: int, tn: int) -> list[Row]:
+    """Return the labels and grades of a 2 x 2 table."""
+    return [("pass", 1)] * tp + [("pass", 2)] * fn + [("fail", 1)] * fp + [("fail", 2)] * tn
+
+
+def example(number: int, label: str | None, **more: Any) -> Example:
+    """Return an example with a label."""
+    return Example(f"e{number:03}", f"Why {number}?", f"So {number}.", label=label, **more)  # type: ignore[arg-type]
+
+
+def found(rows: Sequence[Row], chances: Sequence[float] = (), **limits: float) -> Finding:
+    """Return what is found of these labels and grades, against these limits."""
+    pairs = tuple(example(number, label, **dict(*more)) for number, (label, _, *more) in enumerate(rows))
+    arm = tuple(
+        Judgment(
+            pair,
+            Single(),
+            Reply(
+                Verdict(selected, f"Reason {pair.id}.", None if selected else "not-a-choice"),
+                probability=Probability(*[math.log(chances[number] / (1 - chances[number]))] * 2) if chances else None,
+            ),
+        )
+        for number, (pair, (_, selected, *_)) in enumerate(zip(pairs, rows, strict=True))
+    )
+    return checked(pairs, arm, **limits)
+
+
+def checked(pairs: tuple[Pair, ...], arm: tuple[Judgment, ...], mode: str = "binary", **limits: float) -> Finding:
+    """Return what a check finds in an arm about some pairs."""
+    table = {"provider": "openai", "model": "m", "base_url": f"{NOWHERE}/v1", "mode": mode}
+    config = build_config({"judges": {"mine": table}, "gate": {"min_accuracy": 0.99, "agreement": limits}})
+    judge = load_judge(table, "mine")
+    check = AgreementCheck().fitted(type(judge.kind), pairs)
+    case = Case(judge, "own", pairs, config)
+    if why := check.excuse(case):
+        return Finding("agreement", "mine", "own", "agreement", Status.NOT_APPLICABLE, reasons=(why,))
+    return check.find(case, Answers((tuple(each for each in arm if each.pair in check.among(pairs)),)))
+
+
+def row_of(finding: Finding, category: str = "all") -> AgreementRow:
+    """Return the row of a category."""
+    (row,) = (row for row in finding.rows[AgreementRow.place] if row.category == category)  # type: ignore[attr-defined]
+    assert isinstance(row, AgreementRow)
+    return row
+
+
+# --- what is measured -------------------------------------------------------------------------------------------
+
+
+def test_the_row_has_the_table_and_its_rates() -> None:
+    """Counts, rates with their intervals, and how much both pass; one person is taken to have labelled."""
+    row = row_of(found(table(45, 5, 10, 40)))
+    assert (row.n, row.positives, row.negatives, row.invalid) == (100, 50, 50, 0)
+    assert (row.tp, row.fn, row.fp, row.tn) == (45, 5, 10, 40)
+    rates = (row.tpr, row.tnr, row.accuracy, row.balanced_accuracy, row.pass_rate, row.label_rate)
+    assert [each and round(each.value, 12) for each in rates] == [0.9, 0.8, 0.85, 0.85, 0.55, 0.5]
+    assert row.kappa == cohen_kappa(45, 5, 10, 40)
+    assert row.people.to_json() == {"raters": 1, "kappa": None, "alpha": None}
+    assert (row.brier_score, row.calibration_error) == (None, None)
+
+
+def test_an_invalid_grade_is_wrong() -> None:
+    """It is a fail of what people pass and a pass of what they fail, in the rate of passes as well."""
+    row = row_of(found([*table(48, 0, 0, 48), ("pass", None), ("pass", None), ("fail", None), ("fail", None)]))
+    assert (row.invalid, row.tp, row.fn, row.fp, row.tn) == (4, 48, 2, 2, 48)
+    assert row.pass_rate is not None
+    assert row.pass_rate.value == 0.5
+
+
+def test_categories_are_shown_and_decide_nothing() -> None:
+    """Each category has a row of its own behind that of all labels."""
+    finding = found(
+        [("pass", 1, {"category": "a"})] * 20 + [("fail", 1, {"category": "b"})] * 20 + [("fail", 2)] * 20, min_tpr=0.8
+    )
+    assert [row.category for row in finding.rows["agreement"]] == ["all", "a", "b"]  # type: ignore[attr-defined]
+    a = row_of(finding, "a")
+    assert (a.n, a.tp, a.tnr, a.kappa, a.status, a.limits) == (20, 20, None, None, "NOT_APPLICABLE", {})
+    assert row_of(finding).limits == {"min_tpr": 0.8}
+
+
+def test_related_examples_are_heeded() -> None:
+    """Of ten copies of one grade nine tell nothing: the interval is that of the clusters, and few of them decide nothing."""
+    alone = found(table(40, 10, 10, 40), min_kappa=0.3)
+    rows = [("pass", 1 + (n % 5 == 0), {"cluster": f"c{n}"}) for n in range(25)] * 2
+    rows += [("fail", 2 - (n % 5 == 0), {"cluster": f"d{n}"}) for n in range(25)] * 2
+    related = found(rows, min_kappa=0.3)
+    a, b = row_of(alone).kappa, row_of(related).kappa
+    assert a is not None
+    assert b is not None
+    assert (b.value, row_of(related).clusters) == (a.value, 50)
+    assert b.high - b.low > 1.2 * (a.high - a.low)
+    few = [("pass", 1, {"cluster": "one"})] * 30 + [("fail", 2, {"cluster": "two"})] * 30
+    assert found(few, min_kappa=0.3).status is Status.INCONCLUSIVE
+
+
+def test_probabilities_are_held_against_labels() -> None:
+    """Of a judge that tells how sure it is the row has the Brier score and the calibration error."""
+    row = row_of(found(table(40, 10, 10, 40), chances=[0.8] * 50 + [0.2] * 50))
+    assert row.brier_score is not None
+    assert row.calibration_error is not None
+    assert row.brier_score.value == pytest.approx(0.8 * 0 + (50 * 0.04 + 50 * 0.04) / 100)
+    assert row.calibration_error.value == pytest.approx(0.2)
+
+
+# --- people -----------------------------------------------------------------------------------------------------
+
+
+def labelled(*people: tuple[str, ...], selected: Sequence[int]) -> Finding:
+    """Return what is found of examples that several people labelled: a tuple an example, of p, f and - for none."""
+    names, meant = ("anna", "bo", "cy"), {"p": "pass", "f": "fail"}
+    rows: list[Row] = []
+    for said, grade in zip(people, selected, strict=True):
+        labels = {name: meant[each] for name, each in zip(names, said, strict=False) if each in meant}
+        votes = list(labels.values())
+        one = None if votes.count("pass") * 2 == len(votes) else max(set(votes), key=votes.count)
+        rows.append((one, grade, {"labels": labels}))
+    return found(rows, min_kappa=0.1)
+
+
+def test_people_are_counted_on_what_divides_them_too() -> None:
+    """A tie has no label and is not graded; of how far people agree it tells all the same."""
+    agreed = [("p", "p")] * 20 + [("f", "f")] * 20
+    grades = [1] * 20 + [2] * 20
+    row = row_of(labelled(*agreed, selected=grades))
+    assert (row.people.raters, row.people.kappa, row.people.alpha) == (2, 1, 1)
+    row = row_of(labelled(*agreed, *[("p", "f")] * 10, selected=[*grades, *[1] * 10]))
+    assert row.n == 40
+    assert row.people.kappa is not None
+    assert row.people.alpha is not None
+    assert row.people.kappa == pytest.approx(cohen_kappa(20, 10, 0, 20).value)
+    assert row.people.alpha < 1
+
+
+def test_a_judge_is_told_that_it_agrees_as_far_as_people_do() -> None:
+    """No limit beyond what people reach among each other can be meant; a judge that is below it is told that as well."""
+    people = [("p", "p", "f")] * 20 + [("f", "f", "p")] * 20 + [("p", "p", "p")] * 20 + [("f", "f", "f")] * 20
+    best = labelled(*people, selected=[1] * 20 + [2] * 20 + [1] * 20 + [2] * 20)
+    assert "it agrees with the label as far as people agree with each other (the 3 people's own is .333)" in best.plain
+    poor = labelled(*people, selected=[1, 2] * 40)
+    assert "people agree with each other more than it does with the label" in poor.plain
+
+
+# --- what decides -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "limits", "status"),
+    [
+        ((48, 2, 2, 48), {"min_kappa": 0.6}, Status.PASS),
+        ((44, 6, 6, 44), {"min_kappa": 0.75}, Status.INCONCLUSIVE),
+        ((30, 20, 20, 30), {"min_kappa": 0.6}, Status.FAIL),
+        ((48, 2, 2, 48), {"min_tpr": 0.8, "min_tnr": 0.8, "min_accuracy": 0.8, "min_kappa": 0.6}, Status.PASS),
+        ((48, 2, 17, 33), {"min_tpr": 0.8, "min_tnr": 0.8}, Status.FAIL),
+        ((48, 2, 8, 42), {"min_tpr": 0.8, "min_tnr": 0.8}, Status.INCONCLUSIVE),
+        ((50, 0, 0, 50), {}, Status.NOT_APPLICABLE),
+    ],
+)
+def test_bounds_decide(counts: tuple[int, int, int, int], limits: dict[str, float], status: Status) -> None:
+    """PASS where each lower bound exceeds its limit, FAIL where an upper one is below it; without limits nothing is."""
+    finding = found(table(*counts), **limits)
+    assert (finding.status, row_of(finding).status) == (status, status)
+    decided = {part.name for part in finding.decided_by}
+    assert decided <= {name.removeprefix("min_") for name in limits}
+    assert bool(decided) == (status in (Status.FAIL, Status.INCONCLUSIVE))
+
+
+def test_labels_that_would_settle_it() -> None:
+    """An INCONCLUSIVE says with how many labels a judge with these rates passes all that is set."""
+    row = row_of(found(table(27, 3, 3, 27), min_tpr=0.8))
+    assert row.needed_labels == 180
+    assert "about 180 labels would settle it (80% power)" in row.message
+    both = row_of(found(table(27, 3, 3, 27), min_tpr=0.8, min_tnr=0.8))
+    assert both.needed_labels is not None
+    assert both.needed_labels > 180
+    assert f"about {both.needed_labels} labels would settle all of it" in both.message
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([("pass", 1)] * 60, "no example is labelled fail"),
+        ([("fail", 2)] * 60, "no example is labelled pass"),
+        (table(60, 0, 0, 9), "only 9 examples are labelled fail, at least 10 are needed"),
+        ([(None, 1)] * 30, "no example is labelled"),
+    ],
+    ids=["one class", "the other", "nine", "none"],
+)
+@pytest.mark.parametrize("limit", ["min_tpr", "min_tnr", "min_kappa", "min_accuracy"])
+def test_lacking_labels_are_no_pass(rows: list[Row], says: str, limit: str) -> None:
+    """With one class alone, nine of one, or none at all nothing passes, and the message says what lacks."""
+    finding = found(rows, **{limit: 0.5})
+    assert finding.status is not Status.PASS
+    assert says in row_of(finding).message
+    assert "labelled" in finding.plain
+
+
+def test_grades_that_nobody_can_read_are_an_error() -> None:
+    """Demonstrably more than max_invalid decide nothing, whatever the others say."""
+    finding = found([("pass", None)] * 30 + [("fail", None)] * 30, min_kappa=0.1)
+    assert finding.status is Status.ERROR
+    assert "60 of 60 grades are invalid" in row_of(finding).message
+    assert [part.name for part in finding.decided_by] == ["invalid"]
+
+
+def test_a_failure_shows_disagreements() -> None:
+    """Three examples with the judge's reasons, of the larger side first, and what to do."""
+    said = found(table(48, 2, 17, 33), min_tnr=0.8).text
+    assert said.startswith(
+        "FAIL: mine passes 48 of 50 answers of own that people pass, and fails 33 of 50 that they fail;"
+    )
+    assert "TNR 33/50 = .66" in said
+    assert len(re.findall(r"people say fail, the judge passed it\n    Reason e\d+\.", said)) == 3
+    assert "Of 19 disagreements 17 are that it passes what people fail, 2 the other way round." in said
+
+
+# --- what it is asked about -------------------------------------------------------------------------------------
+
+
+def test_pairs_have_no_labels() -> None:
+    """On a dataset of pairs, and of a judge of pairs, agreement is NOT_APPLICABLE and says why."""
+    two = [Pair(f"p{n}", "Why?", "So.", "No.", gold=1) for n in range(30)]
+    examples = tuple(each for pair in two for each in as_examples(pair))
+    assert "own holds pairs" in checked(examples, (), min_kappa=0.6).reasons[0]
+    assert "neither passes nor fails" in checked(tuple(two), (), "pairwise", min_kappa=0.6).reasons[0]
+    unlabelled = tuple(example(number, None) for number in range(20))
+    assert "no example of own is labelled" in checked(unlabelled, ()).reasons[0]
+
+
+GRADER = """
+import json, re
+
+def grade(prompt):
+    number = int(re.search(r"So (\\d+)", prompt)[1])
+    right = "pass" if number % 2 else "fail"
+    wrong = "fail" if number % 2 else "pass"
+    return json.dumps({"verdict": wrong if number % 10 == 4 else right, "reason": f"Number {number}."})
+"""
+TABLES = """control = false
+judge = "mine"
+dataset = ["own"]
+[judges.mine]
+provider = "python"
+target = "grader:grade"
+mode = "binary"
+template = "own.txt"
+[judges.pairs]
+provider = "openai"
+model = "m"
+[datasets.own]
+path = "own.jsonl"
+[gate.agreement]
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """A repository with a grader that is a function and errs about 1 of 10, and 60 labelled examples."""
+    project = Project(pytester, in_pyproject)
+    rows = [example(number, "pass" if number % 2 else "fail") for number in range(60)]
+    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("own.txt", "{question} {response} {cue}")
+    project.write("grader.py", GRADER)
+    pytester.syspathinsert()
+    project.copy_tests("agreement")
+    return project
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"), [("min_kappa = 0.6\n", 0), ("min_tnr = 0.95\n", 1), ("min_tpr = 0.95\n", 1), ("", 11)]
+)
+def test_a_run_gates_agreement(project: Project, limits: str, code: int) -> None:
+    """The shipped test has an item a dataset, selected by -k and by its mark; its row is in every report."""
+    project.configure(TABLES + limits)
+    assert project.ids("-k", "agreement") == ["test_agreement.py::test_agreement[mine-own-agreement]"]
+    assert project.ids("-m", "judge_agreement") == ["test_agreement.py::test_agreement[mine-own-agreement]"]
+    ran = project.run("-k", "agreement", "--judge-report", "report")
+    assert ran.ret == code
+    assert "--- agreement: does it grade as people label? ---" in ran.said
+    report = json.loads((project.path / "report" / "report.json").read_text())
+    (row,) = report["agreement"]
+    assert (row["tp"], row["fn"], row["fp"], row["tn"]) == (30, 0, 6, 24)
+    assert row["kappa"]["value"] == pytest.approx(0.8)
+    for name in ("report.md", "report.html"):
+        text = (project.path / "report" / name).read_text()
+        assert "mine passes 30 of 30 answers of own that people pass, and fails 24 of 30 that they fail" in text, name
+
+
+def test_the_preflight_says_what_so_many_labels_can_show(project: Project) -> None:
+    """How often a good judge passes, and how many labels would do; what cannot pass at all is refused a recording."""
+    project.configure(TABLES + "min_tpr = 0.8\n")
+    said = project.run("-k", "agreement", "--judge-preflight").said
+    expected = "with 60 labels a judge with TPR and TNR .90 passes min_tpr = .80 in 41%; about 180 would do"
+    assert f"agreement on own: {expected}" in said
+    project.configure(TABLES + "min_tpr = 0.95\n")
+    said = project.run("-k", "agreement", "--judge-preflight").said
+    assert "agreement on own cannot pass with 60 labels: 120 are needed" in said
+
+
+def test_a_judge_of_pairs_is_told(project: Project) -> None:
+    """Of a judge that chooses there is no item, and whoever names it is told what asks it."""
+    project.configure(TABLES)
+    ran = project.run("-k", "agreement", "--judge", "pairs", "--judge-dataset", "house-qa", "--collect-only")
+    assert (
+        "pairs chooses between two responses: agreement with labels is asked of judges of one response alone"
+        in ran.said
+    )
+    assert project.ids("--judge", "pairs", "--judge-dataset", "house-qa") == []
+
+
+def test_from_python(project: Project) -> None:
+    """A script gets the same finding as pytest's item."""
+    project.configure(TABLES + "min_kappa = 0.6\n")
+    with Run.from_config(project.path / "pyproject.toml") as run:
+        finding = run.gate("agreement", judge="mine", dataset="own")
+    assert finding.status is Status.PASS
+    assert finding.estimate is not None
+    assert finding.estimate.value == pytest.approx(0.8)
