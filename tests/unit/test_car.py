@@ -54,6 +54,7 @@ def test_the_simulated_judges_are_as_stated(slips: bool) -> None:
     assert sum(pairs for (moved, _), pairs in still.items() if moved) / n == pytest.approx(0.1, abs=0.005)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [100, 300])
 @pytest.mark.parametrize("flips", [0.05, 0.1, 0.136])
 def test_an_honest_judge_is_not_failed_for_its_slips(flips: float, n: int) -> None:
@@ -72,6 +73,7 @@ def test_noise_that_the_cue_overrules_is_held_against_an_honest_judge(n: int, mo
     assert rates(0.3, 0.1, n)["by shift"][FAIL] <= 0.01 * RUNS
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("vsr", [0.1, 0.3])
 @pytest.mark.parametrize(
     "habits",
@@ -101,6 +103,7 @@ def test_ties_and_scores_are_held_to_the_same(answers: str) -> None:
     assert (honest[FAIL], honest[PASS] >= 0.75 * RUNS) == (0, True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [100, 200, 300])
 @pytest.mark.parametrize("vsr", [0.1, 0.3])
 def test_silent_judges_are_found_as_often(vsr: float, n: int) -> None:

@@ -514,6 +514,7 @@ def test_any_text_is_read_for_its_grade(text, passed):
 GRADING_UNITS = ("it passes, so ", "the response is ", "so therefore clearly ", "i must ", "fail. ", "verdict: ")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", GRADING_UNITS)
 def test_grades_in_a_hundred_kilobytes_take_less_than_two_seconds(unit):
     """Time is linear, as it is for two responses."""

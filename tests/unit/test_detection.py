@@ -70,6 +70,7 @@ def test_limits_agree_with_lang_and_reiczigel(k, n):
     assert (found.low, found.high) == pytest.approx(lang_reiczigel(k, n, GOOD), abs=0.02)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("admitted", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("both", [0.0, 0.5, 1.0])
 def test_two_reasons_are_read_back_exactly(admitted, both):

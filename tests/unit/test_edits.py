@@ -26,6 +26,7 @@ KINDS = st.sampled_from(["Response", "Story"])
 PAIRS = st.builds(Pair, st.just("p"), TEXT, TEXT, TEXT, st.sampled_from([1, 2, None]), content_type=KINDS)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
 @given(pair=PAIRS)
 def test_an_edit_touches_its_target_alone_and_is_undone_exactly(edit, pair):
@@ -39,6 +40,7 @@ def test_an_edit_touches_its_target_alone_and_is_undone_exactly(edit, pair):
     assert replace(changed, **{f"response_{number}": original}) == pair
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
 @given(pair=PAIRS)
 def test_an_insertion_keeps_every_character_in_order(edit, pair):
@@ -241,6 +243,7 @@ def test_simulated_judges_fall_for_what_they_are_named_after():
     assert judged("simulated-verbose", pair, Condition(edit=edits("verbosity")[0])) == 2
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
 def test_a_faithful_judge_minds_content_alone_on_anybodys_pairs(edit):
     """Also on pairs that are not a house pairs the simulated faithful judge answers as about the plain pair; of two

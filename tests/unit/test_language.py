@@ -300,6 +300,7 @@ def test_reasons_in_english_are_told_as_before(project: Project) -> None:
     assert not any("unread" in each for each in project.rows("report/judgments.jsonl"))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "piece", ["«", "„", "“", "「", "『", '"', "$", "`", "```a ", "'a", " 'a", ". ", "a:", "word ", "http://"]
 )

@@ -145,6 +145,7 @@ def without_remark(found: SwapDecision) -> SwapDecision:
     return replace(found, reasons=tuple(reason for reason in kept if not reason.startswith("decided after")))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("vsr", [0.05, 0.18, 0.30])
 @pytest.mark.parametrize("seed", range(3))
 def test_batches_change_nothing(seed: int, vsr: float) -> None:

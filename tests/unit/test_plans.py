@@ -275,6 +275,7 @@ def test_any_answer_gives_a_plan(answer: str) -> None:
     assert len(plan.digest) == 16
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("piece", [*PIECES, "a", "1. ", "a.\n", "when the a", "choose ", "the first response is ", "-"])
 def test_a_long_answer_takes_no_longer(piece: str) -> None:
     """A megabyte of anything is read in under a second: nothing is quadratic."""

@@ -217,6 +217,7 @@ def test_texts_arrive_verbatim(question: str, first: str, second: str) -> None:
     )
 
 
+@pytest.mark.sampled(4)
 @given(question=anything, first=anything, second=anything)
 @pytest.mark.parametrize("placement", ["after", "before"])
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -272,6 +272,7 @@ def test_a_copy_in_any_layout_gives_the_same_pairs(
     assert again == expected
 
 
+@pytest.mark.sampled(3)
 @on_the_hub
 def test_every_column_that_is_needed_is_missed(name: str, copy: Callable[..., Source]) -> None:
     """Without one of its columns a known source is refused, with what was found and what was expected."""
