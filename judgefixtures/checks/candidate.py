@@ -352,12 +352,13 @@ class SwapCheck(Check):
 
 def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = ()) -> None:
     """Raise JudgeFixturesError unless two judges are asked the same: which of two is better, or whether one passes."""
-    graders = [judge.name for judge in (candidate, baseline) if judge.kind.grades]
-    if len(graders) == 1:
-        (other,) = {candidate.name, baseline.name} - {*graders}
+    grader, other = sorted((candidate, baseline), key=lambda judge: not judge.kind.grades)
+    if grader.kind.grades and not other.kind.grades:
+        does = "compares two" if other.kind.scale is None else "scores without a mark"
         raise JudgeFixturesError(
-            f"{graders[0]} grades one response and {other} does not: they are not comparable. Gate each of them "
-            "by itself, without --judge-baseline, or name a baseline that is asked as the candidate is."
+            f"{grader.name} grades one response and {other.name} {does}: they are not comparable. Gate each of them "
+            "by itself, without --judge-baseline, or name a baseline that is asked as the candidate is"
+            + (f" (pass_mark in {other.table.heading} makes grades of scores)." if other.kind.scale else ".")
         )
     for judge in (candidate, baseline):
         if not judge.kind.chooses(pairs):

@@ -175,8 +175,7 @@ def _gate(config: Config) -> AgreementTable:
 
 
 def _limits(config: Config) -> AgreementLimits:
-    gate = _gate(config)
-    return AgreementLimits(gate.min_tpr, gate.min_tnr, gate.min_accuracy, gate.min_kappa)
+    return _gate(config).limits
 
 
 def _as_keys(limits: AgreementLimits) -> dict[str, float]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from judgefixtures.material.pairs import LABELS, Label
 from judgefixtures.material.prompts import LAYOUTS
+from judgefixtures.numbers.agreement import AgreementLimits
 from judgefixtures.providers.tables import StrictTable
 from judgefixtures.sources.mapping import COLUMNS
 from judgefixtures.sources.people import spelled
@@ -133,6 +134,11 @@ class AgreementTable(GateTable):
     min_tpr: Share | None = None
     min_tnr: Share | None = None
     min_kappa: Share | None = None
+
+    @property
+    def limits(self) -> AgreementLimits:
+        """What is set of them."""
+        return AgreementLimits(self.min_tpr, self.min_tnr, self.min_accuracy, self.min_kappa)
 
 
 # Gates with keys of their own, by name, and what none of them has from [gate]: accuracy of choices is another thing.

@@ -10,27 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from judgefixtures.config import load_config
+from judgefixtures.config import AgreementTable, load_config
 from judgefixtures.config.in_force import Config
 from judgefixtures.labelling.keeping import Labels
 from judgefixtures.labelling.loopback import LabelServer
 from judgefixtures.labelling.showing import Work
 from judgefixtures.material.pairs import Example, Pair
+from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS, labels_for_good
 from judgefixtures.sources import Source, load_sample
 from judgefixtures.sources.beside import BESIDE, labels_file
 from judgefixtures.words.errors import JudgeFixturesError, choices
 from judgefixtures.words.texts import join_names
 
-__all__ = ["LabelServer", "Request", "Work", "farewell", "greeting", "opened", "usually_needed"]
+__all__ = ["LabelServer", "Request", "Work", "farewell", "greeting", "opened"]
 
-USUAL = 100
-
-
-def usually_needed(passed: int, failed: int) -> int:  # noqa: ARG001 (a seam: agreement gates will say it of both)
-    """Return how many labels an agreement gate needs, given those that there are of either kind."""
-    return USUAL
+USUAL = AgreementTable(min_kappa=0.60)  # where a configuration sets no limit of agreement
+_STEP = 20  # to how many parts of 1 the share of passes is rounded: the number is "about"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +46,53 @@ class Request:
 
 
 @contextmanager
-def opened(request: Request, needed: Callable[[int, int], int] = usually_needed) -> Iterator[LabelServer]:
+def opened(request: Request) -> Iterator[LabelServer]:
     """Yield the server of the page, whose `serve_forever` serves it until it is stopped.
 
     The person's file is theirs for as long as the block runs. Raises JudgeFixturesError for a dataset that cannot be
     read or holds no examples, for a file of labels that is damaged or in use, and for a port that is taken.
     """
-    source, seed = _found(request)
-    examples = _examples(replace(source, labels_from=None), seed)
+    config = _config(request)
+    source = _found(request, config)
+    examples = _examples(replace(source, labels_from=None), config.seed if config else 0)
     columns = _columns(examples, request.columns, source)
     assert source.path is not None
     with Labels(_own_file(source.path, request.by), source, examples) as labels:
-        work = Work(examples, columns, labels, needed)
+        work = Work(examples, columns, labels, needed(config))
         with LabelServer(work, request.port) as server:
             yield server
 
 
-def _found(request: Request) -> tuple[Source, int]:
-    """Return where the examples are, and the seed of their order; raises JudgeFixturesError where they are nowhere."""
+def needed(config: Config | None) -> Callable[[int, int], int | None]:
+    """Return what says how many labels the gate of agreement takes, given those that there are of either kind.
+
+    With so many a good judge mostly passes what [gate.agreement] sets, or a kappa of .60 where it sets nothing. None
+    where no realistic number would do. The first labels say little of the share of passes: ten of either are added.
+    """
+    gate = config.gate("agreement") if config else USUAL
+    assert isinstance(gate, AgreementTable)
+    gate = gate if gate.limits.set else USUAL
+
+    @cache
+    def of_share(steps: int) -> int | None:
+        return labels_for_good(steps / _STEP, gate.limits, gate.alpha)[1]
+
+    def of_counts(passed: int, failed: int) -> int | None:
+        return of_share(round(_STEP * (passed + FEWEST_OF_A_CLASS) / (passed + failed + 2 * FEWEST_OF_A_CLASS)))
+
+    return of_counts
+
+
+def _config(request: Request) -> Config | None:
     standing = Path("pyproject.toml")
     file = request.config or (standing if standing.exists() else None)
-    config = load_config(file) if file is not None else None
+    return load_config(file) if file is not None else None
+
+
+def _found(request: Request, config: Config | None) -> Source:
+    """Return where the examples are; raises JudgeFixturesError where they are nowhere."""
     if config is not None and request.data in config.datasets:
-        return _labelled(config.source(request.data)), config.seed
+        return _labelled(config.source(request.data))
     path = Path(request.data)
     if not path.exists():
         names = [] if config is None else _with_files(config)
@@ -79,10 +101,10 @@ def _found(request: Request) -> tuple[Source, int]:
         )
     same = [] if config is None else [name for name in _with_files(config) if _is_of(config.source(name), path)]
     if config is None or not same:
-        return Source(path.stem, path), 0 if config is None else config.seed
+        return Source(path.stem, path)
     if len(same) > 1:
         raise JudgeFixturesError(f"{path} is the file of the datasets {join_names(same)}: name one of them.")
-    return config.source(same[0]), config.seed
+    return config.source(same[0])
 
 
 def _with_files(config: Config) -> list[str]:

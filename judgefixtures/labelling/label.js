@@ -70,9 +70,10 @@
     comment.disabled = !there;
   };
   const progress = () => {
+    const done = `${view.labelled} of ${view.total} labelled` + (view.skipped ? `, ${view.skipped} skipped` : "");
+    if (view.needed === null) return `${done}. No realistic number will do for the agreement gate as it is set.`;
     const lacking = view.needed - view.labelled;
-    return `${view.labelled} of ${view.total} labelled` + (view.skipped ? `, ${view.skipped} skipped` : "") +
-      `. An agreement gate needs about ${view.needed}` + (lacking > 0 ? `: ${lacking} more.` : ".");
+    return `${done}. An agreement gate needs about ${view.needed}` + (lacking > 0 ? `: ${lacking} more.` : ".");
   };
   const heading = () => {
     if (view.place !== null) return `Example ${view.place + 1} of ${view.total}`;

@@ -27,13 +27,14 @@ View = dict[str, Any]
 class Work:
     """One person's work: the examples in their order, what is shown of each, and the labels.
 
-    `needed` says how many labels an agreement gate needs, given how many there are that pass and that fail.
+    `needed` says how many labels an agreement gate needs, given how many there are that pass and that fail; None where
+    no realistic number will do.
     """
 
     examples: Sequence[Example]
     columns: Sequence[str]
     labels: Labels
-    needed: Callable[[int, int], int]
+    needed: Callable[[int, int], int | None]
 
     def view(self, place: int | None = None) -> View:
         """Return what the page shows: the example at a place, else the first that is neither labelled nor skipped.
@@ -77,6 +78,8 @@ class Work:
         said = f"{told['labelled']} of {several(told['total'], 'example')} labelled"
         said += f" ({counts['pass']} pass, {counts['fail']} fail)" if told["labelled"] else ""
         said += f", {told['skipped']} skipped" if told["skipped"] else ""
+        if told["needed"] is None:
+            return f"{said}; no realistic number of labels will do for the agreement gate as it is set"
         lacking = told["needed"] - told["labelled"]
         gate = f"an agreement gate needs about {told['needed']} labels"
         return f"{said}; {gate}, {lacking} more" if lacking > 0 else f"{said}; {gate}"

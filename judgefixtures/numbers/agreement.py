@@ -462,6 +462,23 @@ def labels_for(
     return _smallest(chance, _first_guess(true, limits.kappa, alpha), largest, effect)
 
 
+def labels_for_good(
+    prevalence: float, limits: AgreementLimits, alpha: float = 0.05, *, largest: int = LEAST_ADVICE
+) -> tuple[float, int | None]:
+    """Return what a good judge is right on, and with how many labels it passes all limits in 80%.
+
+    That is 90% of either class, or the next share of ASSUMED_RATES with which `largest` labels would do.
+
+    >>> labels_for_good(0.5, AgreementLimits(tpr=0.92))
+    (0.95, 930)
+    """
+    for rate in ASSUMED_RATES:
+        needed = labels_for(prevalence, rate, rate, limits, alpha, largest=largest)
+        if needed is not None:
+            break
+    return rate, needed
+
+
 def _first_guess(true: TwoByTwo, limit: float | None, alpha: float) -> float:
     """Return about how many labels kappa's limit takes: its signed root grows with their square root, about by 1."""
     if limit is None:
@@ -488,8 +505,7 @@ def _smallest(chance: Callable[[int], float], guess: float, largest: int, effect
 def agreement_prospect(positives: int, negatives: int, limits: AgreementLimits, alpha: float = 0.05) -> str:
     """Return what so many labels can show, for a preflight: how often a good judge passes, and how many would do.
 
-    A good judge is right on 90% of either class, or on the next share of ASSUMED_RATES with which any number of labels
-    would do. Empty where no limit is set. Raises ValueError for counts that are none.
+    A good judge is that of `labels_for_good`. Empty where no limit is set. Raises ValueError for counts that are none.
 
     >>> agreement_prospect(30, 30, AgreementLimits(tpr=0.80))
     'with 60 labels a judge with TPR and TNR .90 passes min_tpr = .80 in 41%; about 180 would do'
@@ -503,10 +519,7 @@ def agreement_prospect(positives: int, negatives: int, limits: AgreementLimits, 
     if lacks := lacking(positives, negatives):
         return f"with {labels} no judge passes {limits}: {lacks}"
     largest = max(LARGEST_ADVICE * n, LEAST_ADVICE)
-    for rate in ASSUMED_RATES:
-        needed = labels_for(positives / n, rate, rate, limits, alpha, largest=largest)
-        if needed is not None:
-            break
+    rate, needed = labels_for_good(positives / n, limits, alpha, largest=largest)
     chance = pass_chance(positives, negatives, rate, rate, limits, alpha)
     said = f"with {labels} a judge with TPR and TNR {bare(rate)} passes {limits} in {chance:.0%}"
     if chance >= ENOUGH:

@@ -90,14 +90,22 @@ OF_GRADES = {
     "The worse response is chosen": "A response passes",
     "is chosen as often": "passes as often",
     "on the same pairs?": "on the same examples?",
-    "Accuracy, abs(VSR)": "Agreement with labels, how much passes, abs(VSR)",
-    "are no worse than the baseline's by": "are no worse than the baseline's, or no other, by",
+    "Accuracy, abs(VSR) and the silent-shift rate are no worse than the baseline's by more than the margin.": (
+        "Agreement with labels, pass rate, abs(VSR) and silent shift keep within their margins of the baseline's."
+    ),
     "as the same response labelled": "as when it is labelled",
     "verdict": "grade",
 }
 KITS: Mapping[str, Kit] = {
     "pairwise": Kit("configuration.toml", Path("data", "pairs.jsonl"), "pairs", '-k "cue or position"'),
-    "binary": Kit("configuration.binary.toml", Path("data", "answers.jsonl"), "examples", "-k cue", OF_ONE, OF_GRADES),
+    "binary": Kit(
+        "configuration.binary.toml",
+        Path("data", "answers.jsonl"),
+        "examples",
+        '-k "cue or agreement"',
+        OF_ONE,
+        OF_GRADES,
+    ),
 }
 
 

@@ -161,12 +161,12 @@ def test_a_grader_gets_the_tests_that_it_is_asked_in_its_words(tmp_path: Path) -
     start(tmp_path, "binary")
     written = {path.name: path.read_text() for path in (tmp_path / SUITE).iterdir()}
     left_out = {f"test_{name}.py" for name in MODULES} - written.keys()
-    assert left_out == {"test_position.py", "test_accuracy.py", "test_plan.py", "test_swap.py"}
+    assert left_out == {"test_position.py", "test_accuracy.py", "test_plan.py"}
     for name, text in written.items():
-        assert not re.search("verdict|chosen|better|worse|order", text), name
+        assert not re.search("verdict|chosen|better|order|two", text), name
         ours = (modules() / name).read_text()
         assert [each.partition("(")[0] for each in text.splitlines() if "def " in each] == re.findall(r"def \w+", ours)
-        assert text.count("gate.check(judge, pairs, contrast)") == ours.count("gate.check") == 1
+        assert re.findall(r" gate\..*", text) == re.findall(r" gate\..*", ours), name
     assert "passes as often" in written["test_recency.py"]
 
 

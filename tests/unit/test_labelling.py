@@ -18,6 +18,7 @@ from support.project import in_pyproject, read_rows
 from judgefixtures.__main__ import main
 from judgefixtures.labelling import Request, farewell, greeting, opened
 from judgefixtures.labelling.loopback import LabelServer
+from judgefixtures.numbers.agreement import AgreementLimits, labels_for
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -25,8 +26,7 @@ from judgefixtures.words.errors import JudgeFixturesError
 @contextmanager
 def serving(data: Path, by: str = "anna", **more: Any) -> Iterator[tuple[Client, LabelServer]]:
     """Serve the page of a file in a thread."""
-    needed = {"needed": more.pop("needed")} if "needed" in more else {}
-    with opened(Request(str(data), by, **more), **needed) as server:
+    with opened(Request(str(data), by, **more)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
@@ -239,15 +239,20 @@ def test_a_second_start_goes_on(data: Path) -> None:
         assert greeting(server)[0].startswith("1 of 6 examples labelled (1 pass, 0 fail), 1 skipped")
 
 
-def test_how_many_are_needed_is_asked_of_a_function(data: Path) -> None:
-    """The number is what a function makes of the labels so far; it is told on the page and in the terminal."""
-    with serving(data, needed=lambda passed, failed: 10 * passed + failed + 1) as (client, server):
+def test_how_many_are_needed_follows_the_gate_and_the_labels(data: Path) -> None:
+    """With so many a good judge mostly passes [gate.agreement]; without a limit in it a kappa of .60 is assumed."""
+    with serving(data) as (client, server):
         client.label("pass", 0)
-        assert client.label("fail", 1)["needed"] == 12
-        assert farewell(server)[1].endswith("an agreement gate needs about 12 labels, 10 more")
-    with serving(data, "bo", needed=lambda *_: 1) as (client, server):
-        client.label("pass", 0)
-        assert farewell(server)[1].endswith("an agreement gate needs about 1 labels")
+        assert client.label("fail", 1)["needed"] == labels_for(0.5, 0.9, 0.9, AgreementLimits(kappa=0.60)) == 80
+        assert farewell(server)[1].endswith("an agreement gate needs about 80 labels, 78 more")
+    (data.parent / "pyproject.toml").write_text(in_pyproject("[gate.agreement]\nmin_tpr = 0.8\n"))
+    with serving(data, "bo") as (client, server):
+        assert client.label("pass", 0)["needed"] == labels_for(0.5, 0.9, 0.9, AgreementLimits(tpr=0.8)) == 180
+        assert [client.label("pass", place)["needed"] for place in range(1, 6)][-1] < 180  # more of them pass
+    (data.parent / "pyproject.toml").write_text(in_pyproject("[gate.agreement]\nmin_tpr = 0.999\n"))
+    with serving(data, "cy") as (client, server):
+        assert client.label("pass", 0)["needed"] is None
+        assert "no realistic number of labels will do" in farewell(server)[1]
 
 
 def test_an_example_that_changed_is_shown_again(data: Path) -> None:
@@ -528,6 +533,6 @@ def test_two_people_at_once_and_ctrl_c(data: Path) -> None:
             assert code == 0
             assert f"answers.labels.{by}.jsonl" in said
             assert "3 of 6 examples labelled" in said
-            assert "97 more" in said
+            assert "more" in said.partition("needs about")[2]
             assert "Traceback" not in said
     assert [line["id"] for line in labels(data)] == [line["id"] for line in labels(data, "bo")]

@@ -428,13 +428,15 @@ def test_nobody_favours_a_placebo() -> None:
 
 
 def test_repeats_of_the_noisy_one_differ(server: SimulatorServer) -> None:
-    """Asked again it errs about others, in about 2 of 100; every other reader repeats itself."""
-    examples = (*house("house-answers"), *house("house-graded"))
+    """Asked again it errs about others near the line, in about 2 of 100, and of clear ones about none; no other does."""
+    examples = house("house-answers")
     runs = [[graded("simulated-grader-noisy", example, None, repeat)[0] for example in examples] for repeat in range(3)]
     sure = passed(FAITHFUL, examples)
     wrong = [{at for at, grade in enumerate(run) if grade != sure[at]} for run in runs]
-    assert all(0 < len(errors) < 0.06 * len(examples) for errors in wrong)
+    assert all(len(errors) < 0.06 * len(examples) for errors in wrong)
     assert len({*map(frozenset, wrong)}) == 3
+    clear = house("house-graded")
+    assert [graded("simulated-grader-noisy", each)[0] for each in clear] == passed(FAITHFUL, clear)
     again = [{by_openai(server, FAITHFUL, prompted(example)) for _ in range(3)} for example in examples[:5]]
     assert {len(answers) for answers in again} == {1}
 

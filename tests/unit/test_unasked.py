@@ -33,6 +33,10 @@ provider = "openai"
 model = "m"
 mode = "pointwise"
 pass_mark = 7
+[judges.bare]
+provider = "openai"
+model = "m"
+mode = "pointwise"
 [judges.pairs]
 provider = "openai"
 model = "m"
@@ -147,11 +151,10 @@ def test_from_python_it_does_not_apply(project: Project, name: str) -> None:
     [
         ("grader", "pairs", "grader grades one response and pairs compares two: they are not comparable"),
         ("pairs", "scorer", "scorer grades one response and pairs compares two: they are not comparable"),
-        ("grader", "scorer", "whether grader may replace scorer cannot be decided: both grade one response"),
-        ("scorer", "scorer", "whether scorer may replace scorer cannot be decided"),
+        ("grader", "bare", "grader grades one response and bare scores without a mark: they are not comparable"),
     ],
 )
-def test_a_swap_with_a_grader_is_one_error(
+def test_a_swap_of_judges_that_are_asked_otherwise_is_one_error(
     project: Project, candidate: str, baseline: str, said: str, dataset: str
 ) -> None:
     """Before anything is asked, whatever the dataset holds: one line, in pytest and from Python."""
@@ -173,6 +176,14 @@ def test_a_judge_of_a_fixture_is_refused_as_well(project: Project) -> None:
     )
     ran = project.run("-k", "swap", "--judge", "pairs", "--judge-baseline", "pairs", "--judge-dataset", "twos")
     assert "made grades one response and pairs compares two" in ran.said
+
+
+def test_scores_without_a_mark_are_no_grades_to_swap(project: Project) -> None:
+    """Of two that score examples nothing passes or fails: every item says which key makes grades of scores."""
+    given = ("-k", "swap", "--judge", "bare", "--judge-baseline", "bare", "--judge-dataset", "examples")
+    ran = project.run(*given)
+    assert "set pass_mark in [judges.bare]" in re.sub(r"tool\.judgefixtures\.", "", ran.said)
+    assert ran.ret != 0
 
 
 def test_a_run_and_pytest_count_the_same_cells(project: Project) -> None:
