@@ -4,7 +4,7 @@
 reads.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +21,7 @@ from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.checks.standings import RANKINGS
 from judgefixtures.checks.treatment import EditCheck
 from judgefixtures.checks.two_arms import ContrastCheck
+from judgefixtures.findings import Row
 from judgefixtures.material.contrasts import Contrast
 from judgefixtures.material.registry import ALONE
 
@@ -59,10 +60,10 @@ _OF_CHECKS = (section for file in _FILES.values() for section in file.SECTIONS i
 SECTIONS: tuple[Section[Any], ...] = (*_FIRST, *_OF_CHECKS, EXPENSES, DECISIONS, DECISION)
 
 
-def list_sections(report: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return the parts of a report that report.md and the page show as the terminal does: their titles and lines."""
-    shown = [(section.title, section.lines(report, View())) for section in SECTIONS if section.listed]
-    return [(title, [line for line in lines if line]) for title, lines in shown if lines]
+def list_sections(report: Row) -> list[tuple[str, list[str], Sequence[tuple[str, ...]]]]:
+    """Return the parts of a report that report.md and the page show as the terminal does: titles, lines and tables."""
+    shown = [(each.title, each.lines(report, View()), each.cells(report)) for each in SECTIONS if each.listed]
+    return [(title, [line for line in lines if line], cells) for title, lines, cells in shown if lines or cells]
 
 
 def check_of(contrast: Contrast) -> Check:

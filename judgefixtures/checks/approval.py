@@ -12,6 +12,7 @@ from judgefixtures.checks.phrasing import table
 from judgefixtures.checks.sections import Section, View, in_order, with_holm
 from judgefixtures.config import SwapTable
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.numbers.estimate import Status, bare
 from judgefixtures.swap import SwapAccuracy, SwapCell, SwapDecision, SwapStatus, decide_looks
 from judgefixtures.words.records import Record, where_any
@@ -24,6 +25,10 @@ TITLE = "swap: may the candidate replace the baseline?"
 PLAIN = {
     "APPROVE": "{judge} may replace {baseline}: it is worse in nothing that was compared by as much as the margins",
     "REJECT": "{judge} must not replace {baseline}: it is demonstrably worse by more than a margin allows",
+    "pass-rate": (
+        "{judge} must not replace {baseline}: nothing shows that it is worse, but of the same responses it passes "
+        "another share, demonstrably by more than the margin; where that is wanted, widen pass_rate_margin"
+    ),
     "INCONCLUSIVE": "{judge} cannot replace {baseline} yet: that it is worse by more than a margin is not ruled out",
 }
 MOST_REASONS, MOST_COMPONENTS = 7, 9  # lines in the terminal; report.json has all
@@ -94,7 +99,8 @@ def _decide_swap(planned: Sequence[PlannedPart], prices: Sequence[PriceRow]) -> 
     if left_out:
         reasons.append(f"not compared: {', '.join(left_out)}, to which imported answers have nothing to say")
     if decided.needed_pairs is not None:
-        reasons += _price(decided.needed_pairs, prices)
+        words = OF_EXAMPLES if any(each.graded for each in planned) else OF_PAIRS
+        reasons += _price(decided.needed_pairs, prices, words)
     return DecisionRow.copied(
         decided,
         judge=planned[0].judge,
@@ -134,15 +140,15 @@ def _accuracy(planned: PlannedPart) -> SwapAccuracy:
     return SwapAccuracy(planned.dataset, (), (), (), () if planned.graded else None)
 
 
-def _price(needed: int, prices: Sequence[PriceRow]) -> list[str]:
+def _price(needed: int, prices: Sequence[PriceRow], words: Wording) -> list[str]:
     """Return what so many pairs per dataset cost beyond those that there are: calls, and money of both judges."""
-    more = [(each.usd_a_pair, max(needed - each.pairs, 0)) for each in prices]
-    calls = sum(2 * pairs for _, pairs in more)
+    more = [(each, max(needed - each.pairs, 0)) for each in prices]
+    calls = sum(each.arms * pairs for each, pairs in more)
     if not calls:
         return []
-    known = [pairs * usd for usd, pairs in more if usd is not None]
+    known = [pairs * each.usd_a_pair for each, pairs in more if each.usd_a_pair is not None]
     cost = f"at most {money(sum(known))}" if len(known) == len(more) else money(None)
-    return [f"{needed} pairs per dataset are {calls} more calls of each judge, {cost} for both"]
+    return [f"{words.counted(needed)} per dataset are {calls} more calls of each judge, {cost} for both"]
 
 
 def _overall_decision(report: Row) -> DecisionRow | None:
@@ -177,7 +183,9 @@ def _tell_decisions(report: Row, _view: View) -> list[str]:
 def lead(decision: DecisionRow, report: Row) -> str:
     """Return what was decided on a candidate, in a sentence; that a judge failed its control comes before it."""
     said = unread(decision, report)
-    plain = PLAIN[decision.status].format(judge=decision.judge, baseline=decision.baseline)
+    failed = {each.kind for each in decision.components if each.status == Status.FAIL}
+    plain = PLAIN["pass-rate" if failed == {"pass-rate"} else decision.status]
+    plain = plain.format(judge=decision.judge, baseline=decision.baseline)
     return f"{said}; {plain}" if said else plain
 
 
@@ -189,7 +197,8 @@ def unread(decision: DecisionRow, report: Row) -> str:
         for name in dict.fromkeys((decision.judge, decision.baseline))
         if (own := [row.status for row in rows if row.judge == name])
     ]
-    return f"{' and '.join(said)}, and until it passes nothing can be approved" if said else ""
+    them = "it passes" if len(said) == 1 else "they pass"
+    return f"{' and '.join(said)}, and until {them} nothing can be approved" if said else ""
 
 
 def _decision_lines(title: str, decision: DecisionRow) -> list[str]:

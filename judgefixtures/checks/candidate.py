@@ -133,6 +133,7 @@ class PriceRow(OfJudge):
     place: ClassVar[str] = "prices"
     contrast: str | None = None
     pairs: int = 0
+    arms: int = 2
     usd_a_pair: float | None = None
 
 
@@ -337,7 +338,7 @@ class SwapCheck(Check):
             for who in case.judges
         ]
         usd, n = sum(costs, Cost(0, 0, 0, 0.0)).usd, len(case.pairs)
-        return PriceRow.copied(planned, pairs=n, usd_a_pair=None if usd is None else usd / n)
+        return PriceRow.copied(planned, pairs=n, arms=len(self.arms), usd_a_pair=None if usd is None else usd / n)
 
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of a comparison that could not be measured."""

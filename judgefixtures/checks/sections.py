@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from judgefixtures.checks.phrasing import table
 from judgefixtures.findings import Finding, PartRow, ReportRow, Row, evidence_of, rows_of
 from judgefixtures.measures.answered_by import ServedRow, sum_up_served, warn_of_changes
 from judgefixtures.measures.rows import ServedIn
@@ -31,8 +32,8 @@ class Section(Generic[R]):
     `rows` gets the findings of all items, in no particular order, and returns the key's records; None leaves the key
     out. `sums_up`, where it is given, takes the place of it and gets the report as far as it is made. `lines` gets the
     whole report and how to show it and returns what the terminal shows, below the `title`, where there is one; `alerts`
-    what it shows before everything else. What is `listed` stands in report.md and on the page, too, as the terminal
-    shows it; the others have words of their own there.
+    what it shows before everything else. `cells` are a table below the lines, its header first. What is `listed` stands
+    in report.md and on the page, too, as in the terminal; the others have words of their own there.
     """
 
     key: str
@@ -43,12 +44,18 @@ class Section(Generic[R]):
     sums_up: Callable[[Row], R | None] | None = None
     title: str = ""
     listed: bool = False
+    cells: Callable[[Row], Sequence[tuple[str, ...]]] = lambda _report: ()
 
     def value(self, findings: Sequence[Finding], report: Row) -> Any:
         """Return the key's value as plain JSON, of the findings or of the keys before it."""
         if self.sums_up is not None:
             return as_json(self.sums_up(report))
         return None if self.rows is None else as_json(self.rows(findings))
+
+    def shown(self, report: Row, view: View) -> list[str]:
+        """Return what the terminal shows of it: its lines, and the table below."""
+        lines, cells = self.lines(report, view), self.cells(report)
+        return [*lines, "", *table(cells)] if cells else lines
 
     def read_records(self, report: Row) -> tuple[R, ...]:
         """Return the records of a report that is plain JSON; none where it lacks the key."""

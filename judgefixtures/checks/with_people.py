@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm
-from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, limits, reach, shortened, table
+from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, limits, reach, shortened
 from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.protocol import Alone, Answers, Case, Need, finding_of, lose
 from judgefixtures.checks.sections import Section, View, read_results
@@ -321,19 +321,24 @@ def _sorted(findings: Sequence[Finding]) -> list[AgreementRow] | None:
 
 
 def _tell(report: Row, _view: View) -> list[str]:
-    rows = AGREEMENT.read_records(report)
-    shown = [row for row in rows if row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY]
     said = [
         f"{row.status if row.status != Status.NOT_APPLICABLE else 'no limit is set'}: {row.text}"
         for row in read_results(report)
         if row.check == AgreementCheck.kind and row.text
     ]
-    if not shown:
-        return []
-    legend = (
-        "TPR: of what people pass, how much it passes; TNR: of what they fail, how much it fails; CI: that of kappa"
-    )
-    return ["", *said, "", *table([HEADER, *map(_cells, shown)]), legend, *_calibrated(shown)]
+    shown = _shown_rows(report)
+    return [*said, *_calibrated(shown), *([LEGEND] if shown else [])]
+
+
+def _shown_rows(report: Row) -> list[AgreementRow]:
+    """Return the rows of which there is something to show: of categories the larger ones."""
+    rows = AGREEMENT.read_records(report)
+    return [row for row in rows if row.n and (row.category == "all" or row.n >= SMALLEST_SHOWN_CATEGORY)]
+
+
+def _table(report: Row) -> list[tuple[str, ...]]:
+    rows = _shown_rows(report)
+    return [HEADER, *map(_cells, rows)] if rows else []
 
 
 def _cells(row: AgreementRow) -> tuple[str, ...]:
@@ -358,5 +363,5 @@ def _calibrated(rows: Iterable[AgreementRow]) -> list[str]:
     ]
 
 
-AGREEMENT = Section("agreement", AgreementRow, _sorted, _tell, title=TITLE, listed=True)
+AGREEMENT = Section("agreement", AgreementRow, _sorted, _tell, title=TITLE, listed=True, cells=_table)
 SECTIONS = (AGREEMENT,)

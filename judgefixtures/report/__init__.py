@@ -74,7 +74,7 @@ def summary(report: Row, alpha: float, *, verbose: bool = False) -> list[str]:
     lines = [line for section in SECTIONS for line in section.alerts(report)]
     view, title = View(alpha, verbose), ""
     for section in SECTIONS:
-        found = "\n".join(section.lines(report, view)).strip("\n")
+        found = "\n".join(section.shown(report, view)).strip("\n")
         if found and section.title not in ("", title):
             title = section.title
             lines += ["", f"--- {title} ---"]

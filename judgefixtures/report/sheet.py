@@ -22,9 +22,10 @@ from judgefixtures.checks.overview import OPEN, ended, headlines, others, source
 from judgefixtures.checks.plain import NAMED, status_in
 from judgefixtures.checks.shift_table import CONTRASTS, fold, legend, name_largest, wordings_of
 from judgefixtures.findings import Row
-from judgefixtures.material.diction import OF_PAIRS, together
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording, together
 from judgefixtures.numbers.statistics import Estimate, Status, bare, signed
 from judgefixtures.page.labels import allowed_text, beside_verdicts, measured_text, part_of_swap
+from judgefixtures.swap.components import faults
 from judgefixtures.words.jinja import load_template
 from judgefixtures.words.texts import one_line
 
@@ -73,8 +74,10 @@ def plain_text(text: object) -> str:
 def _data(report: Row) -> Iterable[str]:
     """Yield each dataset with how much of it was asked about; judges of one response are asked about examples."""
     contrasts = CONTRASTS.read_records(report)
+    graded = report.get("agreement") or OF_EXAMPLES in map(_words_of, DECISIONS.read_records(report))
+    other = OF_EXAMPLES if graded and not contrasts else OF_PAIRS
     for row in report.get("datasets") or ():
-        words = wordings_of([each for each in contrasts if each.dataset == row["dataset"]]) or (OF_PAIRS,)
+        words = wordings_of([each for each in contrasts if each.dataset == row["dataset"]]) or (other,)
         yield f"{row['dataset']} ({row['n']} {together(words, 'many')}, {row['digest']})"
 
 
@@ -86,13 +89,20 @@ def _decided(decision: DecisionRow) -> Mapping[str, object]:
         "row": decision,
         "reasons": [reason for reason in decision.reasons if reason not in said],
         "cells": list(map(_component_cells, primary)),
+        "words": _words_of(decision),
         "guards": [each for each in decision.components if each.role == "guard"],
     }
 
 
+def _words_of(decision: DecisionRow) -> Wording:
+    """Return what judges were compared on: of graders alone a pass rate is compared."""
+    return OF_EXAMPLES if any(each.kind == "pass-rate" for each in decision.components) else OF_PAIRS
+
+
 def _component_cells(each: ComponentRow) -> Cells:
     measured = (each.n, signed(each.value), f"{bare(each.low, 3)} to {bare(each.high, 3)}")
-    return (part_of_swap(each.kind, each.name), each.status, *measured, f"worse by {bare(each.margin)}")
+    other = "other" if len(faults(each.kind)) > 1 else "worse"
+    return (part_of_swap(each.kind, each.name), each.status, *measured, f"{other} by {bare(each.margin)}")
 
 
 def _moved(report: Row) -> Mapping[str, object]:

@@ -47,7 +47,7 @@ class Component:
     fail_margin: float = 0.0
 
 
-def faults(kind: Kind) -> tuple[int, ...]:
+def faults(kind: str) -> tuple[int, ...]:
     """Return the signs of a difference that are a fault.
 
     >>> faults("abs-vsr"), faults("accuracy"), faults("pass-rate")
