@@ -31,7 +31,7 @@ PLAIN = {
     ),
     "INCONCLUSIVE": "{judge} cannot replace {baseline} yet: that it is worse by more than a margin is not ruled out",
 }
-MOST_REASONS, MOST_COMPONENTS = 7, 9  # lines in the terminal; report.json has all
+MOST_REASONS, MOST_COMPONENTS = 7, 11  # lines in the terminal; report.json has all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,11 @@ class ComponentRow(Record):
     p_pass: float = 1.0
     p_fail: float = 1.0
     message: str = ""
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it is over a family or over everything, which is always shown: single contrasts are folded."""
+        return self.role == "primary" or not self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,8 +210,8 @@ def _decision_lines(title: str, decision: DecisionRow) -> list[str]:
     """Return the decision's title, its reasons, and the components that are not among them, open ones first."""
     reasons, components = decision.reasons, decision.components
     left = [each for each in components if each.message not in reasons]
-    left.sort(key=lambda each: (each.status == Status.PASS, each.role != "primary"))
-    shown = [f"  {each.message}" for each in left if each.role == "primary" or each.status != Status.PASS]
+    left.sort(key=lambda each: (each.status == Status.PASS, not each.is_of_all))
+    shown = [f"  {each.message}" for each in left if each.is_of_all or each.status != Status.PASS]
     # What follows the open components says what would settle them: it is not cut.
     tested = {each.message for each in components}
     parts = max((at for at, reason in enumerate(reasons, 1) if reason in tested), default=len(reasons))
@@ -221,7 +226,7 @@ def _decision_lines(title: str, decision: DecisionRow) -> list[str]:
 
 
 def _guards(components: Iterable[ComponentRow], margin: float | None) -> list[str]:
-    guards = [each for each in components if each.role == "guard"]
+    guards = [each for each in components if not each.is_of_all]
     passed = sum(each.status == Status.PASS for each in guards)
     not_worse = "" if margin is None else f", none worse by {bare(margin)} or more" if passed == len(guards) else ""
     said = f"  single contrasts and datasets: {passed} of {len(guards)} pass{not_worse} (report.json has all)"

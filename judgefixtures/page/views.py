@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from judgefixtures.checks import list_sections
-from judgefixtures.checks.approval import DecisionRow, unread
+from judgefixtures.checks.approval import ComponentRow, DecisionRow, unread
 from judgefixtures.checks.beyond_verdicts import not_applied_lines
 from judgefixtures.checks.overview import OPEN, ended, gates, kind_of, opening, others
 from judgefixtures.checks.plain import NAMED
@@ -305,10 +305,14 @@ def _swap(row: Row, report: Row) -> Swap:
     return Swap(
         row=row,
         lead=f"{first}. " * bool(first) + _swap_lead(row, components),
-        parts=tuple(line for line in lines if line.row["role"] == "primary"),
-        guards=tuple(line for line in lines if line.row["role"] != "primary"),
+        parts=tuple(line for line in lines if _is_of_all(line.row)),
+        guards=tuple(line for line in lines if not _is_of_all(line.row)),
         axis=axis,
     )
+
+
+def _is_of_all(part: Row) -> bool:
+    return ComponentRow.from_json(part).is_of_all
 
 
 def _margin_strip(part: Row, axis: Axis) -> Strip | None:
@@ -327,7 +331,7 @@ def _named(part: Row) -> tuple[str, str]:
 def _swap_lead(row: Row, components: Sequence[Row]) -> str:
     """Say in one sentence or two what the decision is and what it rests on."""
     judge, baseline = row["judge"], row["baseline"]
-    parts = [part for part in components if part["role"] == "primary"]
+    parts = list(filter(_is_of_all, components))
     worse, unclear = (
         worse_in(_named(part) for part in parts if part["status"] == status) for status in ("FAIL", "INCONCLUSIVE")
     )

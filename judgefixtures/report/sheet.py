@@ -83,14 +83,14 @@ def _data(report: Row) -> Iterable[str]:
 
 def _decided(decision: DecisionRow) -> Mapping[str, object]:
     """Return a candidate's decision: its reasons, and the components that it is made of."""
-    primary = [each for each in decision.components if each.role == "primary"]
+    primary = [each for each in decision.components if each.is_of_all]
     said = {each.message for each in primary}
     return {
         "row": decision,
         "reasons": [reason for reason in decision.reasons if reason not in said],
         "cells": list(map(_component_cells, primary)),
         "words": _words_of(decision),
-        "guards": [each for each in decision.components if each.role == "guard"],
+        "guards": [each for each in decision.components if not each.is_of_all],
     }
 
 

@@ -93,4 +93,4 @@ def test_a_section_without_words_of_its_own_is_listed(monkeypatch: pytest.Monkey
     report = build_report([])
     assert summary(report, 0.05)[-2:] == ["--- my own check ---", "it is <so>"]
     assert "## my own check\n\n- it is \\<so\\>" in sheet(report)
-    assert "<h2>my own check</h2><ul><li>it is &lt;so&gt;</li></ul>" in page(report, [], [])
+    assert "<h2>My own check</h2><ul><li>it is &lt;so&gt;</li></ul>" in page(report, [], [])
