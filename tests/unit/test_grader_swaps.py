@@ -1,0 +1,208 @@
+"""Swaps of judges of one response, as their users meet them: recorded simulated graders, and functions as graders."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from support.forked import gate_here
+from support.project import Project, Ran, in_pyproject, json_lines
+
+from judgefixtures.material.pairs import Example, as_row
+
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.whole
+
+CUES = "swap and (recency or provenance or accuracy)"  # what is recorded of all five simulated graders
+
+
+@pytest.fixture(scope="session")
+def swapped(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Ran]:
+    """Return what compares two recorded simulated graders: each two once, whichever process of ours asks first."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def run(candidate: str, baseline: str) -> Ran:
+        folder = shared / "grader-swaps" / f"{candidate}-for-{baseline}"
+        folder.mkdir(parents=True, exist_ok=True)
+        judges = ("--judge", f"simulated-grader-{candidate}", "--judge-baseline", f"simulated-grader-{baseline}")
+        with FileLock(folder / "lock"):
+            if not (folder / "code").exists():
+                done = gate_here("-k", CUES, *judges, "--judge-report", folder)
+                (folder / "said").write_text(done.stdout + done.stderr)
+                (folder / "code").write_text(str(done.returncode))
+        return Ran(int((folder / "code").read_text()), (folder / "said").read_text(), folder).whole
+
+    return run
+
+
+def decision_of(folder: Path) -> Any:
+    """Return the only decision of a report."""
+    (decision,) = json.loads((folder / "report.json").read_text())["decisions"]
+    return decision
+
+
+def of_status(decision: Any, status: str, **of: str) -> set[str]:
+    """Return the kinds of the components of a status."""
+    every = [each for each in decision["components"] if all(each[name] == value for name, value in of.items())]
+    return {each["kind"] for each in every if each["status"] == status}
+
+
+def test_one_that_errs_by_chance_may_take_over(swapped: Callable[[str, str], Ran]) -> None:
+    """Noisy for faithful: near the line it changes its mind, and is as right and as lenient."""
+    ran = swapped("noisy", "faithful")
+    decision = decision_of(ran.folder)
+    assert (ran.ret, decision["status"]) == (0, "APPROVE")
+    named = {"abs-vsr", "unadmitted-shift", "accuracy", "pass-rate", "flip-rate", "invalid", "tpr", "tnr"}
+    assert of_status(decision, "PASS") == named
+    assert "its pass rate is the same within .10" in decision["reasons"][0]
+    assert "simulated-grader-noisy may replace simulated-grader-faithful" in ran.said
+
+
+def test_one_that_is_right_more_often_passes_another_share(swapped: Callable[[str, str], Ran]) -> None:
+    """Faithful for lenient: by the pass rate alone it is not approved, and nobody is told that it is worse."""
+    ran = swapped("faithful", "lenient")
+    decision = decision_of(ran.folder)
+    assert (ran.ret, decision["status"]) == (1, "REJECT")
+    assert of_status(decision, "FAIL") == {"pass-rate"}
+    assert of_status(decision, "INCONCLUSIVE") == set()
+    assert decision["reasons"] == ["pass rate: difference -0.21, 90% CI [-.284, -.151], 100 examples, margin .10: FAIL"]
+    for said in (ran.said, (ran.folder / "report.md").read_text().replace("\\", "")):
+        assert "nothing shows that it is worse, but of the same responses it passes another share" in said
+        assert "demonstrably worse" not in said
+
+
+def test_one_that_passes_what_people_fail_is_rejected(swapped: Callable[[str, str], Ran]) -> None:
+    """Lenient for faithful: pass rate and TNR are named, with accuracy; TPR is as good."""
+    ran = swapped("lenient", "faithful")
+    decision = decision_of(ran.folder)
+    assert (ran.ret, decision["status"]) == (1, "REJECT")
+    assert of_status(decision, "FAIL") == {"accuracy", "pass-rate", "tnr"}
+    assert of_status(decision, "PASS", role="guard") == {"tpr"}
+    (tnr,) = (each for each in decision["components"] if each["kind"] == "tnr")
+    assert (tnr["n"], round(tnr["value"], 3), tnr["margin"]) == (54, -0.389, 0.1)
+    html = (ran.folder / "report.html").read_text()
+    assert (
+        "it is right less often; it passes another share of the responses; it passes more of what people fail" in html
+    )
+    sheet = (ran.folder / "report.md").read_text()
+    assert "| how much it fails of what people fail | FAIL | 54 | -0.389 |" in sheet
+    assert "| how much passes | FAIL | 100 | +0.21 | .151 to .284 | other by .10 |" in sheet
+
+
+# --- functions as graders ---------------------------------------------------------------------------------------
+
+GRADERS = """
+import json, random, re
+
+def says(passed, reason="Because."):
+    return json.dumps({"verdict": "pass" if passed else "fail", "reason": reason})
+
+def shown(prompt):
+    return prompt.partition("\\nResponse:\\n")[2] or prompt.partition("\\nStory:\\n")[2]
+
+def all_pass(prompt):
+    return says(True)
+
+def all_fail(prompt):
+    return says(False)
+
+def coin(prompt):
+    return says(random.Random(prompt).random() < 0.5)
+
+def longer(prompt):
+    return says(len(shown(prompt)) > 500)
+
+def commas(prompt):
+    return says(shown(prompt).count(",") > 4)
+
+def sentences(prompt):
+    return says(len(re.findall(r"[.!?](?=\\s|$)", shown(prompt))) > 4)
+
+def words(prompt):
+    return says(len({*re.findall(r"\\w+", shown(prompt).lower())}) > 60)
+
+def letters(prompt):
+    return says(sum(map(str.isalpha, shown(prompt))) / max(len(shown(prompt).split()), 1) > 4.6)
+
+def odd(prompt):
+    number = int(re.search(r"So (\\d+)", prompt)[1])
+    return says(number % 2, f"Number {number}.")
+
+def lenient(prompt):
+    number = int(re.search(r"So (\\d+)", prompt)[1])
+    return says(number % 2 or number % 4 == 0, f"Number {number}.")
+"""
+UNREADING = ("all_pass", "all_fail", "coin", "longer", "commas", "sentences", "words", "letters")
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    """A repository with graders that are functions, 120 labelled examples of its own, and the shipped swap."""
+    project = Project(pytester, in_pyproject)
+    project.write("graders.py", GRADERS)
+    rows = [Example(f"e{n}", f"Why {n}?", f"So {n}.", label="pass" if n % 2 else "fail") for n in range(120)]
+    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("bare.jsonl", json_lines(as_row(each) | {"label": None} for each in rows))
+    project.write("few.jsonl", json_lines(map(as_row, [row for at, row in enumerate(rows) if at % 2 or at < 18])))
+    pytester.syspathinsert()
+    project.copy_tests("swap")
+    return project
+
+
+def tables(names: tuple[str, ...], head: str = "") -> str:
+    """Return a configuration with graders of GRADERS."""
+    judges = (f'[judges.{each}]\nprovider = "python"\ntarget = "graders:{each}"\nmode = "binary"\n' for each in names)
+    own = (f'[datasets.{each}]\npath = "{each}.jsonl"\n' for each in ("own", "bare", "few"))
+    return "\n".join([head, *judges, *own])
+
+
+def compared(project: Project, candidate: str, baseline: str, *more: str) -> tuple[Ran, Any]:
+    """Return the run of a swap that asks what it needs, and its decision."""
+    judges = ("--judge", candidate, "--judge-baseline", baseline)
+    ran = project.run("-k", "swap", *judges, "--judge-record", "missing", "--judge-report", "report", *more).whole
+    return ran, decision_of(project.path / "report")
+
+
+@pytest.mark.parametrize("who", UNREADING)
+def test_a_grader_that_does_not_read_is_never_approved(project: Project, who: str) -> None:
+    """Not even in place of itself: nothing can be approved of a judge that fails its control, which is said first."""
+    project.configure(tables(UNREADING, "[control]\n"))
+    for baseline in (who, "longer"):
+        house = ("--judge-dataset", "house-answers", "--judge-dataset", "house-graded")
+        ran, decision = compared(project, who, baseline, *house, "--judge-pairs", "40")
+        assert (ran.ret != 0, decision["status"] != "APPROVE") == (True, True)
+        assert f"{who} fails its control" in ran.said.partition("= judges =")[2].splitlines()[1]
+
+
+OWN = "control = false\n"
+
+
+def test_own_examples_are_swapped_by_their_labels(project: Project) -> None:
+    """A function that passes what people fail is REJECTed in place of one that does not, on one's own examples."""
+    project.configure(tables(("odd", "lenient"), OWN))
+    ran, decision = compared(project, "lenient", "odd", "--judge-dataset", "own", "--judge-pairs", "60")
+    assert (ran.ret, decision["status"]) == (1, "REJECT")
+    assert {"accuracy", "pass-rate", "tnr"} <= of_status(decision, "FAIL")
+    ran, decision = compared(project, "odd", "odd", "--judge-dataset", "own", "--judge-pairs", "60")
+    assert of_status(decision, "PASS") >= {"accuracy", "pass-rate", "tpr", "tnr"}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "says"), [("bare", "no example is labelled"), ("few", "only 9 examples are labelled fail")]
+)
+def test_too_few_labels_say_so(project: Project, dataset: str, says: str) -> None:
+    """Without labels the pass rate is compared all the same; with nine of a class nothing is approved."""
+    project.configure(tables(("odd",), OWN))
+    _, decision = compared(project, "odd", "odd", "--judge-dataset", dataset, "--judge-pairs", "120")
+    assert "pass-rate" in of_status(decision, "PASS")
+    assert any(says in reason for reason in decision["reasons"]), decision["reasons"]
+    if dataset == "few":
+        assert decision["status"] == "INCONCLUSIVE"
+    else:
+        assert of_status(decision, "PASS").isdisjoint({"accuracy", "tpr", "tnr"})
