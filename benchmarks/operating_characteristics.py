@@ -170,7 +170,8 @@ def by_labels_alone() -> list[Row]:
 
 def of_one_response() -> list[Row]:
     """Return judges of one response, equal and worse ones, in the whole decision."""
-    least = {("W1", 200): ">= .85", ("W2", 200): ">= .50", ("W1", 400): ">= .95", ("W2", 400): ">= .80"}
+    # In 3,000 swaps .857, .567, .992 and .889; 500 may have .03 fewer.
+    least = {("W1", 200): ">= .82", ("W2", 200): ">= .50", ("W1", 400): ">= .95", ("W2", 400): ">= .80"}
     worse: dict[str, Case] = {
         "accuracy -10 points": less_accurate,
         "TPR -25 points": partial(otherwise_right, tpr=-0.25),
