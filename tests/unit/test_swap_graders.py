@@ -403,7 +403,7 @@ def test_an_item_says_which_labels_lack() -> None:
 
 def test_a_look_takes_the_first_examples_with_their_labels() -> None:
     """Decided at the first look, everything is that of the first 100 examples alone."""
-    first, rest = judges((20, 0), (30, 0), 50), judges((0, 0), (0, 0), 50)
+    first, rest = judges((20, 0), (30, 0), 50), block("fail", 100, (0, 0))
     found = decide_looks([], [graded([*first, *rest])], SwapTable(looks=[100, 200]))
     assert (found.status, found.look) == (REJECT, 100)
     alone = decide_swap([], [graded(first)], SWAP)
