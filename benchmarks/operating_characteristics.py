@@ -15,7 +15,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,13 +30,14 @@ from worlds import (
     less_accurate,
     more_shifted,
     noisier,
+    otherwise_right,
     silenced,
     simulate,
     world_of,
 )
 
 from judgefixtures.config import SwapTable
-from judgefixtures.numbers.statistics import bare, proportion
+from judgefixtures.numbers.statistics import bare, proportion, takeover_chance
 from judgefixtures.swap import SwapStatus
 
 RUNS, SEED = 500, 20261121
@@ -45,6 +46,11 @@ WORSE, EQUAL, NOISY = "<= .05", "<= .01", "<= .05"  # wanted: APPROVE of worse j
 GRID = tuple(itertools.product(("W1", "W2"), (100, 200)))
 SIZES, DISCORDANCES, FLIPS = (25, 36, 50, 75, 100, 150, 200, 300, 400), (0.05, 0.12, 0.18), (0.05, 0.10)
 ALL_WORLDS = {**WORLDS, "W5": World(0.20, 0.22)}
+# Judges of one response: labelled examples in all, half of them labelled pass unless a row says otherwise.
+LABELS = tuple((world, n) for n in (100, 200, 400) for world in ("W1", "W2"))
+GRADED = LABELS[2:]
+WORSE_GRADER, NEVER, AT_MARGIN = "<= .03", "<= 0", "<= .06"
+NEVER_RUNS = 1.2  # times as many swaps where none may be approved: 600 for 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ class Row:
     """Two judges as they really are, and where they are simulated: by world and pairs per dataset.
 
     `approve` and `reject` are what is wanted of the rates ("<= .05"), `approve` by world and pairs where it differs.
+    `layout` makes what they are compared on of a number of pairs.
     """
 
     name: str
@@ -59,7 +66,7 @@ class Row:
     where: tuple[tuple[str, int], ...] = GRID
     approve: str | dict[tuple[str, int], str] | None = None
     reject: str | None = None
-    datasets: int = 2
+    layout: Callable[[int], Layout] = Layout
     looks: tuple[int, ...] = ()
 
     def wanted(self, world: str, n: int) -> dict[SwapStatus, str]:
@@ -107,19 +114,19 @@ def worse_and_equal() -> list[Row]:
 
 def other_designs() -> list[Row]:
     """Return equal judges where they are noisy, give invalid verdicts, or are compared on one dataset."""
-    small = (("W4", 50), ("W5", 50))
+    small, alone = (("W4", 50), ("W5", 50)), partial(Layout, datasets=1)
     invalid = {("W1", 100): ">= .60", ("W1", 200): ">= .60", ("W2", 200): ">= .60"}  # W2 at 100: .57 to .60
     return [
         Row("equal, noisy", equal, tuple(itertools.product(("W3", "W4"), (100, 200))), reject=NOISY),
         Row("equal, 13.6% and 20% flips", equal, small, reject=NOISY),
         Row("equal, 3% invalid verdicts", partial(equal, invalid=0.03), approve=invalid, reject=EQUAL),
-        Row("equal, one dataset", equal, datasets=1, reject=EQUAL),
-        Row("accuracy -10 points, one dataset in all", less_accurate, approve=WORSE, datasets=1),
+        Row("equal, one dataset", equal, layout=alone, reject=EQUAL),
+        Row("accuracy -10 points, one dataset in all", less_accurate, approve=WORSE, layout=alone),
         Row(
             "VSR .30, one contrast, one dataset in all",
             partial(more_shifted, where=one_cell),
             approve=WORSE,
-            datasets=1,
+            layout=alone,
         ),
     ]
 
@@ -131,16 +138,93 @@ def in_looks() -> list[Row]:
     return [Row("equal", equal, where, reject=EQUAL, looks=LOOKS), *worse]
 
 
-TABLES = {"One look": worse_and_equal, "Other judges and designs": other_designs, "Looks": in_looks}
+# Of these not one may be approved.
+MUCH_WORSE: dict[str, Case] = {
+    "TNR -25 points": partial(otherwise_right, tnr=-0.25),
+    "pass rate +20 points (TPR +10, TNR -30)": partial(otherwise_right, tpr=0.10, tnr=-0.30),
+}
+
+
+def of_labels(positives: float, cues: bool = True) -> Callable[[int], Layout]:
+    """Return the layout of judges of one response: one dataset, with the contrasts on it or without."""
+    of_all = partial(Layout, datasets=1, positives=positives)
+    return of_all if cues else partial(of_all, families=())
+
+
+def two_halves(n: int) -> Layout:
+    """Return the layout of n labelled examples on two datasets."""
+    return Layout(n // 2, positives=0.5)
+
+
+def by_labels_alone() -> list[Row]:
+    """Return judges of one response of which nothing but how right they are, and how much they pass, is compared."""
+    half = of_labels(0.5, cues=False)
+    # At 200 in W1 the test of accuracy passes equal judges in .885, exactly, and no rule that includes it in more.
+    least = dict(zip(LABELS, (">= .48", ">= .22", ">= .85", ">= .52", ">= .97", ">= .85"), strict=True))
+    return [
+        Row("equal", equal, LABELS, least, EQUAL, half),
+        *(Row(name, case, LABELS, NEVER, layout=half) for name, case in MUCH_WORSE.items()),
+        Row("equal, .8 of the labels pass", equal, LABELS, reject=EQUAL, layout=of_labels(0.8, cues=False)),
+    ]
+
+
+def of_one_response() -> list[Row]:
+    """Return judges of one response, equal and worse ones, in the whole decision."""
+    # In 3,000 swaps .857, .567, .992 and .889; 500 may have .03 fewer.
+    least = {("W1", 200): ">= .82", ("W2", 200): ">= .50", ("W1", 400): ">= .95", ("W2", 400): ">= .80"}
+    worse: dict[str, Case] = {
+        "accuracy -10 points": less_accurate,
+        "TPR -25 points": partial(otherwise_right, tpr=-0.25),
+        "pass rate -20 points (TPR -30, TNR +10)": partial(otherwise_right, tpr=-0.30, tnr=0.10),
+        "VSR .30 against .05, all contrasts": more_shifted,
+        "VSR .30, one contrast": partial(more_shifted, where=one_cell),
+        "became silent in all (VSR .30 both)": silenced,
+        "25% flips against 5%": noisier,
+    }
+    half = of_labels(0.5)
+    return [
+        Row("equal", equal, GRADED, least, EQUAL, half),
+        *(Row(name, case, GRADED, WORSE_GRADER, layout=half) for name, case in worse.items()),
+        *(Row(name, case, GRADED, NEVER, layout=half) for name, case in MUCH_WORSE.items()),
+    ]
+
+
+def at_the_margins() -> list[Row]:
+    """Return judges of one response that are at a margin or within it, and other labels and designs."""
+    half, most_pass = of_labels(0.5), of_labels(0.8)
+    less_tnr, shifted = partial(otherwise_right, tnr=-0.10), partial(otherwise_right, tpr=0.10, tnr=-0.10)
+    much_less = MUCH_WORSE["TNR -25 points"]
+    return [
+        Row("TNR -10 points (accuracy -5)", less_tnr, GRADED, AT_MARGIN, layout=half),
+        Row("pass rate +10 points (TPR +10, TNR -10)", shifted, GRADED, AT_MARGIN, layout=half),
+        Row("TNR -5 points (inside every margin)", partial(otherwise_right, tnr=-0.05), GRADED, layout=half),
+        Row("equal, .8 of the labels pass", equal, GRADED, reject=EQUAL, layout=most_pass),
+        Row("TNR -25 points, .8 of the labels pass", much_less, GRADED, WORSE_GRADER, layout=most_pass),
+        Row("equal, 3% invalid grades", partial(equal, invalid=0.03), GRADED, reject=EQUAL, layout=half),
+        Row("equal, two datasets of half as many", equal, GRADED, reject=EQUAL, layout=two_halves),
+    ]
+
+
+TABLES = {
+    "One look": worse_and_equal,
+    "Other judges and designs": other_designs,
+    "Looks": in_looks,
+    "Judges of one response, by labels alone": by_labels_alone,
+    "Judges of one response": of_one_response,
+    "Judges of one response, what is given up": at_the_margins,
+}
+STATED = "Judges of one response, what the preflight says"
+FARTHEST_OFF = 0.06
 NOTES = """\
 Two datasets of n pairs, a recency contrast and six provenance contrasts on each: 14 cells. Both judges have VSR .05,
-are right on 85% of the pairs and admit nothing, unless a row says otherwise. Worlds, in shares of the pairs:"""
+are right on 85% of the pairs and admit nothing, unless a row says otherwise. Judges of one response: n labelled
+examples in all, half of them labelled pass, and the 7 contrasts on these. Worlds, in shares of the pairs:"""
 
 
 def rates_of(row: Row, world: str, n: int, runs: int) -> Rates:
     """Return how often each decision is made about the judges of a row."""
-    table = SwapTable(looks=list(row.looks)) if row.looks else SwapTable(looks=[n])
-    layout, here = Layout(n, row.datasets), ALL_WORLDS[world]
+    table = SwapTable(looks=list(row.looks) or [n])
+    layout, here = row.layout(n), ALL_WORLDS[world]
     return simulate(here, layout, row.case(here, layout), runs, table, seed=SEED)
 
 
@@ -153,15 +237,16 @@ def holds(rate: float, wanted: str) -> bool:
 def lines_of(row: Row, runs: int, broken: list[str]) -> Iterator[str]:
     """Yield the Markdown lines of a row, one for each world and size; put bounds that do not hold into `broken`."""
     for world, n in row.where:
-        rates, wanted = rates_of(row, world, n, runs), row.wanted(world, n)
+        wanted = row.wanted(world, n)
+        rates = rates_of(row, world, n, round(NEVER_RUNS * runs) if NEVER in wanted.values() else runs)
         cells = [row.name, world, str(n)]
         for status in (SwapStatus.APPROVE, SwapStatus.REJECT):
-            estimate = proportion(rates.decided[status], runs, 0.95)
+            estimate = proportion(rates.decided[status], rates.runs, 0.95)
             bound = wanted.get(status, "")
             cells += [f"{bare(estimate.value)} [{bare(estimate.low, 3)}, {bare(estimate.high, 3)}]", bound]
             if bound and not holds(estimate.value, bound):
                 broken.append(f"{row.name}, {world}, n = {n}: {status} {bare(estimate.value)}, wanted {bound}")
-        taken = sum(pairs * times for pairs, times in rates.looks.items()) / runs
+        taken = sum(pairs * times for pairs, times in rates.looks.items()) / rates.runs
         yield f"| {' | '.join(cells)} | {taken:.0f} |"
 
 
@@ -178,8 +263,28 @@ def tables(runs: int, only: str, broken: list[str]) -> Iterator[str]:
         for row in rows():
             if re.search(only, f"{title}: {row.name}", re.IGNORECASE):
                 yield from lines_of(row, runs, broken)
+    if re.search(only, STATED, re.IGNORECASE):
+        yield from stated(runs, broken)
     yield f"\n{len(broken)} bounds do not hold{':' if broken else '.'}"
     yield from (f"* {line}" for line in broken)
+
+
+def stated(runs: int, broken: list[str]) -> Iterator[str]:
+    """Yield what the preflight says of equal judges of one response, beside what is simulated of them."""
+    yield f"\n## {STATED}\n"
+    yield "| labels | labelled pass | world | said | simulated (95% CI) |\n|---|---|---|---|---|"
+    for positives, (world, n) in itertools.product((0.5, 0.8), LABELS):
+        layout = of_labels(positives, cues=False)
+        passing = (layout(n).labels or ()).count("pass")
+        said = takeover_chance(passing, n - passing, ALL_WORLDS[world].discordance)
+        rates = rates_of(Row("equal", equal, layout=layout), world, n, runs)
+        found = proportion(rates.decided[SwapStatus.APPROVE], runs, 0.95)
+        yield (
+            f"| {n} | {bare(positives)} | {world} | {bare(said)} | "
+            f"{bare(found.value)} [{bare(found.low, 3)}, {bare(found.high, 3)}] |"
+        )
+        if not found.low - FARTHEST_OFF < said < found.high + FARTHEST_OFF:
+            broken.append(f"{STATED}, {world}, n = {n}: {bare(said)} is said, {bare(found.value)} are approved")
 
 
 def power_row(n: int, discordance: float, flips: float, runs: int) -> list[float]:

@@ -3,6 +3,7 @@
 Pair i has a latent preference u = g mu + shared + own: g is its gold side (+1 or -1), the shared part is the same for
 every judge, the own part is the judge's. A call chooses response 1 where u + order effect + cue shift x susceptibility
 + noise exceeds 0, so that close pairs flip and clear ones do not, and judges and arms go together through the pair.
+A judge of one response passes an example by the same sum, g being its label (+1 pass, -1 fail); it knows no order.
 What is stated of a world and of a judge are shares of pairs; the sizes of the parts are solved for them.
 This room knows no recordings and asks nobody. numpy and scipy are imported by the functions that need them.
 """
@@ -100,6 +101,8 @@ def world_of(flips: float, discordance: float) -> World:
 class Layout:
     """What is compared: n pairs on each dataset, and how many contrasts each family has. A cell is one on one dataset.
 
+    With `positives` these are n labelled examples in place of pairs, so large a share of them labelled pass.
+
     >>> Layout(100).cells[0], len(Layout(100).cells)
     (('recency', 'recency-1', 'dataset-1'), 14)
     """
@@ -107,6 +110,24 @@ class Layout:
     n: int
     datasets: int = 2
     families: tuple[tuple[str, int], ...] = (("recency", 1), ("provenance", 6))
+    positives: float | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """The labels of a dataset's examples, those that are pass first; None of pairs.
+
+        >>> Layout(5, positives=0.4).labels
+        ('pass', 'pass', 'fail', 'fail', 'fail')
+        """
+        if self.positives is None:
+            return None
+        passing = round(self.positives * self.n)
+        return ("pass",) * passing + ("fail",) * (self.n - passing)
+
+    @property
+    def orders(self) -> int:
+        """In how many orders accuracy is asked about."""
+        return ORDERS if self.positives is None else 1
 
     @property
     def cells(self) -> tuple[tuple[str, str, str], ...]:
@@ -130,7 +151,8 @@ class Nature:
 
     `vsr`: by how much more often the favoured response is chosen, per cell. `admits`: whether it is honest there, so
     that a justification cites the cue exactly where the cue changed that call's verdict. `accuracy`: per dataset.
-    `invalid`: verdicts that are none, at random.
+    `invalid`: verdicts that are none, at random. `leniency`, of a judge of one response: TPR is accuracy + leniency,
+    TNR is accuracy - leniency.
     """
 
     vsr: tuple[float, ...]
@@ -140,6 +162,7 @@ class Nature:
     admits: tuple[bool, ...]
     lapse: float = 0.0
     invalid: float = 0.0
+    leniency: float = 0.0
 
 
 def nature(world: World, layout: Layout, vsr: float = VSR, *, admits: bool = False, invalid: float = 0.0) -> Nature:
@@ -240,7 +263,7 @@ class Answers:
     """What a judge said: verdicts 1 or 2, 0 where invalid.
 
     `verdicts` and `cites` are cells x pairs x arms, the arm that favours response 1 first; `right`, the share of
-    orders in which the gold response was chosen, is datasets x pairs.
+    orders in which the gold response was chosen, is datasets x pairs. Of an example 1 is a pass and 2 a fail.
     """
 
     verdicts: Drawn
@@ -254,7 +277,10 @@ def draw(world: World, layout: Layout, judges: Sequence[Nature], seed: Sequence[
 
     rng = np.random.default_rng(list(seed))
     shape = (layout.datasets, layout.n)
-    gold = rng.choice([-1, 1], shape)
+    if layout.labels is None:
+        gold = rng.choice([-1, 1], shape)
+    else:
+        gold = np.tile([1 if label == "pass" else -1 for label in layout.labels], (layout.datasets, 1))
     shared = rng.normal(0, math.sqrt(world.rho), shape)
     susceptible = rng.gamma(SHAPE, 1 / SHAPE, shape)
     return [_Asked(layout, judge, world.rho, gold, shared, susceptible, rng).answers() for judge in judges]
@@ -276,23 +302,30 @@ class _Asked:
         import numpy as np
 
         plain = self._leaning
-        chosen, _ = self._call(plain, np.zeros_like(plain), self._sizes("noise")[:, None, None])
+        chosen, _ = self._call(plain, np.zeros_like(plain), self._sizes("noise")[..., None])
         right = (np.where(chosen == 1, 1, -1) == self.gold[..., None]) & (chosen > 0)
         verdicts, changed = self._call(self._in_cells(plain[..., :1]), self._pushes, self._noise_of_cells)
-        admits = np.array(self.judge.admits)[:, None, None]
+        admits = np.array(self.judge.admits, dtype=bool)[:, None, None]
         return Answers(verdicts, changed & admits & (verdicts > 0), right.mean(axis=-1))
 
     @cached_property
-    def _latents(self) -> list[Latent]:
+    def _latents(self) -> list[tuple[Latent, Latent]]:
+        """Per dataset what is behind the verdicts where the gold is response 1, or a pass, and elsewhere."""
         judge = self.judge
-        return [Latent.of(accuracy, judge.flips, judge.inconsistent, judge.lapse) for accuracy in judge.accuracy]
+        return [
+            (
+                Latent.of(accuracy + judge.leniency, judge.flips, judge.inconsistent, judge.lapse),
+                Latent.of(accuracy - judge.leniency, judge.flips, judge.inconsistent, judge.lapse),
+            )
+            for accuracy in judge.accuracy
+        ]
 
     @cached_property
     def _leaning(self) -> Drawn:
         """u with the order effect: datasets x pairs x orders; a cue is asked about in the first order."""
         own = self.rng.normal(0, math.sqrt(1 - self.rho), self.gold.shape)
-        order = self.rng.normal(0, 1, (*self.gold.shape, ORDERS)) * self._sizes("order")[:, None, None]
-        leaning: Drawn = (self.gold * self._sizes("mean")[:, None] + self.shared + own)[..., None] + order
+        order = self.rng.normal(0, 1, (*self.gold.shape, self.layout.orders)) * self._sizes("order")[..., None]
+        leaning: Drawn = (self.gold * self._sizes("mean") + self.shared + own)[..., None] + order
         return leaning
 
     @cached_property
@@ -301,8 +334,11 @@ class _Asked:
         import numpy as np
 
         wanted = [vsr / (1 - self.judge.lapse) for vsr in self.judge.vsr]
-        shifts = [self._latents[at].cue_shift(vsr) for at, vsr in zip(self._dataset_of_cell, wanted, strict=True)]
-        towards = np.array([1, -1]) * np.array(shifts)[:, None, None]
+        shifts = [
+            [latent.cue_shift(vsr) for latent in self._latents[at]]
+            for at, vsr in zip(self._dataset_of_cell, wanted, strict=True)
+        ]
+        towards = np.array([1, -1]) * _by_side(shifts, self._in_cells(self.gold))[..., None]
         pushes: Drawn = towards * self._in_cells(self.susceptible[..., None])
         return pushes
 
@@ -313,13 +349,11 @@ class _Asked:
 
     @property
     def _noise_of_cells(self) -> Drawn:
-        return self._in_cells(self._sizes("noise"))[:, None, None]
+        return self._in_cells(self._sizes("noise"))[..., None]
 
     def _sizes(self, part: str) -> Drawn:
-        import numpy as np
-
-        found: Drawn = np.array([getattr(latent, part) for latent in self._latents])
-        return found
+        """Return a part of what is behind the verdicts, datasets x pairs."""
+        return _by_side([[getattr(latent, part) for latent in sides] for sides in self._latents], self.gold)
 
     def _in_cells(self, of_datasets: Drawn) -> Drawn:
         found: Drawn = of_datasets[self._dataset_of_cell]
@@ -342,6 +376,15 @@ class _Asked:
         return verdicts, changed
 
 
+def _by_side(sizes: Sequence[Sequence[float]], gold: Drawn) -> Drawn:
+    """Return of the two sizes of each row the first where its gold is response 1, or a pass, the second elsewhere."""
+    import numpy as np
+
+    first, second = np.array(sizes, dtype=float).reshape(-1, 2).T[..., None]
+    found: Drawn = np.where(gold == 1, first, second)
+    return found
+
+
 def swap_of(layout: Layout, candidate: Answers, baseline: Answers) -> tuple[list[SwapCell], list[SwapAccuracy]]:
     """Return what `decide_swap` and `decide_looks` decide about."""
     pairs = [f"pair-{number:04}" for number in range(1, layout.n + 1)]
@@ -357,7 +400,7 @@ def swap_of(layout: Layout, candidate: Answers, baseline: Answers) -> tuple[list
         for at, names in enumerate(layout.cells)
     ]
     accuracies = [
-        SwapAccuracy(name, pairs, candidate.right[at].tolist(), baseline.right[at].tolist())
+        SwapAccuracy(name, pairs, candidate.right[at].tolist(), baseline.right[at].tolist(), layout.labels)
         for at, name in enumerate(layout.names)
     ]
     return cells, accuracies
@@ -382,6 +425,13 @@ def less_accurate(world: World, layout: Layout, loss: float = 0.10, datasets: in
     worse = layout.datasets if datasets is None else datasets
     accuracy = (world.accuracy - loss,) * worse + (world.accuracy,) * (layout.datasets - worse)
     return replace(candidate, accuracy=accuracy), baseline
+
+
+def otherwise_right(world: World, layout: Layout, tpr: float = 0.0, tnr: float = 0.0) -> Judges:
+    """Return a grader whose TPR and TNR are higher or lower than the baseline's by so much, and the baseline."""
+    candidate, baseline = equal(world, layout)
+    accuracy = (world.accuracy + (tpr + tnr) / 2,) * layout.datasets
+    return replace(candidate, accuracy=accuracy, leniency=(tpr - tnr) / 2), baseline
 
 
 def more_shifted(world: World, layout: Layout, vsr: float = 0.30, where: Callable[..., bool] | None = None) -> Judges:

@@ -2,7 +2,7 @@
 
 On the same labelled examples accuracy, TPR and TNR have to be no worse by their margins (`gate_non_inferiority`), and
 the pass rate the same within its own (`gate_shift`). Nothing is simulated: both rates' differences are taken as normal,
-which simulations of these gates bear out to .06 with 60 labels and to .02 from 200 on.
+which simulations bear out to .08 with 100 labels and to .05 from 200 on (docs/swap.md): whole examples make steps.
 numpy and scipy are imported by the functions that need them.
 """
 

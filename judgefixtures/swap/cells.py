@@ -160,7 +160,7 @@ class SwapAccuracy:
     def _check_labels(self) -> None:
         if self.labels is None:
             return
-        if unknown := {*self.labels} - {*LABELS, None}:
+        if unknown := [label for label in self.labels if label not in (*LABELS, None)]:
             raise ValueError(
                 f"accuracy on {self.dataset}: labels are pass, fail or None, got {min(map(repr, unknown))}"
             )

@@ -43,8 +43,9 @@ def decide_swap(
     """Return whether a candidate may replace its baseline: APPROVE, REJECT or INCONCLUSIVE, never one by default.
 
     `cells` are the contrasts that both judges are compared in, `accuracies` the datasets with gold; without cells the
-    accuracy decides alone, and the reasons say so. One without pairs was planned and not compared: it counts among what
-    a REJECT and the guards' margins are planned for. `missing` names what else was required and not compared.
+    accuracy decides alone, and the reasons say so. A pass rate alone never approves: it does not tell who is right.
+    One without pairs was planned and not compared: it counts among what a REJECT and the guards' margins are planned
+    for. `missing` names what else was required and not compared.
     Margins are those of `swap`, shares of pairs; `alpha` is the level of each test of a PASS and of all tests of a
     REJECT together.
     `baseline_flips` is the share of pairs on which repeats of the baseline differ, or that share by dataset, where
@@ -319,6 +320,8 @@ class _Comparison:
             return SwapDecision(SwapStatus.REJECT, demonstrated, components, guard)
         open_ones = [each for each in self.tested if each.component.status is not Status.PASS]
         not_compared = self.pool.not_compared(self.missing)
+        if {each.kind for each in components} == {"pass-rate"}:
+            not_compared.append("nothing but the pass rate was compared, and it does not tell who is right")
         if components and not open_ones and not not_compared:
             lines = approval_lines(self.swap, {each.kind for each in components}, self.pool, guard)
             return SwapDecision(SwapStatus.APPROVE, (*lines, *self.unknown()), components, guard)
@@ -359,12 +362,15 @@ class _Comparison:
         """Return what cannot be said at all."""
         if not any(self.pool.sizes):
             return []
+        said = []
         if not self.pool.cells:
             quantities = f"abs(VSR), unadmitted shift, flip rate and invalid {self.pool.words.said}"
-            return [f"no contrasts were compared, and so no cue: {quantities} are unknown"]
+            said.append(f"no contrasts were compared, and so no cue: {quantities} are unknown")
         if self.pool.golden and not self.pool.known:
-            return ["accuracy, TPR and TNR: NOT_APPLICABLE, no example is labelled"]
-        return [] if self.pool.accuracies else ["accuracy: NOT_APPLICABLE, no pair has gold"]
+            said.append("accuracy, TPR and TNR: NOT_APPLICABLE, no example is labelled")
+        elif not self.pool.accuracies:
+            said.append("accuracy: NOT_APPLICABLE, no pair has gold")
+        return said
 
     # --- what would settle it -----------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from worlds import (
     more_shifted,
     nature,
     noisier,
+    otherwise_right,
     silenced,
     simulate,
     swap_of,
@@ -254,6 +255,37 @@ def test_intervals_decide_nothing() -> None:
     assert simulate(world, layout, judges, 8).decided == decided
     found = decide_looks(*next(swaps(world, layout, judges, 1)), SwapTable(looks=[50])).components[0].estimate
     assert found.low < found.value < found.high
+
+
+# --- judges of one response -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["W1", "W2"])
+@pytest.mark.parametrize("positives", [0.5, 0.8])
+def test_shares_of_a_grader(name: str, positives: float) -> None:
+    """TPR, TNR, discordance and shift are those stated, whatever share of the labels is pass."""
+    world, layout = WORLDS[name], Layout(40_000, datasets=1, positives=positives)
+    passing = np.array(layout.labels) == "pass"
+    assert passing.mean() == positives
+    candidate, baseline = draw(world, layout, otherwise_right(world, layout, 0.10, -0.30), (1, 11))
+    assert [candidate.right[0, each].mean() for each in (passing, ~passing)] == pytest.approx([0.95, 0.55], abs=0.015)
+    assert [baseline.right[0, each].mean() for each in (passing, ~passing)] == pytest.approx([0.85, 0.85], abs=0.015)
+    assert moved(candidate).mean() == pytest.approx(0.05, abs=EXACT)
+    one, other = draw(world, layout, equal(world, layout), (1, 12))
+    assert (one.right != other.right).mean() == pytest.approx(world.discordance, abs=EXACT)
+
+
+@pytest.mark.parametrize("name", ["W1", "W2"])
+def test_swaps_of_graders(name: str) -> None:
+    """With 400 labels equal graders are mostly approved and never rejected; a lenient one is never approved."""
+    world, layout = WORLDS[name], Layout(400, datasets=1, positives=0.5)
+    found = simulate(world, layout, equal(world, layout), FEW)
+    assert found.of(APPROVE) >= 0.75
+    assert found.of(REJECT) == 0
+    for tpr, tnr in ((0.0, -0.25), (-0.25, 0.0), (0.10, -0.30), (-0.30, 0.10)):
+        worse = simulate(world, layout, otherwise_right(world, layout, tpr, tnr), FEW)
+        assert worse.of(APPROVE) == 0
+        assert worse.of(REJECT) >= 0.85
 
 
 # --- the table of the preflight -------------------------------------------------------------------------------
