@@ -44,10 +44,10 @@ class Content(ABC):
     def __init__(self, table: JudgeTable) -> None:
         self.table = table
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """What a row can say."""
-        return (*ASKED, self.form.field, *SAID, *self.told)
+    @classmethod
+    def fields(cls) -> tuple[str, ...]:
+        """Return what a row can say."""
+        return (*ASKED, cls.form.field, *SAID, *cls.told)
 
     @classmethod
     def is_in(cls, entry: Entry) -> bool:

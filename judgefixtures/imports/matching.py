@@ -103,7 +103,7 @@ class Reader:
 def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
     """Raise JudgeFixturesError where a column that was named, or what was said, is in no row at all."""
     first, request = quote_names(entries[0].row.fields), entries[0].request
-    missing = [name for name in content.fields if not any(entry.has(name) for entry in entries)]
+    missing = [name for name in content.fields() if not any(entry.has(name) for entry in entries)]
     named = [(name, column) for name, column in request.columns.items() if name in missing]
     named += [
         ("labels", column)

@@ -49,6 +49,13 @@ def _check_fields(content: Content, entries: Sequence[Entry], because: str) -> N
                 f"{other.words.many} with --pairs or --dataset, or where the {content.words.says} stands with "
                 f"--columns {field}=..."
             )
-    for name in first.request.columns:
-        if name not in content.fields:
-            raise JudgeFixturesError(f"--columns: there is no field {name!r}: {choices(name, content.fields)}.")
+    for name, column in first.request.columns.items():
+        if name in content.fields():
+            continue
+        if owner := next((other for other in CONTENTS.values() if name in other.fields()), None):
+            why = because or f"no {owner.words.many} are named"
+            raise JudgeFixturesError(
+                f"--columns {name}={column}: that is a field of {owner.holds}, and {why}: these are {content.holds}, "
+                f"and have {', '.join(content.fields())}."
+            )
+        raise JudgeFixturesError(f"--columns: there is no field {name!r}: {choices(name, content.fields())}.")
