@@ -20,7 +20,7 @@ from judgefixtures.asking.kinds import Judged
 from judgefixtures.asking.kinds.binary import verdict_of
 from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump
-from judgefixtures.material.contrasts import NO_CUE, Condition, Order
+from judgefixtures.material.contrasts import NO_CUE, Condition, Order, Single
 from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, swapped
 from judgefixtures.reading.grades import Grade
@@ -362,16 +362,22 @@ class Imports:
 
     def _lacking(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair], n: int) -> str:
         names, many = name_first([pair.id for pair in lacking]), wording_about(lacking).many
-        condition, repeat = arm
-        other: Order = "21" if condition.order == "12" else "12"
-        there = len(self.of(judge, dataset).found(lacking, (replace(condition, order=other), repeat)))
-        # Both orders of a pair are one another's mirror: which is called the first may differ from run to run.
-        also = f" (about {there} of them it has the other order alone)" if there and not repeat else ""
+        also = self._in_the_other_order(judge, dataset, arm, lacking)
         return (
             f"{judge} is imported: its log has no answer about {len(lacking)} of {n} {many} of {dataset} in condition "
             f"{_named(arm)}{also}: {names}. Nothing can be asked: import a log that has them, or ask about the {many} "
             f"that it has answers about, which lie beside {self.path(judge, dataset)} in pairs.jsonl."
         )
+
+    def _in_the_other_order(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair]) -> str:
+        """Return of how many that lack an answer the log has the other order; a single response has none."""
+        condition, repeat = arm
+        if isinstance(condition, Single) or repeat:
+            return ""
+        other: Order = "21" if condition.order == "12" else "12"
+        there = len(self.of(judge, dataset).found(lacking, (replace(condition, order=other), repeat)))
+        # Both orders of a pair are one another's mirror: which is called the first may differ from run to run.
+        return f" (about {there} of them it has the other order alone)" if there else ""
 
 
 def _named(arm: Arm) -> str:

@@ -56,13 +56,9 @@ class Content(ABC):
 
     # --- what was shown ---------------------------------------------------------------------------------------
 
-    def column(self, entry: Entry, name: str) -> str:
-        """Return the column that holds a field of a pair, or an example, itself; empty for none."""
-        return entry.column(name)
-
     def pair(self, entry: Entry) -> Pair:
         """Return the pair or the example that a row holds, with its own id or one made of the texts."""
-        columns = {name: column for name in self.told if (column := self.column(entry, name))}
+        columns = {name: column for name in self.told if (column := entry.column(name))}
         has_id = entry.value("pair") is not None
         known = {**columns, **({"id": entry.column("pair")} if has_id else {})}
         source = Source("log", columns=known, raters=entry.request.raters, heading=ROWS_ARE_THE_DATA)

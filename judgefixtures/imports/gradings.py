@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from judgefixtures.config import AgreementTable, Config, JudgeTable
@@ -45,11 +46,12 @@ class Gradings(Content):
         self._unread: list[tuple[str, Entry]] = []  # values that say neither, and where
         self._read = 0
 
-    def column(self, entry: Entry, name: str) -> str:
-        """Return the column of a field; of what people say none that the judge's own grade is read from."""
-        column = entry.column(name)
-        own = name not in entry.request.columns and column in entry.request.columns.values()
-        return "" if name in LABELS and own else column
+    def pair(self, entry: Entry) -> Pair:
+        """Return the example that a row holds; what the judge's own grade is read from is nobody's label."""
+        named = entry.request.columns
+        own = {entry.column(name) for name in LABELS if name not in named} & {*named.values()}
+        fields = {name: value for name, value in entry.row.fields.items() if name not in own}
+        return super().pair(replace(entry, row=entry.row._replace(fields=fields)))
 
     def conditions(self, every: Mapping[str, Condition]) -> Mapping[str, Condition]:
         """Return the conditions of a single response."""

@@ -23,7 +23,7 @@ def recognised(entries: Sequence[Entry], given: Sequence[Pair], config: Config, 
     of_given = (Gradings if is_of_examples(given) else Choices) if given else None
     told = next((each for each in CONTENTS.values() if any(each.is_in(entry) for entry in entries)), None)
     mode = table.mode if table is not None else (of_given or told or Choices).mode
-    content = CONTENTS[mode](table or judge_table({"provider": "imported", "mode": mode}, heading).headed(heading))
+    content = CONTENTS[mode]((table or judge_table({"provider": "imported", "mode": mode}, heading)).headed(heading))
     words, where = content.words, request.pairs or f"dataset {dataset!r}"
     if of_given not in (None, type(content)):
         raise JudgeFixturesError(
