@@ -49,7 +49,8 @@ def _check_fields(content: Content, entries: Sequence[Entry], because: str) -> N
                 f"{other.words.many} with --pairs or --dataset, or where the {content.words.says} stands with "
                 f"--columns {field}=..."
             )
-    for name, column in first.request.columns.items():
+    raters = {"labels": first.request.raters[0]} if first.request.raters else {}
+    for name, column in {**first.request.columns, **raters}.items():
         if name in content.fields():
             continue
         if owner := next((other for other in CONTENTS.values() if name in other.fields()), None):

@@ -366,10 +366,12 @@ def test_a_log_that_is_not_what_its_judge_or_its_dataset_is(
 
 
 def test_a_grade_is_no_choice(project: Project, take: Callable[..., str]) -> None:
-    """The form of whole texts that only grades have is refused for choices."""
+    """The form of whole texts, and the fields, that only grades have are refused for choices."""
     project.configure("")
     rows = [{"pair": "e01", "answer": "GRADE: C"}]
     assert "--verdict grade is a form of grades" in take(rows, "--pairs", "pairs.jsonl", "--verdict", "grade", code=2)
+    people = ("--columns", "labels=anna,labels=bo")
+    assert "--columns labels=anna: that is a field of grades" in take(rows, "--pairs", "pairs.jsonl", *people, code=2)
 
 
 # --- the file --------------------------------------------------------------------------------------------------
