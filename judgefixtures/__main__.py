@@ -109,9 +109,12 @@ def _import(options: argparse.Namespace) -> int:
 
     names = ("judge", "dataset", "pairs", "format", "verdict", "into", "config")
     same = {name: getattr(options, name) for name in names}
-    columns, where = (_joined(f"--{name}", getattr(options, name)) for name in ("columns", "where"))
-    own = options.numbers == "own"
-    done = import_log(Request(tuple(options.files), columns=columns, where=where, own_numbers=own, **same))
+    named = [each for each in chain.from_iterable(options.columns) if each[0] == "labels"]
+    raters = tuple(dict.fromkeys(column for _, column in named)) if len(named) > 1 else ()  # a column for each person
+    others = [[each for each in given if not (raters and each[0] == "labels")] for given in options.columns]
+    columns, where = _joined("--columns", others), _joined("--where", options.where)
+    same |= {"raters": raters, "own_numbers": options.numbers == "own"}
+    done = import_log(Request(tuple(options.files), columns=columns, where=where, **same))
     sys.stdout.write("\n".join(summary(done)) + "\n")
     return 0
 

@@ -88,6 +88,8 @@ class Trial(ABC):
 
     arms: ClassVar[tuple[Arm, ...]]
     count: ClassVar[str]  # what a preflight says it is asked about
+    known: ClassVar[str]  # what those of a dataset are called that it is asked about
+    besides: ClassVar[str]  # what else a log has to have of them
 
     @abstractmethod
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
@@ -109,12 +111,18 @@ class Trial(ABC):
     def decide(self, judge: str, dataset: str, arms: Sequence[Sequence[Judgment]], table: ControlTable) -> Control:
         """Return whether the judge reads, from its answers in every arm."""
 
+    @abstractmethod
+    def habit(self, answers: Sequence[Judgment]) -> str:
+        """Return what nearly all answers have in common that nothing they are about accounts for; empty for nothing."""
+
 
 class Choosing(Trial):
     """Of a judge that chooses: clear pairs in both orders, those on which counting tells least."""
 
     arms: ClassVar[tuple[Arm, ...]] = ARMS
     count: ClassVar[str] = "{n} pairs of {dataset}, both orders"
+    known: ClassVar[str] = "pairs of {dataset} itself that have gold"
+    besides: ClassVar[str] = "clear pairs: set dataset in {table} to some that its log has answers about in both orders"
 
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
         """Return the pairs with gold on which counting tells least."""
@@ -136,6 +144,10 @@ class Choosing(Trial):
         """Return whether it is right in both orders."""
         own, other = arms
         return control(judge, dataset, own, other, table.threshold)
+
+    def habit(self, answers: Sequence[Judgment]) -> str:
+        """Return the side, the tie, the wrong choice or the lack of any that nearly all answers have in common."""
+        return habit(answers)
 
 
 def golden_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
@@ -272,24 +284,21 @@ def _longer_by(judgment: Judgment) -> int:
     return lengths[0] - lengths[1] if judgment.chosen == 1 else lengths[1] - lengths[0]
 
 
-def of_log(found: Control, table: ControlTable, answers: Sequence[Judgment] = ()) -> Control:
+def of_log(found: Control, table: ControlTable, trial: Trial, answers: Sequence[Judgment] = ()) -> Control:
     """Return the control of an imported judge, that nobody can ask about clear pairs, from its `answers`.
 
-    Unless [control] names a dataset of its log it is about the pairs that the log has, and those may be hard: then
-    only a habit that no pairs account for is a FAIL, and that nothing shows that it reads is said.
+    Unless [control] names a dataset of its log it is about what the log has, and that may be hard: then only a habit
+    that nothing of it accounts for is a FAIL, and that nothing shows that it reads is said.
     """
     if table.dataset is not None:
         return found
-    message = f"{found.message} (on pairs of {found.dataset} itself that have gold: {TABLE} names no dataset)"
-    if not found.earns_nothing or (answers and habit(answers)):
+    message = f"{found.message} (on {trial.known.format(dataset=found.dataset)}: {TABLE} names no dataset)"
+    if not found.earns_nothing or (answers and trial.habit(answers)):
         return replace(found, message=message)
     return replace(
         found,
         status=Status.NOT_APPLICABLE,
-        message=(
-            f"nothing shows that this judge reads: {message}. They need not be clear pairs: set dataset in "
-            f"{TABLE} to some that its log has answers about in both orders"
-        ),
+        message=f"nothing shows that this judge reads: {message}. They need not be {trial.besides.format(table=TABLE)}",
     )
 
 

@@ -25,6 +25,7 @@ from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, sev
 from judgefixtures.numbers.proportions import paired_difference, proportion
 
 FEWEST_OF_A_CLASS = 10
+COIN = "its grades are like the toss of a coin, or follow something else than whether an answer is right"
 
 
 class Labelled(Trial):
@@ -32,6 +33,8 @@ class Labelled(Trial):
 
     arms: ClassVar[tuple[Arm, ...]] = ((Single(), 0),)
     count: ClassVar[str] = "{n} examples of {dataset}, half of them labelled fail"
+    known: ClassVar[str] = "labelled examples of {dataset} itself"
+    besides: ClassVar[str] = "clear ones: set dataset in {table} to some that its log has answers about"
 
     def choose(self, pairs: Sequence[Pair], wanted: int) -> tuple[Pair, ...]:
         """Return the first examples that people pass, and as many that they fail, in their order.
@@ -51,6 +54,10 @@ class Labelled(Trial):
             f"control of {judge}", dataset, each, FEWEST_OF_A_CLASS, "", remedy, "examples of each label"
         )
         return need if each < FEWEST_OF_A_CLASS else None
+
+    def habit(self, answers: Sequence[Judgment]) -> str:
+        """Return the grade, the wrong one or the lack of any that nearly all answers have in common."""
+        return habit(answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +162,11 @@ def _label(pair: Pair) -> str | None:
 
 def _cause(arm: Sequence[Judgment]) -> str:
     """Return what is wrong with a grader that does not read, as far as its grades tell."""
+    return habit(arm) or COIN
+
+
+def habit(arm: Sequence[Judgment]) -> str:
+    """Return what nearly all grades have in common, half of them of examples labelled fail; empty for nothing."""
     valid = [judgment for judgment in arm if judgment.selected is not None]
     if len(valid) < TELLING * len(arm):
         lost = Counter(judgment.verdict.invalid for judgment in arm if judgment.selected is None)
@@ -169,4 +181,4 @@ def _cause(arm: Sequence[Judgment]) -> str:
     wrong = sum(_label(judgment.pair) == ("fail" if judgment.selected == 1 else "pass") for judgment in valid)
     if wrong >= TELLING * len(valid):
         return f"it graded {wrong} of {len(valid)} the wrong way round: are its labels read as they are meant?"
-    return "its grades are like the toss of a coin, or follow something else than whether an answer is right"
+    return ""

@@ -44,6 +44,7 @@ class Config(StrictTable):
     control: ControlTable | None
     waivers: tuple[Waiver, ...]
     cues: SkipValidation[Families]  # validated as it was read; a family's terms would be lost
+    written_gates: frozenset[str] = frozenset()  # the [gate.NAME] tables that stand in the file
     own_families: tuple[str, ...] = ()  # those that [cues.NAME] brings into a run and a swap
     security: SecurityTable = SecurityTable()
     detector: DetectorTable = DetectorTable()

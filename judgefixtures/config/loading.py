@@ -151,6 +151,7 @@ def build_config(
         datasets={name: _located(name, table, folder, place) for name, table in datasets.items()},
         default_gate=default_gate,
         family_gates=family_gates,
+        written_gates=frozenset(name for name, value in root.gate.items() if isinstance(value, dict)),
         swap=swap,
         waivers=tuple(root.waivers),
         cues=cues,

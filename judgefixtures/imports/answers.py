@@ -9,17 +9,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from judgefixtures.asking.judges import Reply
 from judgefixtures.asking.kinds import Judged
+from judgefixtures.asking.kinds.binary import verdict_of
 from judgefixtures.asking.questions import Arm
 from judgefixtures.cassettes.files import CassetteError, atomic_write, dump
-from judgefixtures.material.contrasts import NO_CUE, Condition, Order
+from judgefixtures.material.contrasts import NO_CUE, Condition, Order, Single
+from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, swapped
+from judgefixtures.reading.grades import Grade
 from judgefixtures.reading.verdicts import InvalidKind, Verdict
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -27,6 +31,7 @@ FILE = "imported.jsonl"
 FORMAT = 1
 FORMAT_KEY = "judgefixtures_import"
 NO_VERDICT = "the log has no verdict"
+NO_GRADE = "the log has no grade"
 MOST_NAMED = 5
 
 Selected = Literal[1, 2, "tie"] | None
@@ -42,19 +47,62 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """One answer of a log: what stood first (1) or second (2) was chosen, a tie, or there is no verdict (None).
+class Logged(ABC):
+    """One answer of a log: what it is about, its reason, and why nothing was said that counts, where that is known."""
 
-    `invalid` is why there is none, where that is known.
-    """
+    field: ClassVar[str]  # under which a line of the file has what was said
 
     key: Key
-    selected: Selected
     reason: str = ""
     invalid: InvalidKind | None = None
 
+    @property
+    @abstractmethod
+    def said(self) -> Any:
+        """What was said, as a line of the file has it; None for nothing that counts."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, said: Any, key: Key, reason: str, invalid: InvalidKind | None) -> Logged:
+        """Return an answer by what was said; raises ValueError for anything else."""
+
+    @abstractmethod
     def reply(self, *, counts_ties: bool) -> Reply:
         """Return the answer as a judge's reply; whether a tie counts is the judge's table's business."""
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The answer as a line of the file."""
+        return {
+            **self.key._asdict(),
+            self.field: self.said,
+            "reason": self.reason,
+            **({"invalid": self.invalid} if self.invalid else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Logged):
+    """A choice: of what stood first (1) or second (2), a tie, or there is no verdict (None)."""
+
+    field: ClassVar[str] = "selected_response"
+
+    selected: Selected = None
+
+    @property
+    def said(self) -> Selected:
+        """The choice."""
+        return self.selected
+
+    @classmethod
+    def of(cls, said: Any, key: Key, reason: str, invalid: InvalidKind | None) -> Answered:
+        """Return the choice of 1, 2, a tie or nothing."""
+        if isinstance(said, bool) or said not in (1, 2, "tie", None):
+            raise ValueError(f"selected_response is {said!r}")
+        return cls(key, reason, invalid, said)
+
+    def reply(self, *, counts_ties: bool) -> Reply:
+        """Return the choice as a verdict."""
         if self.selected == "tie":
             verdict = Verdict(None, self.reason, tie=True) if counts_ties else Verdict(None, self.reason, "tie")
             return Reply(verdict, imported=True)
@@ -62,15 +110,35 @@ class Answered:
             return Reply(Verdict(None, self.reason, self.invalid or "not-a-choice"), detail=NO_VERDICT, imported=True)
         return Reply(Verdict(self.selected, self.reason), imported=True)
 
+
+@dataclass(frozen=True, slots=True)
+class Graded(Logged):
+    """A grade: whether one response passed, or there is none (None)."""
+
+    field: ClassVar[str] = "passed"
+
+    passed: bool | None = None
+
     @property
-    def row(self) -> dict[str, Any]:
-        """The answer as a line of the file."""
-        return {
-            **self.key._asdict(),
-            "selected_response": self.selected,
-            "reason": self.reason,
-            **({"invalid": self.invalid} if self.invalid else {}),
-        }
+    def said(self) -> bool | None:
+        """Whether it passed."""
+        return self.passed
+
+    @classmethod
+    def of(cls, said: Any, key: Key, reason: str, invalid: InvalidKind | None) -> Graded:
+        """Return the grade of true, false or nothing."""
+        if said is not None and not isinstance(said, bool):
+            raise ValueError(f"passed is {said!r}")
+        return cls(key, reason, invalid, said)
+
+    def reply(self, *, counts_ties: bool) -> Reply:  # noqa: ARG002 (a grade is one of two)
+        """Return the grade as the verdict that stands for it."""
+        invalid = None if self.passed is not None else self.invalid or "not-a-choice"
+        verdict = verdict_of(Grade(self.passed, self.reason, invalid))
+        return Reply(verdict, detail=NO_GRADE if invalid else "", imported=True)
+
+
+LINES: Mapping[str, type[Logged]] = {each.field: each for each in (Answered, Graded)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +156,9 @@ class Imported:
     judge: str
     dataset: str
     logs: tuple[Log, ...]
-    answers: Mapping[Key, Answered]
+    answers: Mapping[Key, Logged]
 
-    def found(self, pairs: Sequence[Pair], arm: Arm) -> dict[str, Answered]:
+    def found(self, pairs: Sequence[Pair], arm: Arm) -> dict[str, Logged]:
         """Return what the log answers in an arm, by pair id."""
         condition, repeat = arm
         name = bare_name(condition)
@@ -134,7 +202,7 @@ def bare_name(condition: Condition) -> str:
 def shown_digest(pair: Pair, order: Order) -> str:
     """Return a digest of a pair's texts in the order in which they were shown.
 
-    So an answer is found whichever of the two responses the run calls the first one.
+    So an answer is found whichever of the two responses the run calls the first one. An example's second one is empty.
 
     >>> pair = Pair("1", "Why?", "So.", "No.")
     >>> shown_digest(pair, "21") == shown_digest(swapped(pair), "12") != shown_digest(pair, "12")
@@ -165,7 +233,7 @@ def read_imported(path: Path) -> Imported:
         lines = path.read_bytes().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise CassetteError(f"{path} cannot be read ({error}). {AGAIN}") from None
-    answers: dict[Key, Answered] = {}
+    answers: dict[Key, Logged] = {}
     head: dict[str, Any] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -196,18 +264,17 @@ def _head(fields: Any) -> dict[str, Any]:
     return {"judge": _text(fields["judge"]), "dataset": _text(fields["dataset"]), "logs": logs}
 
 
-def _answered(fields: Any) -> Answered:
+def _answered(fields: Any) -> Logged:
     if not isinstance(fields, dict):
         raise TypeError("it is not an object")
-    repeat, selected, invalid = fields["repeat"], fields["selected_response"], fields.get("invalid")
+    form = next((each for name, each in LINES.items() if name in fields), Answered)
+    repeat, said, invalid = fields["repeat"], fields[form.field], fields.get("invalid")
     if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 0:
         raise ValueError(f"repeat is {repeat!r}")
-    if isinstance(selected, bool) or selected not in (1, 2, "tie", None):
-        raise ValueError(f"selected_response is {selected!r}")
-    if invalid is not None and (selected is not None or invalid not in get_args(InvalidKind)):
+    if invalid is not None and (said is not None or invalid not in get_args(InvalidKind)):
         raise ValueError(f"invalid is {invalid!r}")
     key = Key(_text(fields["condition"]), _text(fields["pair"]), _text(fields["shown"]), repeat)
-    return Answered(key, selected, _text(fields["reason"]), invalid)
+    return form.of(said, key, _text(fields["reason"]), invalid)
 
 
 def _text(value: Any) -> str:
@@ -289,22 +356,28 @@ class Imports:
             if not imported.has(pairs, arm):
                 return (
                     f"{judge} is imported: its log has no answers in condition {_named(arm)} "
-                    f"({len(pairs)} pairs lacking)"
+                    f"({len(pairs)} {wording_about(pairs).many} lacking)"
                 )
         return ""
 
     def _lacking(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair], n: int) -> str:
-        names = name_first([pair.id for pair in lacking])
+        names, many = name_first([pair.id for pair in lacking]), wording_about(lacking).many
+        also = self._in_the_other_order(judge, dataset, arm, lacking)
+        return (
+            f"{judge} is imported: its log has no answer about {len(lacking)} of {n} {many} of {dataset} in condition "
+            f"{_named(arm)}{also}: {names}. Nothing can be asked: import a log that has them, or ask about the {many} "
+            f"that it has answers about, which lie beside {self.path(judge, dataset)} in pairs.jsonl."
+        )
+
+    def _in_the_other_order(self, judge: str, dataset: str, arm: Arm, lacking: Sequence[Pair]) -> str:
+        """Return of how many that lack an answer the log has the other order; a single response has none."""
         condition, repeat = arm
+        if isinstance(condition, Single) or repeat:
+            return ""
         other: Order = "21" if condition.order == "12" else "12"
         there = len(self.of(judge, dataset).found(lacking, (replace(condition, order=other), repeat)))
         # Both orders of a pair are one another's mirror: which is called the first may differ from run to run.
-        also = f" (about {there} of them it has the other order alone)" if there and not repeat else ""
-        return (
-            f"{judge} is imported: its log has no answer about {len(lacking)} of {n} pairs of {dataset} in condition "
-            f"{_named(arm)}{also}: {names}. Nothing can be asked: import a log that has them, or ask about the pairs "
-            f"that it has answers about, which lie beside {self.path(judge, dataset)} in pairs.jsonl."
-        )
+        return f" (about {there} of them it has the other order alone)" if there else ""
 
 
 def _named(arm: Arm) -> str:

@@ -1,6 +1,7 @@
 """Logs to imported answers: what `python -m judgefixtures import` reads, checks and writes.
 
-A row of a log is one answer of a judge about one pair: formats.py reads the files, entries.py what a row says.
+A row of a log is one answer of a judge about one pair, or one example: formats.py reads the files, entries.py the rows,
+recognised.py tells what they hold, and matching.py what they are about.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,28 +17,21 @@ from judgefixtures.asking.kinds import kind_of
 from judgefixtures.cassettes.frozen import FILE as PAIRS_FILE
 from judgefixtures.cassettes.frozen import SAMPLE_FILE, write_changed
 from judgefixtures.config import TABLE, Config, build_config, load_config
-from judgefixtures.imports.answers import (
-    FILE,
-    Answered,
-    Imported,
-    Key,
-    Log,
-    name_first,
-    read_imported,
-    shown_digest,
-    write_imported,
-)
-from judgefixtures.imports.entries import FIELDS, Entry, Reader, Request
+from judgefixtures.imports.answers import FILE, Imported, Key, Log, Logged, name_first, read_imported, write_imported
+from judgefixtures.imports.contents import Content
+from judgefixtures.imports.entries import Entry, Request
 from judgefixtures.imports.formats import format_of, read_log, remarks_on
+from judgefixtures.imports.matching import Reader
+from judgefixtures.imports.recognised import recognised
 from judgefixtures.material.contrasts import conditions
 from judgefixtures.material.cues import LONGEST_NAME, NAME
-from judgefixtures.material.pairs import Pair, as_row, with_columns
+from judgefixtures.material.pairs import Example, Pair, as_row, with_columns
 from judgefixtures.numbers.statistics import several
 from judgefixtures.providers import know_credentials
 from judgefixtures.sources import Source, load_pairs
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.commands import options
-from judgefixtures.words.errors import JudgeFixturesError, choices
+from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.jinja import load_template
 from judgefixtures.words.secrets import presentable, redacted, redacted_json
 from judgefixtures.words.texts import quote_names
@@ -55,6 +48,7 @@ class Done:
     """
 
     request: Request
+    content: Content
     imported: Imported
     pairs: tuple[Pair, ...]
     folder: Path
@@ -80,12 +74,14 @@ def import_log(request: Request) -> Done:
     folder = (request.into or config.folder / "cassettes") / request.judge / dataset
     given = _known_pairs(request, dataset, config)
     grows = request.pairs is None and dataset in config.datasets and _is_own(folder, config.source(dataset))
-    reader = Reader(conditions(config.cues), given, grows)
-    found = reader.read_answers([Entry(row, form, request) for row in wanted])
+    entries = [Entry(row, form, request) for row in wanted]
+    content = recognised(entries, given, config, dataset)
+    reader = Reader(content, content.conditions(conditions(config.cues)), given, grows)
+    found = reader.read_answers(entries)
     if not found:
         raise JudgeFixturesError(
-            f"{_files(request)}: no row can be used: {_why(reader.unused)}. Name the pairs that the log is about "
-            "(--pairs FILE, or --dataset NAME of the configuration), or other columns (--columns)."
+            f"{_files(request)}: no row can be used: {_why(reader.unused)}. Name the {content.words.many} that the log "
+            "is about (--pairs FILE, or --dataset NAME of the configuration), or other columns (--columns)."
         )
     logs = tuple(Log(file.name, hashlib.sha256(file.read_bytes()).hexdigest()[:16]) for file in request.files)
     answered = {key.pair for key in found}
@@ -94,7 +90,7 @@ def import_log(request: Request) -> Done:
     gone = earlier(folder / FILE).keys() - found.keys()
     left = (len(rows) - len(wanted), reader.repeated, tuple(reader.unused))
     imported = Imported(request.judge, dataset, logs, found)
-    done = Done(request, imported, pairs, folder, config, *left, remarks_on(request.files, form), len(gone))
+    done = Done(request, content, imported, pairs, folder, config, *left, remarks_on(request.files, form), len(gone))
     _keep(done, built_in=bool(given) and dataset in config.datasets and config.source(dataset).is_built_in)
     return done
 
@@ -135,9 +131,6 @@ def _names(request: Request, config: Config) -> str:
             f"--dataset {dataset}: the package has pairs of that name, and --pairs {request.pairs} would be others. "
             "Choose another name with --dataset, or leave out --pairs."
         )
-    for name in request.columns:
-        if name not in FIELDS:
-            raise JudgeFixturesError(f"--columns: there is no field {name!r}: {choices(name, FIELDS)}.")
     return dataset
 
 
@@ -155,9 +148,10 @@ def _known_pairs(request: Request, dataset: str, config: Config) -> tuple[Pair, 
 def _without_secrets(pairs: tuple[Pair, ...], where: str) -> tuple[Pair, ...]:
     """Return the pairs as a log is about them; raises JudgeFixturesError for one that holds a key.
 
-    They are written beside the answers, and nobody knows what else the judge of a log was shown.
+    They are written beside the answers, and nobody knows what else the judge of a log was shown. Examples keep their
+    columns: a grader that is to take over is asked with the notes or the rubric that stand there.
     """
-    pairs = tuple(with_columns(pair, ()) for pair in pairs)
+    pairs = tuple(pair if isinstance(pair, Example) else with_columns(pair, ()) for pair in pairs)
     for number, pair in enumerate(pairs, 1):
         if redacted_json(row := as_row(pair)) != row:
             named = "" if redacted(pair.id) != pair.id else f" ({pair.id!r})"
@@ -214,7 +208,7 @@ def _keep(done: Done, *, built_in: bool) -> None:
         write_changed(done.folder / PAIRS_FILE, "".join(f"{line}\n" for line in lines))
 
 
-def earlier(path: Path) -> Mapping[Key, Answered]:
+def earlier(path: Path) -> Mapping[Key, Logged]:
     """Return the answers of an earlier import; none where there are none that can be read."""
     with contextlib.suppress(JudgeFixturesError, OSError):
         return read_imported(path).answers if path.exists() else {}
@@ -225,14 +219,13 @@ def summary(done: Done) -> list[str]:
     """Return the lines that say what was imported, what was not, and what to write into the configuration."""
     config, folder, pairs = done.config, done.config.folder.absolute(), (done.folder / PAIRS_FILE).absolute()
     path = pairs.relative_to(folder) if pairs.is_relative_to(folder) else pairs
-    graded = any(pair.gold is not None for pair in done.pairs)
     text = load_template(SUMMARY, several=several, why=_why).render(
         done=done,
         counted=_counted(done),
         file=done.folder / FILE,
         lacks_judge=done.imported.judge not in config.judges,
         lacks_dataset=done.imported.dataset not in config.datasets,
-        lacks_gate=config.gate("accuracy").min_accuracy is None and graded,
+        lacks_gate=not done.content.is_limited(config) and done.content.is_known(done.pairs),
         pairs=json.dumps(str(path), ensure_ascii=False),
         options=options({"config": done.request.config, "cassettes": done.request.into}),
     )
@@ -240,19 +233,15 @@ def summary(done: Done) -> list[str]:
 
 
 def _counted(done: Done) -> Iterator[str]:
-    """Yield a line per condition and repeat: how many answers in each order, and how many are no choice."""
+    """Yield a line per condition and repeat: how many answers said what."""
     pairs = {pair.id: pair for pair in done.pairs}
-    groups: dict[tuple[str, int], list[Answered]] = {}
+    groups: dict[tuple[str, int], list[Logged]] = {}
     for key, answered in sorted(done.imported.answers.items()):
         groups.setdefault((key.condition, key.repeat), []).append(answered)
     for (condition, repeat), answers in groups.items():
-        own = sum(each.key.shown == shown_digest(pairs[each.key.pair], "12") for each in answers)
-        unsettled = [each.selected for each in answers if each.selected in ("tie", None)]
-        kinds = Counter("tie" if selected else "without a verdict" for selected in unsettled)
-        more = "".join(f"; {count} {kind}" for kind, count in sorted(kinds.items()))
-        more += "" if any(each.reason for each in answers) else "; none with a reason"
+        more = "" if any(each.reason for each in answers) else "; none with a reason"
         again = f", repeat {repeat}" if repeat else ""
-        yield f"{condition}{again}: order 1-2 {own}, order 2-1 {len(answers) - own}{more}"
+        yield f"{condition}{again}: {done.content.counted(answers, pairs)}{more}"
 
 
 def _why(unused: Iterable[tuple[str, str]]) -> str:

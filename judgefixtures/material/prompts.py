@@ -50,6 +50,7 @@ class Layout:
     built_in: tuple[str, ...]
     forms: tuple[str, ...] = ("json", "brackets")
     ties: bool = False
+    logged: str = ""  # the class of the kind of those whose answers are of a log; empty where none can be imported
 
     @property
     def shows_both(self) -> bool:
@@ -82,6 +83,7 @@ LAYOUTS: Mapping[str, Layout] = MappingProxyType(
             ("cue_1", "cue_2"),
             (PLAN_SLOT,),
             BUILT_IN,
+            logged="judgefixtures.asking.kinds.from_log:ChosenBefore",
         ),
         "pointwise": Layout(
             "one response",
@@ -100,6 +102,7 @@ LAYOUTS: Mapping[str, Layout] = MappingProxyType(
             (PASS_SLOT, FAIL_SLOT),
             ("binary", "binary-brackets", "binary-grade", "binary-word"),
             forms=("json", "brackets", "grade", "word"),
+            logged="judgefixtures.asking.kinds.from_log:GradedBefore",
         ),
     }
 )

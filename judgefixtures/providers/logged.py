@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from judgefixtures.cassettes.calls import Call
+from judgefixtures.material.prompts import LAYOUTS
 from judgefixtures.providers import Answer, FatalJudgeError, Record
 from judgefixtures.providers.tables import JudgeTable
+from judgefixtures.words.texts import join_names
 
-KEYS = {"provider", "ties"}
+KEYS = {"provider", "ties", "mode"}
+OF_GRADES = {"labels", "grade_field", "verdict"}  # how a log's grades are read, when it is imported
 
 
 class ImportedProvider:
@@ -31,10 +34,18 @@ class ImportedProvider:
 
 
 def _check(table: JudgeTable) -> None:
-    if others := sorted(table.model_fields_set - KEYS):
+    layout = LAYOUTS[table.mode]
+    if not layout.logged:
+        modes = join_names((name for name, each in LAYOUTS.items() if each.logged), " or ", quoted=True)
         raise ValueError(
-            f"{others[0]} means nothing with provider 'imported': its answers are those of a log, "
-            "and nothing is asked. It takes ties and no other key"
+            f"mode means nothing with provider 'imported' where it is {table.mode!r}: the answers of a log are those "
+            f"of {modes}"
+        )
+    taken = KEYS | (OF_GRADES if layout.has_labels else set())
+    if others := sorted(table.model_fields_set - taken):
+        raise ValueError(
+            f"{others[0]} means nothing with provider 'imported': its answers are those of a log, and nothing is "
+            'asked. It takes ties, or mode = "binary" with labels, grade_field and verdict, and no other key'
         )
 
 

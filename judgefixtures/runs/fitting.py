@@ -19,14 +19,16 @@ SOME = 3  # ids that a message shows
 
 def check_fit(judge: str, table: JudgeTable, template: Template, dataset: str, pairs: Sequence[Pair]) -> None:
     """Raise JudgeFixturesError where a judge cannot be asked about what a dataset holds, saying why and what to do."""
-    if not kind_of(table).is_asked:
-        return
+    asked = kind_of(table).is_asked
     if LAYOUTS[table.mode].shows_both and any(isinstance(pair, Example) for pair in pairs):
-        alone = join_names((mode for mode, layout in LAYOUTS.items() if not layout.shows_both), " or ", quoted=True)
+        modes = (mode for mode, each in LAYOUTS.items() if not each.shows_both and (asked or each.logged))
+        alone = join_names(modes, " or ", quoted=True)
         raise JudgeFixturesError(
             f"dataset {dataset!r} holds examples, which have one response, and judge {judge!r} (mode = "
             f"{table.mode!r}) compares two: ask it about a dataset of pairs, or set mode = {alone} in its table."
         )
+    if not asked:
+        return
     of_kind: dict[str, list[Pair]] = {}
     for pair in pairs:
         of_kind.setdefault(pair.content_type, []).append(pair)

@@ -103,9 +103,9 @@ class Vetting:
                 raise
             missed = asking.command("missing") if isinstance(error, CassetteMissError) else ""
             lost = Control(judge=judge.name, dataset=dataset, message=presentable(str(error)), command=missed)
-            return lost if judge.kind.is_asked else of_log(lost, table)
+            return lost if judge.kind.is_asked else of_log(lost, table, trial_of(judge.kind, ()))
         self._archive.keep_control(judge.name, dataset, [judge.shows(pair) for pair in pairs], asking.ledger)
         self._archive.keep(judge, dataset, pairs, answers, asking.ledger)
         found = trial.decide(judge.name, dataset, answers.arms, table)
         answered = [judgment for arm in answers.arms for judgment in arm]
-        return found if judge.kind.is_asked else of_log(found, table, answered)
+        return found if judge.kind.is_asked else of_log(found, table, trial, answered)

@@ -250,8 +250,7 @@ def of_one_response(arms: Arms) -> tuple[Arm, ...]:
     return tuple(dict.fromkeys((single_condition(condition), repeat) for condition, repeat in own))
 
 
-# Of judges whose provider or strategy, and not their mode, makes them what they are; of all others LAYOUTS names it.
-FROM_LOG = "judgefixtures.asking.kinds.from_log:FromLog"
+# Of judges whose strategy or mark, and not their mode, makes them what they are; of all others LAYOUTS names it.
 PASS_MARK = "judgefixtures.asking.kinds.pass_mark:PassMark"
 PLAN_FIRST = "judgefixtures.asking.kinds.plan_first:PlanFirst"
 
@@ -263,8 +262,9 @@ def kind_of(table: JudgeTable) -> type[Kind]:
     >>> kind_of(judge_table({"provider": "openai", "model": "m", "mode": "pointwise"})).sees_order
     False
     """
-    path = FROM_LOG if not table.record.is_asked else PLAN_FIRST if table.strategy != "direct" else ""
+    layout = LAYOUTS[table.mode]
+    path = layout.logged if not table.record.is_asked else PLAN_FIRST if table.strategy != "direct" else ""
     path = path or (PASS_MARK if table.pass_mark is not None else "")
-    room, _, name = (path or LAYOUTS[table.mode].kind).partition(":")
+    room, _, name = (path or layout.kind).partition(":")
     kind: type[Kind] = getattr(importlib.import_module(room), name)
     return kind

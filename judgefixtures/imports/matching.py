@@ -1,0 +1,139 @@
+"""Matching: the rows of a log with the pairs, or the examples, that they are about.
+
+Each row becomes an answer, or is counted as one that cannot be used; what contradicts another is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+from judgefixtures.imports.answers import Key, Logged, shown_digest
+from judgefixtures.imports.contents import Content
+from judgefixtures.imports.entries import Entry, UnusableError
+from judgefixtures.material.contrasts import Condition, Order
+from judgefixtures.material.pairs import Pair, as_row, swapped
+from judgefixtures.sources.parsing import MISSING, Row, lookup
+from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import quote_names
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads rows into answers about pairs or examples; what cannot be used is kept with its place.
+
+    `given` are the pairs of a file or of the configuration; `grows`: those of the log itself are added to them.
+    """
+
+    content: Content
+    conditions: Mapping[str, Condition]
+    given: tuple[Pair, ...]
+    grows: bool
+    pairs: dict[str, Pair] = field(default_factory=dict)
+    repeated: int = 0
+    unused: list[tuple[str, str]] = field(default_factory=list)  # why, and where
+    found: dict[Key, Logged] = field(default_factory=dict)
+    places: dict[Key, Row] = field(default_factory=dict)
+    by_texts: dict[str, Pair] = field(default_factory=dict)
+
+    def read_answers(self, entries: Sequence[Entry]) -> dict[Key, Logged]:
+        """Return the answers of all entries by what they are about; raises JudgeFixturesError naming the line."""
+        _check_columns(self.content, entries)
+        given = {pair.id: pair for pair in self.given}
+        self.pairs = {**_told_pairs(self.content, entries), **given} if self.grows or not given else given
+        self.by_texts = {shown_digest(pair, order): pair for pair in self.pairs.values() for order in get_args(Order)}
+        first = min((entry.repeat() for entry in entries), default=0)  # some count from 0, others from 1
+        for entry in entries:
+            try:
+                self._keep(self._answered(entry, first), entry.row)
+            except UnusableError as error:
+                self.unused.append((str(error), entry.row.where))
+        self.content.check_read()
+        return self.found
+
+    def _keep(self, answered: Logged, row: Row) -> None:
+        """Keep an answer, once; raises JudgeFixturesError where another row says something else."""
+        before = self.found.setdefault(answered.key, answered)
+        place = self.places.setdefault(answered.key, row)
+        if before != answered:
+            raise row.mistake(
+                f"another answer about {self.content.words.one} {answered.key.pair!r} in {answered.key.condition}"
+                f"{self.content.alike} stands in {place.where} already. If the judge was asked several times, name the "
+                "column that counts it with --columns repeat=...; if these are several judges, choose one with --where "
+                "COLUMN=VALUE; else remove one of the two."
+            )
+        self.repeated += place is not row
+
+    def _answered(self, entry: Entry, first_repeat: int) -> Logged:
+        """Return the answer that an entry holds."""
+        if entry.fault:
+            raise UnusableError(entry.fault)
+        pair, shown_swapped = self._pair_of(entry)
+        if pair.response_1 == pair.response_2:
+            raise UnusableError("its pair has the same response twice")
+        condition, order = self.content.shown(entry, self.conditions, swapped_texts=shown_swapped)
+        key = Key(condition, pair.id, shown_digest(pair, order), entry.repeat() - first_repeat)
+        return self.content.answered(entry, key, order)
+
+    def _pair_of(self, entry: Entry) -> tuple[Pair, bool]:
+        """Return the pair that an entry is about, and whether it holds its responses in the other order."""
+        content, row, name = self.content, entry.row, entry.pair_id()
+        told = content.pair(entry) if content.is_in(entry) else None
+        if told is None and name is None:
+            if not self.given and any(entry.value(each) in (None, "") for each in content.texts if entry.has(each)):
+                raise UnusableError("no text of a response")
+            raise row.mistake(
+                f"the row does not say which {content.words.one} it is about: {entry.column('pair') or 'pair'!r} is "
+                f"missing; it has {quote_names(row.fields)}. Name the column with --columns pair=..."
+            )
+        digest = "" if told is None else shown_digest(told, "12")
+        pair = self.pairs.get(name or (told.id if told else "")) or (None if name else self.by_texts.get(digest))
+        if pair is None:
+            known = self.given and not self.grows
+            one = content.words.one
+            raise UnusableError(f"its {one} is not in the dataset" if known else f"no row has its {one}'s texts")
+        if not digest or digest == shown_digest(pair, "12"):
+            return pair, False
+        if digest == shown_digest(pair, "21"):
+            return pair, True
+        raise UnusableError(f"its texts are not those of its {content.words.one}")
+
+
+def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
+    """Raise JudgeFixturesError where a column that was named, or what was said, is in no row at all."""
+    first, request = quote_names(entries[0].row.fields), entries[0].request
+    missing = [name for name in content.fields() if not any(entry.has(name) for entry in entries)]
+    named = [(name, column) for name, column in request.columns.items() if name in missing]
+    named += [
+        ("labels", column)
+        for column in request.raters
+        if all(lookup(entry.row.fields, column) is MISSING for entry in entries)
+    ]
+    for name, column in named:
+        raise JudgeFixturesError(
+            f"--columns {name}={column}: no row has {column!r}; the first one ({entries[0].row.where}) has {first}."
+        )
+    field = content.form.field
+    if {field, "answer"} <= {*missing}:
+        raise JudgeFixturesError(
+            f"{entries[0].row.where}: no row says {content.asked}: {entries[0].shape['misses'][content.mode]} Name the "
+            f"column with --columns {field}=..., or with --columns answer=... where it is the judge's whole "
+            f"text; the row has {first}."
+        )
+
+
+def _told_pairs(content: Content, entries: Iterable[Entry]) -> dict[str, Pair]:
+    """Return the pairs that the log itself holds; those of order 1-2 say which response is the first one."""
+    pairs: dict[str, Pair] = {}
+    holding = [entry for entry in entries if content.is_in(entry)]
+    for entry in sorted(holding, key=lambda entry: content.order(entry) == "21"):
+        told = content.pair(entry)
+        one, other = as_row(told), as_row(pairs.setdefault(told.id, told))
+        if other not in (one, as_row(swapped(told))):
+            changed = [name for name in content.told if one.get(name) != other.get(name)]
+            raise entry.row.mistake(
+                f"{content.words.one} {told.id!r} has another {' and '.join(changed)} than in a "
+                f"row before: give different {content.words.many} different ids."
+            )
+    return pairs
