@@ -115,8 +115,7 @@ class Gradings(Content):
     def is_limited(self, config: Config) -> bool:
         """Tell whether anything is asked of agreement."""
         gate = config.gate(self.check)
-        asked = (gate.min_tpr, gate.min_tnr, gate.min_kappa) if isinstance(gate, AgreementTable) else ()
-        return any(limit is not None for limit in (*asked, gate.min_accuracy))
+        return isinstance(gate, AgreementTable) and bool(gate.limits.set)
 
 
 def _is_number(value: object) -> bool:

@@ -17,6 +17,7 @@ from judgefixtures.cassettes.files import CassetteError
 from judgefixtures.cassettes.frozen import FrozenSample
 from judgefixtures.cassettes.library import Library
 from judgefixtures.config import Config
+from judgefixtures.material.diction import wording_about
 from judgefixtures.material.pairs import Pair, balanced, sampled
 from judgefixtures.material.prompts import Template
 from judgefixtures.runs.fitting import check_fit
@@ -106,9 +107,8 @@ class Samples:
         else:
             chosen = self._fresh(judge, dataset, source)
         if self.wanted is not None and self.wanted > len(chosen.pairs) and not source.is_built_in:
-            self._note(
-                f"{dataset} has {len(chosen.pairs)} pairs, fewer than the {self.wanted} asked for: all of them are used"
-            )
+            there = wording_about(chosen.pairs).counted(len(chosen.pairs))
+            self._note(f"{dataset} has {there}, fewer than the {self.wanted} asked for: all of them are used")
         if chosen.sample.left_out:
             self._note(f"{dataset}: left out {accounted(chosen.sample.left_out)}")
         return chosen
