@@ -111,8 +111,8 @@ def _names(request: Request, config: Config) -> str:
     dataset = request.dataset or (request.pairs.stem if request.pairs is not None else "")
     if not dataset:
         raise JudgeFixturesError(
-            f"{_files(request)}: which pairs, or examples, are these answers about? Give --dataset NAME: one of the configuration "
-            "(without a dataset of that name the log must hold the texts), or --pairs FILE with them."
+            f"{_files(request)}: which pairs, or examples, are these answers about? Give --dataset NAME: one of the "
+            "configuration (without a dataset of that name the log must hold the texts), or --pairs FILE with them."
         )
     for what, name in (("--judge", request.judge), ("--dataset", dataset)):
         if not NAME.match(name) or len(name) > LONGEST_NAME:
