@@ -50,6 +50,7 @@ SHOWN = {
     "production: 74% of each prompt": "a long prompt of one's own; test_rates.py",
     "close: 1 of 1 pairs": "compared in test_votes.py",
     "{question} {cue}": "a template; test_init.py runs it",
+    '{"id": "e1", "reading"': "a log of grades; test_import_grades.py imports one like it",
     "with 60 labels a judge": "what `agreement_prospect` says; an example of its own, which runs",
 }
 # Python that is no program of its own: a test below runs it in what it belongs to.

@@ -95,7 +95,14 @@ def started(data: Path | str, by: str, *options: str, cwd: Path) -> Iterator[Sta
     """Start the command and wait for its address; it is killed at the end, if it runs still."""
     command = [sys.executable, "-m", "judgefixtures", "label", str(data), "--by", by, *options]
     process = subprocess.Popen(
-        command, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "CI": ""}
+        command,
+        cwd=cwd,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "CI": ""},
+        # What runs in the background of a shell does not hear Ctrl-C, and neither does what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     said: list[str] = []
