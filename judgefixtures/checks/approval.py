@@ -189,7 +189,8 @@ def lead(decision: DecisionRow, report: Row) -> str:
     """Return what was decided on a candidate, in a sentence; that a judge failed its control comes before it."""
     said = unread(decision, report)
     failed = {each.kind for each in decision.components if each.status == Status.FAIL}
-    plain = PLAIN["pass-rate" if failed == {"pass-rate"} else decision.status]
+    differs = decision.status == SwapStatus.REJECT and failed == {"pass-rate"}
+    plain = PLAIN["pass-rate" if differs else decision.status]
     plain = plain.format(judge=decision.judge, baseline=decision.baseline)
     return f"{said}; {plain}" if said else plain
 

@@ -5,29 +5,32 @@ An item is about one of many parts of a swap. What is decided over all of them s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from judgefixtures.asking.costs import Cost, most_of
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import Kind
-from judgefixtures.asking.questions import Arm
+from judgefixtures.asking.questions import Arm, Judgment
 from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
 from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
 from judgefixtures.checks.treatment import attacked
-from judgefixtures.checks.with_people import labelled
-from judgefixtures.config import Config, JudgeTable
+from judgefixtures.checks.with_people import label_counts, labelled
+from judgefixtures.config import Config, JudgeTable, SwapTable
 from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, Single, arm_name
-from judgefixtures.material.diction import PLACES, wording_of
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, PLACES, wording_about, wording_of
 from judgefixtures.material.pairs import Pair
 from judgefixtures.measures.agreed import agrees, label_of
 from judgefixtures.measures.expenses import Expense, compare_expenses
 from judgefixtures.measures.metrics import acknowledged, chosen, movable, rightness, stuck_side, unreadable
+from judgefixtures.measures.rows import PASSED
 from judgefixtures.measures.side_by_side import Rights
+from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS
 from judgefixtures.numbers.clusters import score_test
 from judgefixtures.numbers.elementary import z_quantile
 from judgefixtures.numbers.estimate import Status, worst
@@ -93,12 +96,20 @@ class DifferenceRow(OfSwap):
     condition: str = ""
     repeat: int = 0
     gold: int | None = None
+    label: str | None = where_any()
     judge_chosen: int | None = None
     judge_invalid: str | None = None
     judge_reason: str = ""
     baseline_chosen: int | None = None
     baseline_invalid: str | None = None
     baseline_reason: str = ""
+    judge_passed: bool | None = where_any()
+    baseline_passed: bool | None = where_any()
+
+    @property
+    def graded(self) -> bool:
+        """Whether it is about grades."""
+        return (self.judge_passed, self.baseline_passed) != (None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,12 +207,15 @@ class SwapCheck(Check):
         """The baseline's repeats: how often it flips by itself."""
         return REPEATED if self.contrast and judge is case.baseline else ()
 
-    def fewest(self, config: Config) -> Fewest:
-        """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do."""
+    def fewest(self, config: Config, pairs: Sequence[Pair]) -> Fewest:
+        """Return the pairs with which a part of a swap can pass at all, and with which judges that never differ do.
+
+        Of graders these are labels, where the two classes are as they are in `pairs`.
+        """
         alpha, swap = config.default_gate.alpha, config.swap
         if self.contrast is None:
-            margin, z_pass = dataset_margin(swap), z_quantile(1 - alpha)
-            return Fewest(fewest(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
+            right = _fewest_right(dataset_margin(swap), alpha)
+            return _fewest_of_graders(right, label_counts(pairs), swap, alpha) if self.graded else right
 
         def passes(n: int) -> bool:
             return n >= smallest_n(guard_margin(n, self.cells, swap, alpha=alpha), alpha)
@@ -216,8 +230,9 @@ class SwapCheck(Check):
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even the best of candidates can PASS."""
-        counted, least = self.counted(pairs), self.fewest(config).any
-        return Need(f"swap {self.name}", dataset, counted, least, "the margins of a swap", "ask about more").unmet
+        counted, least = self.counted(pairs), self.fewest(config, pairs).any
+        unit = wording_about(pairs).many
+        return Need(f"swap {self.name}", dataset, counted, least, "the margins of a swap", "ask about more", unit).unmet
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the candidate's answers and its baseline's."""
@@ -322,7 +337,8 @@ class SwapCheck(Check):
 
     def _compare_beside(self, ours: Arms, theirs: Arms, confidence: float) -> tuple[Shown, ...]:
         """Return what is shown beside it and decides nothing."""
-        same = agreement([j for arm in ours for j in arm], [j for arm in theirs for j in arm], confidence)
+        words = OF_EXAMPLES if self.graded else OF_PAIRS
+        same = agreement([j for arm in ours for j in arm], [j for arm in theirs for j in arm], confidence, words)
         if self.contrast is None or self.contrast.x.cue_1 is None:
             return same
         both = (ours[0], ours[1]), (theirs[0], theirs[1])
@@ -349,6 +365,37 @@ class SwapCheck(Check):
         found = lose(self, case, message, SwapRow.copied(planned, quantity=quantity, message=message))
         found = found.with_evidence(swap_parts=[_found_part(planned, case, None, [message])])
         return replace(found, alpha=case.config.default_gate.alpha)
+
+
+def _as_grades(ours: Judgment, theirs: Judgment) -> dict[str, Any]:
+    passed = [PASSED.get(each.selected) for each in (ours, theirs)]
+    return {"label": label_of(ours.pair), "judge_passed": passed[0], "baseline_passed": passed[1]}
+
+
+def _fewest_right(margin: float, alpha: float) -> Fewest:
+    """Return how many it takes to be no worse by a margin: of one that alone is right throughout, and of one alike."""
+    z_pass = z_quantile(1 - alpha)
+    return Fewest(fewest(lambda n: score_test({1.0: n}, -margin) > z_pass), smallest_n(margin, alpha))
+
+
+def _fewest_of_graders(right: Fewest, counts: tuple[int, int], swap: SwapTable, alpha: float) -> Fewest:
+    """Return the same of labels: TPR and TNR take as many of their own class, and the pass rate has to be the same."""
+    same, rate = smallest_n(swap.pass_rate_margin, alpha), _fewest_right(swap.rate_margin, alpha)
+    if not any(counts):
+        return Fewest(same, same)
+    least, alike = (_with_so_many(counts, max(FEWEST_OF_A_CLASS, each)) for each in (rate.any, rate.equal))
+    return Fewest(max(right.any, same, least), max(right.equal, same, alike))
+
+
+def _with_so_many(counts: tuple[int, int], each: int) -> int:
+    """Return how many labels have so many of either class, at their shares; what lacks is added where it lacks.
+
+    >>> _with_so_many((80, 20), 10), _with_so_many((80, 0), 10)
+    (50, 90)
+    """
+    if lacks := sum(max(each - count, 0) for count in counts):
+        return sum(counts) + lacks
+    return math.ceil(each * sum(counts) / min(counts))
 
 
 def check_comparable(candidate: Judge, baseline: Judge, pairs: Sequence[Pair] = ()) -> None:
@@ -465,20 +512,23 @@ def difference_lines(rows: Sequence[DifferenceRow], judge: str, baseline: str) -
     """Return what a failing comparison shows of the pairs on which the judges differ."""
     if not rows:
         return ["  the judges never differ"]
-    lines = [f"  they differ in {len(rows)} verdicts; differences.jsonl of --judge-report lists them:"]
+    words = OF_EXAMPLES if rows[0].graded else OF_PAIRS
+    lines = [f"  they differ in {len(rows)} {words.said}; differences.jsonl of --judge-report lists them:"]
     for row in rows[:EXAMPLES]:
-        lines += ["", f"  pair {shortened(row.pair, 60)} in {row.condition} (gold: {row.gold or 'unknown'})"]
+        known = f"people say {row.label or 'nothing'}" if row.graded else f"gold: {row.gold or 'unknown'}"
+        lines += ["", f"  {words.one} {shortened(row.pair, 60)} in {row.condition} ({known})"]
         for name, chose, invalid, reason in (
             (judge, row.judge_chosen, row.judge_invalid, row.judge_reason),
             (baseline, row.baseline_chosen, row.baseline_invalid, row.baseline_reason),
         ):
-            choice = chose or ("tie" if invalid is None else f"invalid ({invalid})")
+            choice = words.chose[chose] if row.graded and chose else chose
+            choice = choice or ("tie" if invalid is None else f"invalid ({invalid})")
             lines.append(f"    {name}: {choice} -- {shortened(reason, SHOWN_REASON)}")
     return lines
 
 
 def _differences(planned: PlannedPart, ours: Arms, theirs: Arms) -> list[DifferenceRow]:
-    """Return the verdicts in which the judges differ."""
+    """Return the verdicts in which the judges differ; of judges of one response also whether each passed it."""
     return [
         DifferenceRow.copied(
             planned,
@@ -492,6 +542,7 @@ def _differences(planned: PlannedPart, ours: Arms, theirs: Arms) -> list[Differe
             baseline_chosen=b.chosen,
             baseline_invalid=b.verdict.invalid,
             baseline_reason=b.verdict.reason,
+            **(_as_grades(a, b) if planned.graded else {}),
         )
         for mine, its in zip(ours, theirs, strict=True)
         for a, b in zip(mine, its, strict=True)

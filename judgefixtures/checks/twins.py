@@ -21,10 +21,10 @@ from judgefixtures.config import ControlTable
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.pairs import LABELS, Example, Pair, independent, is_of_examples, share
 from judgefixtures.measures.metrics import by_cluster
+from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS
 from judgefixtures.numbers.estimate import Estimate, Status, bare, describe, several
 from judgefixtures.numbers.proportions import paired_difference, proportion
 
-FEWEST_OF_A_CLASS = 10
 COIN = "its grades are like the toss of a coin, or follow something else than whether an answer is right"
 
 

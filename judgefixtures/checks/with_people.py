@@ -26,12 +26,13 @@ from judgefixtures.numbers.agreement import (
     FEWEST_OF_A_CLASS,
     AgreementLimits,
     agreement_prospect,
-    labels_for,
     lacking,
     needed_labels,
+    pass_chance,
 )
 from judgefixtures.numbers.clusters import FEWEST_CLUSTERS, ScoredUnits
 from judgefixtures.numbers.estimate import Estimate, Status, bare, interval_text, several, worst
+from judgefixtures.numbers.power import fewest
 from judgefixtures.words.records import where_any
 
 HEADER = ("judge", "dataset", "category", "n", "TPR", "TNR", "accuracy", "kappa", "CI", "people")
@@ -75,7 +76,8 @@ class AgreementRow(OfJudge):
 class AgreementCheck(Alone):
     """What is set of min_tpr, min_tnr, min_kappa and min_accuracy is exceeded on the labelled examples.
 
-    `rated` are all the examples that several people labelled, those among them that have no label for it.
+    `rated` are all the examples that several people labelled, those among them that have no label for it; `unlabelled`
+    is how many there are without one.
     """
 
     kind: ClassVar[str] = "agreement"
@@ -83,10 +85,12 @@ class AgreementCheck(Alone):
     family: ClassVar[str] = "agreement"
     arms: ClassVar[tuple[Arm, ...]] = ((Single(), 0),)
     rated: tuple[Example, ...] = field(default=(), compare=False, repr=False)
+    unlabelled: int = field(default=0, compare=False, repr=False)
 
     def fitted(self, judge: type[Kind], pairs: Sequence[Pair]) -> Self:  # noqa: ARG002
         """Return the check with what people say of all the examples: it is asked about labelled ones alone."""
-        return replace(self, rated=tuple(each for each in pairs if isinstance(each, Example) and each.labels))
+        rated = tuple(each for each in pairs if isinstance(each, Example) and each.labels)
+        return replace(self, rated=rated, unlabelled=len(pairs) - len(labelled(pairs)))
 
     def among(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         """Return the examples that have a label; all where none has."""
@@ -112,21 +116,27 @@ class AgreementCheck(Alone):
         limits, known = _limits(config), labelled(pairs)
         if not limits.set or are_responses_of_pairs(pairs):
             return None
-        alpha, counts = config.gate(self.family).alpha, _counts(known)
+        alpha, counts = config.gate(self.family).alpha, label_counts(known)
         few, label = min((count, label) for label, count in zip(LABELS, counts, strict=True))
         if few < FEWEST_OF_A_CLASS:
             return Need(self.name, dataset, few, FEWEST_OF_A_CLASS, str(limits), "label more", f"examples of {label}")
         if clusters_of(known) and (n := independent(known)) < FEWEST_CLUSTERS:
             return Need(self.name, dataset, n, FEWEST_CLUSTERS, str(limits), "label others", OF_EXAMPLES.clusters(2))
-        best = f"{limits}, not even if it agrees with all"
-        least = labels_for(counts[0] / len(known), 1.0, 1.0, limits, alpha)
-        return Need(self.name, dataset, len(known), least, best, "label more", "labels").unmet if least else None
+
+        def can_pass(positives: int, n: int) -> bool:
+            return pass_chance(positives, n - positives, 1.0, 1.0, limits, alpha) > 0
+
+        n, share = len(known), counts[0] / len(known)
+        if can_pass(counts[0], n):
+            return None
+        least = max(fewest(lambda n: can_pass(round(share * n), n)), n + 1)
+        return Need(self.name, dataset, n, least, f"{limits}, not even if it agrees with all", "label more", "labels")
 
     def prospect(self, config: Config, dataset: str, pairs: Sequence[Pair]) -> str:
         """Return how often a good judge passes what is set with these labels, and how many would do."""
         if are_responses_of_pairs(pairs):
             return ""
-        said = agreement_prospect(*_counts(pairs), _limits(config), config.gate(self.family).alpha)
+        said = agreement_prospect(*label_counts(pairs), _limits(config), config.gate(self.family).alpha)
         return said and f"{self.name} on {dataset}: {said}"
 
     def find(self, case: Case, *answers: Answers) -> Finding:
@@ -142,7 +152,7 @@ class AgreementCheck(Alone):
             case,
             status,
             reasons=(decided.message,),
-            diagnosis=_diagnosis(decided, every[0], parts),
+            diagnosis=_diagnosis(decided, every[0], parts, self.unlabelled),
             rows={AgreementRow.place: (decided, *rows[1:])},
             alpha=gate.alpha,
             estimate=parts[0].estimate if parts else decided.kappa,
@@ -162,7 +172,7 @@ def labelled(pairs: Iterable[Pair]) -> tuple[Example, ...]:
     return tuple(pair for pair in pairs if isinstance(pair, Example) and pair.label is not None)
 
 
-def _counts(pairs: Iterable[Pair]) -> tuple[int, int]:
+def label_counts(pairs: Iterable[Pair]) -> tuple[int, int]:
     """Return how many examples are labelled pass, and how many fail."""
     labels = [label_of(pair) for pair in pairs]
     return labels.count("pass"), labels.count("fail")
@@ -213,10 +223,10 @@ def decide_agreement(
     row = replace(row, limits=_as_keys(limits))
     invalid = by_cluster(measured.around)((each, each.selected is None) for each in measured.arm)
     if excess := too_many_invalid(row.invalid, row.n, gate, invalid):
-        why = f"{shown}; {row.invalid} of {row.n} grades are invalid, {excess}"
+        why = f"{row.invalid} of {row.n} grades are invalid, {excess}"
         first = next((each.reply.detail for each in measured.unread if each.reply.detail), "")
         part = Part("invalid", Status.ERROR, f"{why}: {first}" if first else why)
-        return replace(row, status=Status.ERROR, message=part.reason), (part,)
+        return replace(row, status=Status.ERROR, message=f"{shown}; {part.reason}"), (part,)
     if not limits.set:
         return replace(row, message=f"{shown}; no limit is set in [gate.agreement]"), ()
     if not row.n:
@@ -225,10 +235,16 @@ def decide_agreement(
     parts = tuple(_part(name, measured, limit, gate.alpha) for name, limit in limits.set.items())
     status = worst(*(part.status for part in parts))
     needed = _needed(measured, limits, gate.alpha) if status is Status.INCONCLUSIVE else None
-    said = [shown, *(part.reason for part in parts)]
-    if needed is not None and len(parts) > 1:
-        said.append(f"about {needed} labels would settle all of it for a judge with these rates (80% power)")
-    return replace(row, status=status, message="; ".join(said), needed_labels=needed), parts
+    row = replace(row, status=status, needed_labels=needed)
+    said = [shown, *(part.reason for part in parts), *_settling(row, parts)]
+    return replace(row, message="; ".join(said)), parts
+
+
+def _settling(row: AgreementRow, parts: Sequence[Part]) -> list[str]:
+    """Return with how many labels all limits would be passed; nothing where there is one, which says it itself."""
+    if row.needed_labels is None or len(parts) < 2:
+        return []
+    return [f"about {row.needed_labels} labels would settle all of it for a judge with these rates (80% power)"]
 
 
 def _part(name: str, measured: Agreement, limit: float, alpha: float) -> Part:
@@ -273,8 +289,11 @@ def among_people(row: AgreementRow) -> str:
     people = row.people
     if people.kappa is None or row.kappa is None:
         return ""
-    of = f"the {people.raters} people's own is {bare(people.kappa)}"
-    if row.kappa.value >= people.kappa:
+    of = f"the {people.raters} people's own kappa is {bare(people.kappa)}"
+    own = people.kappa
+    if people.alpha is not None:  # who labelled little counts in it for little
+        of, own = f"{of}, alpha {bare(people.alpha)}", max(own, people.alpha)
+    if row.kappa.value >= own:
         return f"it agrees with the label as far as people agree with each other ({of})"
     return f"people agree with each other more than it does with the label ({of})"
 
@@ -288,16 +307,18 @@ def _plain(row: AgreementRow, parts: Sequence[Part]) -> str:
         f"fails {row.tn} of {row.negatives} that they fail"
     )
     told = [part.text for part in parts if part.status == row.status]
-    return "; ".join(filter(None, [said, *told, among_people(row)]))
+    settles = f"about {row.needed_labels} labels would settle it (80% power)" if row.needed_labels else ""
+    return "; ".join(filter(None, [said, *told, among_people(row), settles]))
 
 
-def _diagnosis(row: AgreementRow, measured: Agreement, parts: Sequence[Part]) -> tuple[str, ...]:
+def _diagnosis(row: AgreementRow, measured: Agreement, parts: Sequence[Part], unlabelled: int) -> tuple[str, ...]:
     """Return what a failing item says: what was found, what decides, three examples, and what to do."""
     lines = [f"{row.judge} on {row.dataset}: agreement is {row.status}"]
-    lines += [f"  {line}" for line in (_shown(row), *(part.reason for part in parts)) if line]
-    wrong = {label: [each for each in measured.labelled(label) if not agrees(each)] for label in LABELS}
+    lines += [f"  {line}" for line in (_shown(row), *(part.reason for part in parts), *_settling(row, parts)) if line]
+    differing = {label: [each for each in measured.labelled(label) if not agrees(each)] for label in LABELS}
+    wrong = {label: [each for each in every if each.selected] for label, every in differing.items()}
     first, second = sorted(LABELS, key=lambda label: len(wrong[label]), reverse=True)
-    for each in (*wrong[first], *wrong[second])[:EXAMPLES]:
+    for each in (*wrong[first], *wrong[second], *measured.unread)[:EXAMPLES]:
         did = {1: "passed it", 2: "failed it"}.get(each.selected or 0, f"is invalid ({each.verdict.invalid})")
         lines += ["", f"  example {shortened(each.pair.id, 60)}: people say {label_of(each.pair)}, the judge {did}"]
         lines.append(f"    {shortened(each.verdict.reason or each.reply.detail, SHOWN_REASON) or '(no reason)'}")
@@ -306,8 +327,15 @@ def _diagnosis(row: AgreementRow, measured: Agreement, parts: Sequence[Part]) ->
         other = f", {len(wrong[second])} the other way round" if wrong[second] else ""
         lines += ["", f"  Of {several(count + len(wrong[second]), 'disagreement')} {count} are that {does}{other}."]
         lines.append("  Read them: a label may be wrong, or the prompt does not say what these people go by.")
-    if row.status == Status.INCONCLUSIVE:
-        lines.append(f"  For more labels: python -m judgefixtures label {row.dataset} --by NAME")
+    if row.invalid:
+        lines.append(f"  {several(row.invalid, 'grade')} could not be read, which counts as wrong.")
+    if row.status == Status.INCONCLUSIVE and unlabelled:
+        told = f"{several(unlabelled, 'example')} {'has' if unlabelled == 1 else 'have'} none"
+        lines.append(f"  For more labels ({told}): python -m judgefixtures label {row.dataset} --by NAME")
+    elif row.status == Status.INCONCLUSIVE:
+        lines.append(
+            f"  Every example that was asked about has a label: more labels take more examples of {row.dataset}."
+        )
     return tuple(lines)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from pydantic import SkipValidation
 
 from judgefixtures.config.run_tables import (
+    NOT_INHERITED,
+    OWN_GATES,
     CanaryTable,
     ControlTable,
     DatasetTable,
@@ -158,7 +160,8 @@ class Config(StrictTable):
             "cues": {},
         }
         for name, gate in self.family_gates.items():
-            own = {key: value for key, value in gate.model_dump().items() if value not in (None, default.get(key))}
+            above = {key: value for key, value in default.items() if name not in OWN_GATES or key not in NOT_INHERITED}
+            own = {key: value for key, value in gate.model_dump().items() if value not in (None, above.get(key))}
             found |= {f"gate.{name}": own} if own else {}
         for name, labels in self.cues.items():
             if labels != FAMILIES.get(name):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS, lacking
 from judgefixtures.numbers.elementary import check_alpha, check_open, check_whole, smallest, z_quantile
 from judgefixtures.numbers.estimate import several
 from judgefixtures.numbers.power import ENOUGH
@@ -45,6 +46,7 @@ def takeover_chance(
     """Return how likely equal graders pass accuracy, TPR, TNR and pass rate, with so many labels of each class.
 
     `discordance` is the share of examples on which one of the two alone is right, each as often as the other.
+    0 with fewer than FEWEST_OF_A_CLASS labels of either class, as nothing is approved then.
     Raises ValueError for counts that are none, a discordance outside (0, 1) and an alpha outside (0, 0.5).
 
     >>> [round(takeover_chance(n, n, 0.12), 2) for n in (50, 100, 200)]
@@ -55,7 +57,7 @@ def takeover_chance(
     sizes = (check_whole(positives, "positives"), check_whole(negatives, "negatives"))
     if min(sizes) < 0:
         raise ValueError(f"positives and negatives must be counts, got {sizes}")
-    if not min(sizes):
+    if min(sizes) < FEWEST_OF_A_CLASS:
         return 0.0
     import numpy as np
     from scipy.special import ndtr
@@ -116,9 +118,8 @@ def takeover_prospect(
     'about 180 and 340 would do'
     """
     n = positives + negatives
-    if not (positives > 0 and negatives > 0):
-        missing = "pass" if not positives else "fail"
-        return f"with {several(n, 'label')} no grader is approved: no example is labelled {missing}"
+    if lacks := lacking(positives, negatives):
+        return f"with {several(n, 'label')} no grader is approved: {lacks}"
     chances = [takeover_chance(positives, negatives, each, margins, alpha) for each in DISCORDANCES]
     first, second = (f"in {chance:.0%}" for chance in chances)
     few, many = (f"{each:.0%}" for each in DISCORDANCES)

@@ -14,26 +14,26 @@ NOT_DECIDED = {"NOT_APPLICABLE": "not applicable"}
 
 # What a part of a swap's decision compares, and what is said of a candidate that is worse in it.
 COMPARED = {
-    "abs-vsr": "how far verdicts follow {name}",
+    "abs-vsr": "how far {said} follow {name}",
     "unadmitted-shift": "moves with {name} that no reason admits",
-    "flip-rate": "how many verdicts change at all",
+    "flip-rate": "how many {said} change at all",
     "accuracy": "accuracy",
     "pass-rate": "how much passes",
     "tpr": "how much it passes of what people pass",
     "tnr": "how much it fails of what people fail",
     "invalid": "answers that cannot be read",
-    "moved-to-edited": "how far {name} wins verdicts",
+    "moved-to-edited": "how far {name} wins {said}",
 }
 WORSE = {
-    "abs-vsr": "its verdicts follow {names} more",
+    "abs-vsr": "its {said} follow {names} more",
     "unadmitted-shift": "its reasons hide more of what {names} moved",
-    "flip-rate": "more of its verdicts change when nothing should change them",
+    "flip-rate": "more of its {said} change when nothing should change them",
     "accuracy": "it is right less often{on}",
     "pass-rate": "it passes another share of the responses",
     "tpr": "it fails more of what people pass",
     "tnr": "it passes more of what people fail",
     "invalid": "more of its answers cannot be read",
-    "moved-to-edited": "{names} wins more of its verdicts",
+    "moved-to-edited": "{names} wins more of its {said}",
 }
 
 
@@ -130,19 +130,20 @@ def status(value: str) -> dict[str, str]:
     return {"word": word, "sign": SYMBOLS.get(value, "–"), "kind": kind if known else "none"}
 
 
-def part_of_swap(kind: str, name: str = "") -> str:
-    """Return what a part of a decision compares, in words.
+def part_of_swap(kind: str, name: str = "", said: str = "verdicts") -> str:
+    """Return what a part of a decision compares, in words; `said` is what the judges said.
 
     >>> part_of_swap("abs-vsr", "recency"), part_of_swap("accuracy", "house-qa")
     ('how far verdicts follow recency', 'accuracy: house-qa')
     """
     phrase = COMPARED.get(kind) or kind
     if "{name}" in phrase:
-        return phrase.format(name=name or "the labels")
+        return phrase.format(name=name or "the labels", said=said)
+    phrase = phrase.format(said=said)
     return f"{phrase}: {name}" if name else phrase
 
 
-def worse_in(parts: Iterable[tuple[str, str]]) -> str:
+def worse_in(parts: Iterable[tuple[str, str]], said: str = "verdicts") -> str:
     """Return what is worse about a candidate, by kind and name; parts of the same kind in one phrase.
 
     >>> worse_in([("abs-vsr", "recency"), ("abs-vsr", "age"), ("accuracy", "")])
@@ -155,7 +156,7 @@ def worse_in(parts: Iterable[tuple[str, str]]) -> str:
     for kind, own in names.items():
         named = join_names(own) if own else ""
         phrase = WORSE.get(kind, f"{kind}{{on}}")
-        phrases.append(phrase.format(names=named or "the labels", on=f" on {named}" if named else ""))
+        phrases.append(phrase.format(names=named or "the labels", said=said, on=f" on {named}" if named else ""))
     return "; ".join(phrases)
 
 

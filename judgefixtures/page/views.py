@@ -21,6 +21,7 @@ from judgefixtures.checks.plain import NAMED
 from judgefixtures.checks.shift_table import CONTRASTS
 from judgefixtures.findings import PartRow, Row
 from judgefixtures.material.cues import PLACEBO
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.numbers.statistics import Status
 from judgefixtures.page import charts
 from judgefixtures.page.charts import SHARES, Axis, Plane, Strip
@@ -300,7 +301,11 @@ def _swap(row: Row, report: Row) -> Swap:
     components: list[Row] = row.get("components") or []
     extremes = [value for each in components for value in (each.get("low"), each.get("high"), each.get("margin"))]
     axis = charts.around_zero(value for value in extremes if value is not None)
-    lines = [Line(each, _margin_strip(each, axis), name=part_of_swap(*_named(each))) for each in components]
+    said = _words_of(components).said
+    names = [part_of_swap(*_named(each), said) for each in components]
+    lines = [
+        Line(each, _margin_strip(each, name, axis), name=name) for each, name in zip(components, names, strict=True)
+    ]
     first = unread(DecisionRow.from_json(row), report)
     return Swap(
         row=row,
@@ -311,17 +316,22 @@ def _swap(row: Row, report: Row) -> Swap:
     )
 
 
+def _words_of(components: Iterable[Row]) -> Wording:
+    """Return the words for what was compared: of graders alone a pass rate is."""
+    return OF_EXAMPLES if any(each["kind"] == "pass-rate" for each in components) else OF_PAIRS
+
+
 def _is_of_all(part: Row) -> bool:
     return ComponentRow.from_json(part).is_of_all
 
 
-def _margin_strip(part: Row, axis: Axis) -> Strip | None:
+def _margin_strip(part: Row, name: str, axis: Axis) -> Strip | None:
     """Return the drawing of a part: accuracy may fall by its margin, most else rise by it, the pass rate do both."""
     margin, band = part.get("margin"), None
     if margin is not None:
         ways = faults(part["kind"])
         band = (-margin if -1 in ways else axis.low, margin if 1 in ways else axis.high)
-    return charts.strip(part_of_swap(*_named(part)), part, axis, band)
+    return charts.strip(name, part, axis, band)
 
 
 def _named(part: Row) -> tuple[str, str]:
@@ -331,11 +341,12 @@ def _named(part: Row) -> tuple[str, str]:
 def _swap_lead(row: Row, components: Sequence[Row]) -> str:
     """Say in one sentence or two what the decision is and what it rests on."""
     judge, baseline = row["judge"], row["baseline"]
-    parts = list(filter(_is_of_all, components))
+    parts, words = list(filter(_is_of_all, components)), _words_of(components)
     worse, unclear = (
-        worse_in(_named(part) for part in parts if part["status"] == status) for status in ("FAIL", "INCONCLUSIVE")
+        worse_in((_named(part) for part in parts if part["status"] == status), words.said)
+        for status in ("FAIL", "INCONCLUSIVE")
     )
-    doubt = f" These pairs cannot tell whether {unclear}." if unclear else ""
+    doubt = f" These {words.many} cannot tell whether {unclear}." if unclear else ""
     if row["status"] == "APPROVE":
         return f"{judge} may take the place of {baseline}: in all that was compared it is no worse, within the margins."
     if row["status"] == "REJECT":

@@ -27,7 +27,7 @@ from judgefixtures.checks.control import OFF, Trial
 from judgefixtures.checks.protocol import Case, Need, Subject
 from judgefixtures.checks.twins import NeedOfLabels
 from judgefixtures.material.contrasts import Condition
-from judgefixtures.material.diction import are_responses_of_pairs, wording_about
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, are_responses_of_pairs, wording_about
 from judgefixtures.material.pairs import Pair, independent, is_of_examples
 from judgefixtures.material.plans import PLAN
 from judgefixtures.numbers.power import Design, aligned, table
@@ -134,19 +134,23 @@ def _swaps(run: Run, subjects: Sequence[Subject], costs: Costs) -> list[str]:
     for subject in subjects:
         if subject.baseline is not None:
             candidates.setdefault((subject.judge, subject.baseline), []).append(subject)
-    lines = []
+    lines, many = [], ""
     for (judge, baseline), compared in candidates.items():
+        many = (OF_EXAMPLES if swap_check(compared[0]).graded else OF_PAIRS).many
         lines.append(f"swap: {judge} against {baseline}")
-        lines += aligned([SWAP_HEADER, *(_swap_cells(run, subject, costs) for subject in compared)])
+        lines += aligned(
+            [(*SWAP_HEADER[:2], many, *SWAP_HEADER[3:]), *(_swap_cells(run, subject, costs) for subject in compared)]
+        )
         lines += prospects(run, compared, _cost_of(run, compared, costs))
     if candidates:
-        lines.append("at least: fewer pairs never pass; if equal: judges that never differ pass from there on")
+        lines.append(f"at least: fewer {many} never pass; if equal: judges that never differ pass from there on")
     return lines
 
 
 def _swap_cells(run: Run, subject: Subject, costs: Costs) -> tuple[str, ...]:
     check = swap_check(subject)
-    n, fewest = check.counted(run.about(subject).at_most), check.fewest(run.config)
+    about = run.about(subject).at_most
+    n, fewest = check.counted(about), check.fewest(run.config, about)
     can = "no" if n < fewest.any else "if better" if n < fewest.equal else "yes"
     cost = _cost_of(run, [subject], costs)
     counts = (str(n), str(cost.calls), money(cost.usd), str(fewest.any), str(fewest.equal))

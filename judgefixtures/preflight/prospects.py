@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from judgefixtures.asking.costs import Cost, money, most_of
 from judgefixtures.checks.candidate import REPEATED, swap_check
 from judgefixtures.checks.protocol import Subject
-from judgefixtures.checks.with_people import labelled
+from judgefixtures.checks.with_people import label_counts
 from judgefixtures.config import SwapTable
 from judgefixtures.measures.metrics import choices, movable
 from judgefixtures.numbers.power import SwapPower, aligned, swap_power
@@ -60,12 +60,12 @@ def prospects(run: Run, compared: Sequence[Subject], missing: Cost) -> list[str]
 def _takeover(run: Run, compared: Sequence[Subject]) -> str:
     """Return how likely a grader takes over from one that is as good, by the labels that there are."""
     swap, about = run.config.swap, [run.about(each).at_most for each in compared if each.check.contrast is None]
-    labels = [example.label for pairs in about for example in labelled(pairs)]
+    labels = label_counts([pair for pairs in about for pair in pairs])
     said = "no example is labelled: of how right they are nothing is compared, of how much they pass the whole is"
-    if labels:
+    if any(labels):
         margins = TakeoverMargins(swap.accuracy_margin, swap.rate_margin, swap.pass_rate_margin)
         alpha = run.config.default_gate.alpha
-        found = takeover_prospect(labels.count("pass"), labels.count("fail"), margins, alpha)
+        found = takeover_prospect(*labels, margins, alpha)
         said = f"{found} (in accuracy, TPR, TNR and pass rate; contrasts may leave it open besides)"
     return f"what to expect of {compared[0].judge} against {compared[0].baseline}: {said}"
 

@@ -88,7 +88,7 @@ def _decided(decision: DecisionRow) -> Mapping[str, object]:
     return {
         "row": decision,
         "reasons": [reason for reason in decision.reasons if reason not in said],
-        "cells": list(map(_component_cells, primary)),
+        "cells": [_component_cells(each, _words_of(decision)) for each in primary],
         "words": _words_of(decision),
         "guards": [each for each in decision.components if not each.is_of_all],
     }
@@ -99,10 +99,10 @@ def _words_of(decision: DecisionRow) -> Wording:
     return OF_EXAMPLES if any(each.kind == "pass-rate" for each in decision.components) else OF_PAIRS
 
 
-def _component_cells(each: ComponentRow) -> Cells:
+def _component_cells(each: ComponentRow, words: Wording) -> Cells:
     measured = (each.n, signed(each.value), f"{bare(each.low, 3)} to {bare(each.high, 3)}")
     other = "other" if len(faults(each.kind)) > 1 else "worse"
-    return (part_of_swap(each.kind, each.name), each.status, *measured, f"{other} by {bare(each.margin)}")
+    return (part_of_swap(each.kind, each.name, words.said), each.status, *measured, f"{other} by {bare(each.margin)}")
 
 
 def _moved(report: Row) -> Mapping[str, object]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from judgefixtures.asking.questions import Judgment
 from judgefixtures.material.contrasts import Contrast
+from judgefixtures.material.diction import OF_PAIRS, Wording
 from judgefixtures.measures.metrics import measure, unreadable
 from judgefixtures.numbers.estimate import Estimate, bare, describe
 from judgefixtures.numbers.proportions import paired_difference, proportion
@@ -75,14 +76,16 @@ def compare_car(candidate: Arms, baseline: Arms, contrast: Contrast, confidence:
     return (Shown("car", message, n, estimate),)
 
 
-def agreement(candidate: Sequence[Judgment], baseline: Sequence[Judgment], confidence: float) -> tuple[Shown, ...]:
+def agreement(
+    candidate: Sequence[Judgment], baseline: Sequence[Judgment], confidence: float, words: Wording = OF_PAIRS
+) -> tuple[Shown, ...]:
     """Return the share of equal verdicts and Cohen's kappa; neither decides anything. Kappa: statsmodels."""
     choices = [(c.chosen, b.chosen) for c, b in zip(candidate, baseline, strict=True)]
     valid = [(c, b) for c, b in choices if c is not None and b is not None]
     if not valid:
         return ()
     same = proportion(sum(c == b for c, b in valid), len(valid), confidence)
-    message = f"same verdict {describe(same, bare)}"
+    message = f"same {words.says} {describe(same, bare)}"
     return (Shown("agreement", message, len(valid), same), _kappa(valid, confidence))
 
 

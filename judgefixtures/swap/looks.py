@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from judgefixtures.config import SwapTable
+from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS
 from judgefixtures.swap.cells import Clusters, Flips, SwapAccuracy, SwapCell
 from judgefixtures.swap.components import SwapDecision, SwapStatus
 from judgefixtures.swap.decision import decide_at
@@ -44,14 +45,15 @@ def decide_looks(
     ('APPROVE', 100)
     """
     pairs = pairs_per_dataset(cells, accuracies)
+    many = (OF_EXAMPLES if any(each.labels is not None for each in accuracies) else OF_PAIRS).many
     decide = partial(
         decide_at, swap=swap, missing=missing, baseline_flips=baseline_flips, clusters=clusters, intervals=intervals
     )
     if len(swap.looks) == 1 or pairs > swap.looks[-1]:
         found = replace(decide(once(alpha), cells, accuracies), look=pairs)
-        return _saying(found, new_design(pairs, swap.looks))
+        return _saying(found, new_design(pairs, swap.looks, many))
     if pairs < swap.looks[0]:
-        waits = f"{pairs} pairs per dataset, the first look is at {swap.looks[0]}"
+        waits = f"{pairs} {many} per dataset, the first look is at {swap.looks[0]}"
         return SwapDecision(SwapStatus.INCONCLUSIVE, (waits,))
     for levels, look in zip(at_looks(swap.looks, alpha), swap.looks, strict=True):
         if look > pairs:
@@ -59,12 +61,12 @@ def decide_looks(
         firsts = [cell.first(look) for cell in cells], [accuracy.first(look) for accuracy in accuracies]
         found = replace(decide(levels, *firsts), look=look)
         if found.status is not SwapStatus.INCONCLUSIVE:
-            return _saying(found, f"decided after {look} of {pairs} pairs per dataset" if look < pairs else "")
+            return _saying(found, f"decided after {look} of {pairs} {many} per dataset" if look < pairs else "")
     following = [look for look in swap.looks if look > pairs]
     if not following:
         return found
     only_rejects = at_looks(swap.looks, alpha)[len(swap.looks) - len(following) - 1].pass_level is None
-    remark = f"{pairs} pairs per dataset, the next look is at {following[0]}"
+    remark = f"{pairs} {many} per dataset, the next look is at {following[0]}"
     return _saying(found, f"{remark}; the look at {found.look} could only reject" if only_rejects else remark)
 
 
@@ -73,12 +75,12 @@ def pairs_per_dataset(cells: Sequence[SwapCell], accuracies: Sequence[SwapAccura
     return max([*(len(cell.pairs) for cell in cells), *(len(each.pairs) for each in accuracies)], default=0)
 
 
-def new_design(pairs: int, looks: Sequence[int]) -> str:
+def new_design(pairs: int, looks: Sequence[int], many: str = OF_PAIRS.many) -> str:
     """Return what is to be said of more pairs than were planned, or nothing."""
     if pairs <= looks[-1]:
         return ""
     return (
-        f"{pairs} pairs per dataset are more than the last look ({looks[-1]}): decided once on all of them, as a "
+        f"{pairs} {many} per dataset are more than the last look ({looks[-1]}): decided once on all of them, as a "
         "new design; if this swap was decided on before, the errors of both add up"
     )
 

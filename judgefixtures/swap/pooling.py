@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from judgefixtures.material.diction import OF_EXAMPLES, OF_PAIRS, Wording
 from judgefixtures.material.pairs import LABELS
+from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS
 from judgefixtures.numbers.estimate import bare
 from judgefixtures.swap.cells import Both, Clusters, Moves, PairKey, SwapAccuracy, SwapCell, number_pairs, read_moves
 from judgefixtures.swap.components import Kind
@@ -22,7 +23,6 @@ FEWEST_COMPLETE = 20  # pairs of a cell; with fewer it was not compared
 MOST_INVALID = 0.20  # the share of a cell's pairs beyond which it was not compared
 DEMONSTRABLY = -2.576  # z at which a baseline is taken to move against the declared direction: 1% two-sided
 
-FEWEST_OF_A_CLASS = 10  # labels: of fewer no rate is compared
 RATES: Mapping[Kind, str] = {"tpr": "pass", "tnr": "fail"}  # the label that each is about
 UNLABELLED = ""  # what a pair has in place of a label: its gold says which judge is right
 
@@ -71,7 +71,7 @@ class Pool:
     @cached_property
     def compared(self) -> tuple[Moves, ...]:
         """Those of the cells that say enough."""
-        return tuple(moves for moves in self.moves if not _too_few(moves))
+        return tuple(moves for moves in self.moves if not _too_few(moves, self.words))
 
     @cached_property
     def golden(self) -> tuple[SwapAccuracy, ...]:
@@ -112,7 +112,7 @@ class Pool:
         """Return why nothing can be approved: what is missing, and the cells that were asked and say too little."""
         absent = [*missing, *(moves.cell.id for moves in self.moves if not moves.cell.pairs)]
         absent += [f"accuracy on {accuracy.dataset}" for accuracy in self.accuracies if not accuracy.pairs]
-        lost = [(moves.cell.id, _too_few(moves)) for moves in self.moves if moves.cell.pairs]
+        lost = [(moves.cell.id, _too_few(moves, self.words)) for moves in self.moves if moves.cell.pairs]
         said = [f"{name}: was not compared: {why}" for name, why in lost if why]
         said += [f"{name}: was not compared: {why}" for name, why in self._few_labels()]
         return [*(f"{name}: was not compared" for name in sorted(absent)), *said]
@@ -248,10 +248,11 @@ def moved_by(moves: Moves, kind: Kind) -> Both:
     return moves.shift if kind == "abs-vsr" else moves.unadmitted
 
 
-def _too_few(moves: Moves) -> str:
+def _too_few(moves: Moves, words: Wording) -> str:
     """Return why a cell cannot be compared, or nothing."""
-    if len(moves.complete) < FEWEST_COMPLETE:
-        return f"{len(moves.complete)} pairs have valid verdicts of both judges, at least {FEWEST_COMPLETE} are needed"
+    n, invalid = len(moves.complete), bare(moves.most_invalid)
+    if n < FEWEST_COMPLETE:
+        return f"{n} {words.many} have valid {words.said} of both judges, at least {FEWEST_COMPLETE} are needed"
     if moves.most_invalid > MOST_INVALID:
-        return f"a judge's verdicts are invalid on {bare(moves.most_invalid)} of the pairs, above {bare(MOST_INVALID)}"
+        return f"a judge's {words.said} are invalid on {invalid} of the {words.many}, above {bare(MOST_INVALID)}"
     return ""

@@ -545,6 +545,8 @@ def test_limits_of_agreement_are_its_own(file: Path) -> None:
     config = load(file, "[gate]\nmin_accuracy = 0.7\nconfidence = 0.8\n[gate.agreement]\nmin_kappa = 0.6")
     assert config.gate("agreement") == AgreementTable(confidence=0.8, min_kappa=0.6)
     assert config.decisive["gate.agreement"] == {"min_kappa": 0.6}
+    same = build_config({"gate": {"min_accuracy": 0.8, "agreement": {"min_accuracy": 0.8}}}).decisive
+    assert same["gate.agreement"] == {"min_accuracy": 0.8}  # not the one that [gate] has: that is of judges of pairs
     assert load(file, "[gate]\nmin_accuracy = 0.7").gate("agreement") == AgreementTable()
 
 

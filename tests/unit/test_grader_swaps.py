@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from support.forked import gate_here
-from support.project import Project, Ran, in_pyproject, json_lines
+from support.project import Project, Ran, in_pyproject, json_lines, read_rows
 
+from judgefixtures.checks.approval import ComponentRow, DecisionRow, lead
+from judgefixtures.config import SwapTable
 from judgefixtures.material.pairs import Example, as_row
+from judgefixtures.swap import SwapAccuracy, SwapStatus, decide_swap
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.whole
@@ -93,6 +97,19 @@ def test_one_that_passes_what_people_fail_is_rejected(swapped: Callable[[str, st
     sheet = (ran.folder / "report.md").read_text()
     assert "| how much it fails of what people fail | FAIL | 54 | -0.389 |" in sheet
     assert "| how much passes | FAIL | 100 | +0.21 | .151 to .284 | other by .10 |" in sheet
+
+
+def test_an_open_swap_is_not_told_as_a_reject() -> None:
+    """A pass rate beyond its margin, but not adjusted for all that may reject, leaves the swap open, and says so."""
+    labels = ["pass"] * 100 + ["fail"] * 100
+    ours, theirs = [1.0] * 200, [0.0] * 18 + [1.0] * 182
+    ours[100:109] = [0.0] * 9
+    decided = decide_swap([], [SwapAccuracy("own", list(map(str, range(200))), ours, theirs, labels)], SwapTable())
+    components = tuple(ComponentRow.copied(each, each.estimate) for each in decided.components)
+    assert {each.kind for each in components if each.status == "FAIL"} == {"pass-rate"}
+    assert decided.status is SwapStatus.INCONCLUSIVE
+    row = DecisionRow(judge="new", baseline="old", status=decided.status, components=components)
+    assert lead(row, {}) == ("new cannot replace old yet: that it is worse by more than a margin is not ruled out")
 
 
 # --- functions as graders ---------------------------------------------------------------------------------------
@@ -189,6 +206,17 @@ def test_own_examples_are_swapped_by_their_labels(project: Project) -> None:
     ran, decision = compared(project, "lenient", "odd", "--judge-dataset", "own", "--judge-pairs", "60")
     assert (ran.ret, decision["status"]) == (1, "REJECT")
     assert {"accuracy", "pass-rate", "tnr"} <= of_status(decision, "FAIL")
+    assert re.search(
+        r"example e\d+ in no-cue \(people say fail\)\n    lenient: passed it -- .*\n    odd: failed it", ran.said
+    )
+    differing = read_rows(project.path / "report" / "differences.jsonl")
+    assert {(each["label"], each["judge_passed"], each["baseline_passed"]) for each in differing} == {
+        ("fail", True, False)
+    }
+    sheet = (project.path / "report" / "report.md").read_text()
+    for said in (ran.said.partition("--- swap")[2], sheet.partition("## Does")[0]):
+        assert "TNR" in said or "people fail" in said
+        assert not re.search(r"\bpairs?\b|\bverdicts?\b", said), said
     ran, decision = compared(project, "odd", "odd", "--judge-dataset", "own", "--judge-pairs", "60")
     assert of_status(decision, "PASS") >= {"accuracy", "pass-rate", "tpr", "tnr"}
 

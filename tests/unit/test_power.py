@@ -24,6 +24,7 @@ from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.four_cells import FourCells, decide_four_cells, smallest_n_of_cells
 from judgefixtures.config import GateTable, build_config
 from judgefixtures.material.contrasts import contrasts
+from judgefixtures.material.pairs import Example
 from judgefixtures.numbers import power
 from judgefixtures.numbers.power import Design, chance, pass_probability, smallest_n, table
 from judgefixtures.numbers.statistics import Status, gate_shift, mean_interval, proportion
@@ -341,7 +342,7 @@ def right(share: float, n: int) -> list[float]:
 def test_fewest_pairs_of_a_swap_in_accuracy(margin: float) -> None:
     """A candidate that is always right passes against one that never is from `any` on, equal ones from `equal` on."""
     config = build_config({"swap": {"accuracy_margin": margin}})
-    fewest = SwapCheck(None, 14).fewest(config)
+    fewest = SwapCheck(None, 14).fewest(config, ())
 
     def passes(n: int, baseline: float) -> bool:
         part = SwapAccuracy("qa", [str(pair) for pair in range(n)], right(1.0, n), right(baseline, n))
@@ -351,12 +352,35 @@ def test_fewest_pairs_of_a_swap_in_accuracy(margin: float) -> None:
     assert [passes(fewest.equal, 1.0), passes(fewest.equal - 1, 1.0)] == [True, False]
 
 
+@pytest.mark.parametrize(("passed", "failed"), [(60, 60), (90, 30)])
+def test_fewest_labels_of_a_swap_of_graders(passed: int, failed: int) -> None:
+    """Graders that never differ pass accuracy, TPR, TNR and pass rate from `equal` on, at the classes' shares."""
+    config = build_config({})
+    examples = [Example(str(each), "Why?", "So.", label="pass" if each < passed else "fail") for each in range(120)]
+    check = dataclasses.replace(SwapCheck(None, 14), graded=True)
+
+    def passes(n: int) -> bool:
+        labels = [example.label for example in [*examples[: n * passed // 120], *examples[120 - n * failed // 120 :]]]
+        ids, alike = [str(each) for each in range(len(labels))], [1.0] * len(labels)
+        found, lacking = guards(SwapAccuracy("own", ids, alike, alike, labels), 14, config.swap)
+        assert {each.kind for each in found} == {"accuracy", "pass-rate", "tpr", "tnr"}
+        return not lacking and {each.status for each in found} == {Status.PASS}
+
+    least = check.fewest(config, examples)
+    assert least.any <= least.equal
+    assert [passes(least.equal), passes(least.equal - 4)] == [True, False]
+    one_class = check.fewest(config, examples[:passed])
+    assert one_class.any == passed + 10
+    nobody = check.fewest(config, [dataclasses.replace(each, label=None) for each in examples])
+    assert nobody.any == nobody.equal == 25
+
+
 @pytest.mark.parametrize("cells", [1, 7, 14, 40])
 def test_fewest_pairs_of_a_swap_in_a_contrast(cells: int) -> None:
     """With fewer than twenty pairs a contrast is not compared; judges that never move pass from `equal` on."""
     config = build_config({})
     check = SwapCheck(contrasts("recency")[0], cells)
-    fewest = check.fewest(config)
+    fewest = check.fewest(config, ())
 
     def statuses(n: int) -> set[Status]:
         still, silent = [((1, 1), (2, 2))[pair % 2] for pair in range(n)], [False] * n

@@ -168,7 +168,7 @@ def test_a_swap_has_one_level(contrast: Contrast | None) -> None:
     assert found[0] == found[1]
     assert (found[0].alpha, found[0].evidence["swap_parts"][0].alpha) == pytest.approx((0.1, 0.1))
     configs = [configured({"confidence": 0.8, **more}) for more in ({}, own)]
-    assert SwapCheck(contrast, 14).fewest(configs[0]) == SwapCheck(contrast, 14).fewest(configs[1])
+    assert SwapCheck(contrast, 14).fewest(configs[0], ()) == SwapCheck(contrast, 14).fewest(configs[1], ())
 
 
 def attacked(won: int, lost: int) -> tuple[list[Judgment], ...]:

@@ -90,7 +90,9 @@ def test_a_preflight_says_what_a_swap_can_show():
     assert takeover_prospect(300, 300) == (
         "with 600 labels two equal graders are approved in 100% where one alone is right on 5% of them, in 96% on 12%"
     )
-    assert takeover_prospect(40, 0) == "with 40 labels no grader is approved: no example is labelled fail"
+    few = "with {} labels no grader is approved: {} labelled fail, at least 10 are needed"
+    assert takeover_prospect(40, 0) == few.format(40, "no example is")
+    assert takeover_prospect(400, 9) == few.format(409, "only 9 examples are")
     tight = takeover_prospect(50, 50, TakeoverMargins(accuracy=0.01))
     assert tight.endswith("; hardly any number would do")
 

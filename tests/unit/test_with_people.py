@@ -37,6 +37,9 @@ def table(tp: int, fn: int, fp: int, tn: int) -> list[Row]:
     return [("pass", 1)] * tp + [("pass", 2)] * fn + [("fail", 1)] * fp + [("fail", 2)] * tn
 
 
+TABLE = {"provider": "openai", "model": "m", "base_url": f"{NOWHERE}/v1", "mode": "binary"}
+
+
 def example(number: int, label: str | None, **more: Any) -> Example:
     """Return an example with a label."""
     return Example(f"e{number:03}", f"Why {number}?", f"So {number}.", label=label, **more)  # type: ignore[arg-type]
@@ -61,7 +64,7 @@ def found(rows: Sequence[Row], chances: Sequence[float] = (), **limits: float) -
 
 def checked(pairs: tuple[Pair, ...], arm: tuple[Judgment, ...], mode: str = "binary", **limits: float) -> Finding:
     """Return what a check finds in an arm about some pairs."""
-    table = {"provider": "openai", "model": "m", "base_url": f"{NOWHERE}/v1", "mode": mode}
+    table = TABLE | {"mode": mode}
     config = build_config({"judges": {"mine": table}, "gate": {"min_accuracy": 0.99, "agreement": limits}})
     judge = load_judge(table, "mine")
     check = AgreementCheck().fitted(type(judge.kind), pairs)
@@ -141,7 +144,7 @@ def test_probabilities_are_held_against_labels() -> None:
 
 def labelled(*people: tuple[str, ...], selected: Sequence[int]) -> Finding:
     """Return what is found of examples that several people labelled: a tuple an example, of p, f and - for none."""
-    names, meant = ("anna", "bo", "cy"), {"p": "pass", "f": "fail"}
+    names, meant = ("anna", "bo", "cy", "dee"), {"p": "pass", "f": "fail"}
     rows: list[Row] = []
     for said, grade in zip(people, selected, strict=True):
         labels = {name: meant[each] for name, each in zip(names, said, strict=False) if each in meant}
@@ -169,9 +172,24 @@ def test_a_judge_is_told_that_it_agrees_as_far_as_people_do() -> None:
     """No limit beyond what people reach among each other can be meant; a judge that is below it is told that as well."""
     people = [("p", "p", "f")] * 20 + [("f", "f", "p")] * 20 + [("p", "p", "p")] * 20 + [("f", "f", "f")] * 20
     best = labelled(*people, selected=[1] * 20 + [2] * 20 + [1] * 20 + [2] * 20)
-    assert "it agrees with the label as far as people agree with each other (the 3 people's own is .333)" in best.plain
+    assert (
+        "it agrees with the label as far as people agree with each other (the 3 people's own kappa is .333, alpha .336)"
+        in best.plain
+    )
     poor = labelled(*people, selected=[1, 2] * 40)
     assert "people agree with each other more than it does with the label" in poor.plain
+
+
+def test_a_person_who_labelled_little_makes_no_judge_better() -> None:
+    """One label of a fourth person halves the mean kappa of every two people, and not alpha: the judge is told both."""
+    three = [("p", "p", "p")] * 54 + [("f", "f", "f")] * 54 + [("p", "p", "f")] * 6 + [("f", "f", "p")] * 6
+    grades = [1] * 48 + [2] * 6 + [2] * 48 + [1] * 6 + [1] * 6 + [2] * 6
+    before = labelled(*three, selected=grades)
+    after = labelled(*[("p", "p", "p", "f"), *three[1:]], selected=grades)
+    kappas = [row_of(each).people.kappa or 0 for each in (before, after)]
+    assert kappas[1] < 0.6 * kappas[0]
+    for finding in (before, after):
+        assert "people agree with each other more than it does with the label" in finding.plain
 
 
 # --- what decides -----------------------------------------------------------------------------------------------
@@ -226,6 +244,33 @@ def test_lacking_labels_are_no_pass(rows: list[Row], says: str, limit: str) -> N
     assert finding.status is not Status.PASS
     assert says in row_of(finding).message
     assert "labelled" in finding.plain
+
+
+def test_what_settles_all_limits_is_told_to_people_too() -> None:
+    """Of several limits the largest number counts: it stands in the sentence and in what a failing item says."""
+    finding = found(table(44, 6, 6, 44), min_kappa=0.7, min_tnr=0.85)
+    needed = row_of(finding).needed_labels
+    assert needed is not None
+    assert finding.plain.endswith(f"about {needed} labels would settle it (80% power)")
+    assert f"about {needed} labels would settle all of it for a judge with these rates" in finding.text
+
+
+@pytest.mark.parametrize(("unlabelled", "says"), [(3, "For more labels (3 examples have none): "), (0, "has a label")])
+def test_labels_are_asked_for_where_they_lack(unlabelled: int, says: str) -> None:
+    """The command of the labelling page stands there only where an example has no label."""
+    said = found(table(44, 6, 6, 44) + [(None, 1)] * unlabelled, min_kappa=0.7).text
+    assert says in said
+    assert ("python -m judgefixtures label own --by NAME" in said) == bool(unlabelled)
+
+
+def test_grades_that_nobody_can_read_are_no_disagreement() -> None:
+    """They count as wrong and are told as what they are: no label can be wrong there, and no prompt unclear."""
+    said = found([*table(40, 4, 4, 40), ("pass", None), ("fail", None)], min_kappa=0.9).text
+    assert "Of 8 disagreements 4 are" in said
+    assert "2 grades could not be read, which counts as wrong." in said
+    lost = found([("pass", None)] * 30 + [("fail", None)] * 30, min_kappa=0.1)
+    assert "disagreement" not in lost.text
+    assert lost.plain.count("0 of 30") == 2
 
 
 def test_grades_that_nobody_can_read_are_an_error() -> None:
@@ -319,6 +364,27 @@ def test_a_run_gates_agreement(project: Project, limits: str, code: int) -> None
         assert "mine passes 30 of 30 answers of own that people pass, and fails 24 of 30 that they fail" in text, name
 
 
+@pytest.mark.parametrize(
+    ("passed", "failed", "limits", "needed"),
+    [
+        (29, 15, {"min_tpr": 0.9}, None),  # a judge that is right on all 29 has a lower bound of .902
+        (28, 15, {"min_tpr": 0.9}, 44),
+        (10, 15, {"min_kappa": 0.6}, None),
+        (30, 30, {"min_tpr": 0.95}, 118),
+    ],
+)
+def test_labels_that_a_perfect_judge_passes_with_are_enough(
+    passed: int, failed: int, limits: dict[str, float], needed: int | None
+) -> None:
+    """No recording is refused with labels with which a judge that agrees with all of them PASSes."""
+    examples = [example(number, "pass" if number < passed else "fail") for number in range(passed + failed)]
+    config = build_config({"judges": {"mine": TABLE}, "gate": {"agreement": limits}})
+    need = AgreementCheck().need(config, config.judge_table("mine"), "own", examples)
+    assert (need and need.at_least) == needed
+    best = found(table(passed, 0, 0, failed), **limits)
+    assert (best.status is Status.PASS) == (needed is None)
+
+
 def test_the_preflight_says_what_so_many_labels_can_show(project: Project) -> None:
     """How often a good judge passes, and how many labels would do; what cannot pass at all is refused a recording."""
     project.configure(TABLES + "min_tpr = 0.8\n")
@@ -327,7 +393,7 @@ def test_the_preflight_says_what_so_many_labels_can_show(project: Project) -> No
     assert f"agreement on own: {expected}" in said
     project.configure(TABLES + "min_tpr = 0.95\n")
     said = project.run("-k", "agreement", "--judge-preflight").said
-    assert "agreement on own cannot pass with 60 labels: 120 are needed" in said
+    assert "agreement on own cannot pass with 60 labels: 118 are needed" in said
 
 
 def test_a_judge_of_pairs_is_told(project: Project) -> None:
