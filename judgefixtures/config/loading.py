@@ -325,9 +325,16 @@ def _gates(written: Table, families: Iterable[str], place: Place) -> tuple[GateT
     own = {key: value for key, value in written.items() if not isinstance(value, dict)}
     tables = {key: value for key, value in written.items() if isinstance(value, dict)}
     _check_own_keys({"": own, **tables}, place)
+    known = (*families, *(kind.name for kind in ALONE))
+    # A family may be called as a key of [gate] is: without a table it is the key that is meant.
+    for name in sorted(own.keys() & {*known} - GateTable.model_fields.keys()):
+        raise JudgeFixturesError(
+            f"{place.at('gate')}: {name} is a table with the keys of a gate, got {own[name]!r}: write what is to hold "
+            f"of it under {heading(place.within, 'gate', name)}."
+        )
     default = validated(GateTable, own, place.at("gate"))
     for name in tables:
-        check_known(place.at("gate", name), "family", name, (*families, *(kind.name for kind in ALONE)))
+        check_known(place.at("gate", name), "family", name, known)
     shared = {name: table for name, table in tables.items() if name not in OWN_GATES}
     gates = {name: validated(GateTable, {**own, **table}, place.at("gate", name)) for name, table in shared.items()}
     inherited = {key: value for key, value in own.items() if key not in NOT_INHERITED}

@@ -13,8 +13,9 @@ from judgefixtures.imports.answers import Key, Logged, shown_digest
 from judgefixtures.imports.contents import Content
 from judgefixtures.imports.entries import Entry, UnusableError
 from judgefixtures.material.contrasts import Condition, Order
-from judgefixtures.material.pairs import Pair, as_row, swapped
+from judgefixtures.material.pairs import Example, Pair, as_row, swapped
 from judgefixtures.sources.parsing import MISSING, Row, lookup
+from judgefixtures.sources.people import Raters
 from judgefixtures.words.errors import JudgeFixturesError
 from judgefixtures.words.texts import quote_names
 
@@ -125,10 +126,12 @@ def _check_columns(content: Content, entries: Sequence[Entry]) -> None:
 
 def _told_pairs(content: Content, entries: Iterable[Entry]) -> dict[str, Pair]:
     """Return the pairs that the log itself holds; those of order 1-2 say which response is the first one."""
-    pairs: dict[str, Pair] = {}
+    pairs, raters = dict[str, Pair](), Raters()
     holding = [entry for entry in entries if content.is_in(entry)]
     for entry in sorted(holding, key=lambda entry: content.order(entry) == "21"):
         told = content.pair(entry)
+        if isinstance(told, Example):
+            raters.check(told.labels, entry.row)
         one, other = as_row(told), as_row(pairs.setdefault(told.id, told))
         if other not in (one, as_row(swapped(told))):
             changed = [name for name in content.told if one.get(name) != other.get(name)]

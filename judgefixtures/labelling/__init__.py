@@ -21,7 +21,7 @@ from judgefixtures.labelling.showing import Work
 from judgefixtures.material.pairs import Example, Pair
 from judgefixtures.numbers.agreement import FEWEST_OF_A_CLASS, labels_for_good
 from judgefixtures.sources import Source, load_sample
-from judgefixtures.sources.beside import BESIDE, labels_file
+from judgefixtures.sources.beside import BESIDE, labels_file, one_person
 from judgefixtures.words.errors import JudgeFixturesError, choices
 from judgefixtures.words.texts import join_names
 
@@ -141,7 +141,7 @@ def _own_file(path: Path, by: str) -> Path:
     """Return a person's file; raises JudgeFixturesError where it is another one's but for capital letters."""
     own = labels_file(path, by)
     for other in own.parent.glob("*.jsonl"):
-        if other.name != own.name and other.name.casefold() == own.name.casefold():
+        if other.name != own.name and one_person(other.name) == one_person(own.name):
             raise JudgeFixturesError(
                 f"{other} holds labels of the same name, but for capital letters: write it so with --by, or choose "
                 "another name."
@@ -165,7 +165,7 @@ def greeting(server: LabelServer) -> list[str]:
     return [
         *work.labels.mended,
         work.summary(),
-        f"shown of each: {shown} (nothing there should be of a judge: --columns shows less)",
+        f"shown of each: {shown} (nothing there should be of a judge or of other people: --columns shows less)",
         f"labels: {work.labels.file}",
         f"open {server.url} (only with all of it; Ctrl-C ends)",
     ]

@@ -37,7 +37,7 @@ class LabelServer(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), _Handler)
         except (OSError, OverflowError) as error:
-            said = getattr(error, "strerror", None) or str(error)
+            said = (getattr(error, "strerror", None) or str(error)).removesuffix(".")
             raise JudgeFixturesError(
                 f"--port {port} cannot be listened on: {said}. Leave it out for a free one."
             ) from None

@@ -2,13 +2,14 @@
 
 Where both asked about the same pairs a change is the mean of what each pair changed by, which noise in the pairs
 cannot make (of what each cluster did, where pairs are related); where they did not, it is the difference of two
-independent estimates, with a wider interval. So it is for CAR, too, which is about the verdicts that moved in each.
+independent estimates, with a wider interval. So it is for CAR, too, which is about the verdicts that moved in each, and
+for kappa, which is a mean over nothing. An example is the same with another label: labels are nothing that was asked.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -18,14 +19,33 @@ from judgefixtures.checks.columns import ContrastRow
 from judgefixtures.checks.phrasing import limits, shortened, table
 from judgefixtures.checks.plain import named_in
 from judgefixtures.checks.two_arms import Moves
+from judgefixtures.checks.with_people import AgreementCheck, AgreementRow
 from judgefixtures.findings import Finding, Row, evidence_of, rows_of, rows_of_parts
+from judgefixtures.material.pairs import LABELS
 from judgefixtures.measures.side_by_side import Rights
-from judgefixtures.numbers.statistics import Estimate, holm, score_interval, score_test, signed, upper_tail, z_quantile
+from judgefixtures.numbers.statistics import (
+    Estimate,
+    holm,
+    score_interval,
+    score_test,
+    several,
+    signed,
+    upper_tail,
+    z_quantile,
+)
 from judgefixtures.report.writing import MOST_SHOWN, Record, asked_of, numbers, settings_that_differ, stopped
 from judgefixtures.words.errors import JudgeFixturesError
+from judgefixtures.words.texts import join_names
 
 LEVEL = 0.05  # of all tests together, by Holm's method
-HEADER = ("judge", "dataset", "what", "old", "new", "change", "CI", "pairs", "more than chance")
+HEADER = ("judge", "dataset", "what", "old", "new", "change", "CI")
+UNPAIRED = {
+    "CAR": "CAR is about the verdicts that moved, and is compared like that of others",
+    "kappa": "kappa is no mean of examples, and is compared like that of others",
+}
+SHARES = {"accuracy": LABELS, "TPR": LABELS[:1], "TNR": LABELS[1:]}  # of the examples with which labels they are
+ARM = ("judge", "dataset", "condition", "repeat")
+SHOWN_IDS = 5
 
 Key = tuple[str, str, str]  # judge, dataset, quantity
 Scores = dict[Key, Mapping[str, float]]  # by pair id
@@ -40,7 +60,7 @@ class Change:
     new: Estimate
     difference: Estimate
     p: float
-    pairs: str  # "same" ones in both reports, "others", or "-" for what is not a mean over pairs
+    pairs: str  # "same" pairs or examples in both reports, "others", or "-" for what is not a mean over them
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +96,15 @@ def compared(old: Record, new: Record) -> Changes:
     shown = [change for change in changes if change.old.value != change.new.value]
     lines = [*failed, _headline(len(shared), len(shown), beyond, old, new)]
     if shown:
-        lines += ["", *table([HEADER, *(_cells(change, adjusted[change.key]) for change in shown)])]
+        asked = " or ".join(sorted({after.asked(change.key) for change in shown}, reverse=True))
+        header = (*HEADER, asked, "more than chance")
+        lines += ["", *table([header, *(_cells(change, adjusted[change.key]) for change in shown)])]
         lines += [
-            "CI: of the change. pairs: the same ones in both reports, or others (then the interval is wider); "
-            "-: CAR is about the verdicts that moved, and is compared like that of others.",
+            f"CI: of the change. {asked}: the same ones in both reports, or others (then the interval is wider); "
+            f"-: {_unpaired(shown)}.",
             "more than chance: by Holm's method over everything compared, at most 5% false ones.",
         ]
-    lines += _statuses(old.findings, new.findings)
+    lines += [*_labels(before, after), *_statuses(old.findings, new.findings)]
     lines += _only("OLD", before.estimates.keys() - after.estimates.keys())
     lines += _only("NEW", after.estimates.keys() - before.estimates.keys())
     lines += [*_trouble("OLD", old), *_others(old, new)]
@@ -112,7 +134,10 @@ class _Side:
     def __init__(self, record: Record) -> None:
         findings = record.findings
         pairs = {(row["dataset"], row["pair"]): row for row in record.pairs}
-        self.texts = {of: {name: row[name] for name in row if name != "judges"} for of, row in pairs.items()}
+        self.texts = {
+            of: {name: row[name] for name in row if name not in ("judges", "label")} for of, row in pairs.items()
+        }
+        self.labels = {of: row["label"] for of, row in pairs.items() if "label" in row}
         self.clusters = {of: f"cluster {row['cluster']}" for of, row in pairs.items() if "cluster" in row}
         self.estimates: dict[Key, Estimate] = {}
         self.scores: Scores = {}
@@ -127,6 +152,30 @@ class _Side:
             self.scores[moved.judge, moved.dataset, f"VSR of {moved.contrast}"] = moved.moves
         for of in evidence_of(findings, Rights):
             self.scores[of.judge, of.dataset, "accuracy"] = {pair: float(each) for pair, (_, each) in of.right.items()}
+        for with_people in rows_of(findings, AgreementRow):
+            if with_people.category == "all":
+                self._compare(with_people, record.judgments)
+
+    def _compare(self, row: AgreementRow, judgments: Iterable[Row]) -> None:
+        """Take what is compared of a judge's agreement with people: of shares with each example's own score."""
+        found = {"accuracy": row.accuracy, "TPR": row.tpr, "TNR": row.tnr, "kappa": row.kappa}
+        ((arm, repeat),) = AgreementCheck.arms
+        asked = (row.judge, row.dataset, arm.name, repeat)
+        own = [each for each in judgments if tuple(each[name] for name in ARM) == asked]
+        for name, estimate in found.items():
+            if estimate is not None:
+                self.estimates[row.judge, row.dataset, name] = estimate
+        for name, labels in SHARES.items():
+            self.scores[row.judge, row.dataset, name] = {
+                each["pair"]: float(each.get("passed") is (label == "pass"))  # an invalid grade does neither
+                for each in own
+                if (label := each.get("label")) in labels
+            }
+
+    def asked(self, key: Key) -> str:
+        """Return what a judge was asked about: pairs, or examples."""
+        _, dataset, _ = key
+        return "examples" if any(of == dataset for of, _ in self.labels) else "pairs"
 
 
 def _change(key: Key, before: _Side, after: _Side) -> Change:
@@ -135,7 +184,7 @@ def _change(key: Key, before: _Side, after: _Side) -> Change:
     same = _same_pairs(key, before, after)
     if len(same) == max(old.n, new.n):
         values = [after.scores[key][pair] - before.scores[key][pair] for pair in same]
-        half = 1.0 if key[2] == "accuracy" else 2.0
+        half = 1.0 if key[2] in SHARES else 2.0
         related = [after.clusters.get((key[1], pair), pair) for pair in same]
         found = score_interval(values, confidence, half, related)
         p = 2 * upper_tail(abs(score_test(values, 0.0, half, related)))
@@ -179,6 +228,26 @@ def _headline(shared: int, changed: int, beyond: list[Change], old: Record, new:
     if changed:
         return f"NO CHANGE beyond chance: {changed} {of}, differ, and none by more than noise makes them"
     return f"NO CHANGE: none {of}, differs"
+
+
+def _unpaired(shown: Iterable[Change]) -> str:
+    """Say what is compared without pairs, of what is shown; of CAR where there is nothing of the kind."""
+    there = {change.key[2].partition(" ")[0] for change in shown}
+    return "; ".join(said for name, said in UNPAIRED.items() if name in there) or UNPAIRED["CAR"]
+
+
+def _labels(before: _Side, after: _Side) -> list[str]:
+    """Say of each dataset which examples have another label now; another text is another example."""
+    moved: dict[str, list[str]] = {}
+    for dataset, name in sorted(before.labels.keys() & after.labels.keys()):
+        of = dataset, name
+        if before.labels[of] != after.labels[of] and before.texts[of] == after.texts[of]:
+            moved.setdefault(dataset, []).append(name)
+    return [
+        f"{several(len(names), 'example')} of {dataset} {'has' if len(names) == 1 else 'have'} another label: "
+        f"{join_names((shortened(name, 60) for name in names), most=SHOWN_IDS)}"
+        for dataset, names in moved.items()
+    ]
 
 
 def _cells(change: Change, adjusted: float) -> tuple[str, ...]:

@@ -54,11 +54,17 @@ def checked_rater(name: str) -> str:
     return name
 
 
-def labels_files(path: Path) -> dict[str, Path]:
-    """Return the files of labels beside a dataset's, by whose they are; raises JudgeFixturesError naming a file.
+def one_person(name: str) -> str:
+    """Return what a person's name is compared by: names that differ in capital letters alone are one person's.
 
-    Two names that differ in capital letters alone are one person's.
+    >>> one_person("Anna") == one_person("anna")
+    True
     """
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def labels_files(path: Path) -> dict[str, Path]:
+    """Return the files of labels beside a dataset's, by whose they are; raises JudgeFixturesError naming a file."""
     found: dict[str, Path] = {}
     for file in sorted(each for each in path.parent.glob("*.jsonl") if each.name.startswith(_beginning(path))):
         try:
@@ -66,7 +72,7 @@ def labels_files(path: Path) -> dict[str, Path]:
         except JudgeFixturesError as error:
             raise JudgeFixturesError(f"{file}: {error} Rename the file, or move it elsewhere.") from None
         for name, other in found.items():
-            if name.casefold() == rater.casefold():
+            if one_person(name) == one_person(rater):
                 raise JudgeFixturesError(
                     f"{file}: the labels of {rater} lie in {other.name}, too: a person has one file. Join the two, the "
                     "newer lines last, or give one of them another name."
@@ -142,11 +148,11 @@ class Beside:
 
 def with_beside(labels: Mapping[str, Label], beside: Mapping[str, Given], row: Row) -> dict[str, Label]:
     """Return the labels of a row's own columns and those beside it; JudgeFixturesError for a person who has both."""
-    own = {rater.casefold(): rater for rater in labels}
+    own = {one_person(rater): rater for rater in labels}
     for rater, given in beside.items():
-        if rater.casefold() in own:
+        if one_person(rater) in own:
             raise row.mistake(
-                f"a column says what {own[rater.casefold()]} makes of it, and {given.where} does, too: a person has "
+                f"a column says what {own[one_person(rater)]} makes of it, and {given.where} does, too: a person has "
                 "one label. Take one of the two out."
             )
     return {**labels, **{rater: given.label for rater, given in beside.items() if given.label is not None}}

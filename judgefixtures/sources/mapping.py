@@ -13,7 +13,7 @@ from judgefixtures.material.pairs import FIELDS, HIDDEN, TEXT_FIELDS, Example, P
 from judgefixtures.sources.beside import Beside
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
-from judgefixtures.sources.people import row_labels
+from judgefixtures.sources.people import Raters, row_labels
 from judgefixtures.sources.values import conversation, further_columns
 from judgefixtures.sources.votes import VOTES, Votes, row_votes, split_pairs
 from judgefixtures.words.errors import JudgeFixturesError, choices
@@ -48,7 +48,7 @@ def _voted_pairs(
     columns = source.columns or {}
     unseen = [*columns.items(), *(("labels", column) for column in source.raters)]
     id_column = columns.get("id", "id")
-    beside: Beside | None = None
+    beside, raters = None, Raters()
     for row in rows:
         beside = beside or (Beside(source) if source.labels_from is not None else None)
         unseen = [(field, column) for field, column in unseen if lookup(row.fields, column) is MISSING]
@@ -61,6 +61,8 @@ def _voted_pairs(
         if pair is None:
             left_out["rows whose gold value is mapped to 0"] += 1
             continue
+        if isinstance(pair, Example):
+            raters.check(pair.labels, row)
         if pair.id in seen:
             if repeats:
                 left_out["repeated rows"] += 1

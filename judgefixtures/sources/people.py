@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from judgefixtures.material.pairs import LABELS, Label
-from judgefixtures.sources.beside import Given, with_beside
+from judgefixtures.sources.beside import Given, one_person, with_beside
 from judgefixtures.sources.described import Source
 from judgefixtures.sources.parsing import MISSING, Row, lookup
 from judgefixtures.words.errors import choices
@@ -47,6 +47,27 @@ def row_labels(
             "label out: it is then what most of them say."
         )
     return majority, labels
+
+
+class Raters:
+    """Who labelled in the rows so far, by what their names are compared by: the name as it was, and in which row."""
+
+    def __init__(self) -> None:
+        """Nobody labelled yet."""
+        self._known: dict[str, tuple[str, Row]] = {}
+
+    def check(self, names: Iterable[str], row: Row) -> None:
+        """Raise JudgeFixturesError naming the row for a person without a name, and for one whose name has two forms."""
+        for name in names:
+            if not name.strip():
+                raise row.mistake("a label is of a person whose name is empty: give the name, or take the label out.")
+            known, first = self._known.setdefault(one_person(name), (name, row))
+            if known != name:
+                where = "the row" if first is row else first.place
+                raise row.mistake(
+                    f"a label is of {name!r}, and one in {where} of {known!r}: names that differ in capital letters "
+                    "alone are one person's. Write the name alike everywhere, or give one of the two another."
+                )
 
 
 def spelled(value: Any) -> str | None:

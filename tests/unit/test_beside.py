@@ -142,6 +142,15 @@ def test_one_person_has_one_file(data: Path, say: Said) -> None:
     assert "answers.labels.anna.jsonl: the labels of anna lie in answers.labels.Anna.jsonl, too" in refused(data)
 
 
+def test_a_column_and_a_file_name_a_person_alike(data: Path, say: Said) -> None:
+    """Who is Anna in a row and anna in the name of a file is one person, whichever examples they labelled."""
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    rows[0]["labels"] = {"Anna": "pass"}
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    say("anna", ("id-1", "pass"))
+    assert "answers.jsonl:2: a label is of 'anna', and one in line 1 of 'Anna': names that differ in" in refused(data)
+
+
 def test_no_file_at_all_is_an_error(data: Path) -> None:
     """Where labels are wanted and nobody labelled, it is said how one does."""
     said = refused(data)

@@ -654,6 +654,18 @@ def test_hyphens_that_leave_names_apart() -> None:
             id="gate",
         ),
         pytest.param(
+            "[gate]\nagreement = 0.8",
+            "[gate]: agreement is a table with the keys of a gate, got 0.8: write what is to hold of it under "
+            "[gate.agreement].",
+            id="gate-of-agreement",
+        ),
+        pytest.param(
+            "[gate]\nrecency = true",
+            "[gate]: recency is a table with the keys of a gate, got True: write what is to hold of it under "
+            "[gate.recency].",
+            id="gate-of-a-family",
+        ),
+        pytest.param(
             "[gate.recency]\ncar_treshold = 0.1",
             "[gate.recency]: unknown key 'car_treshold': did you mean \"car_threshold\"? Accepted: ",
             id="family-gate",

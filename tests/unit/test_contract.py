@@ -23,6 +23,8 @@ from support.tables import TABLES
 
 import judgefixtures
 import judgefixtures.__main__
+from judgefixtures.checks import ALONE_CHECKS, ContrastCheck, EditCheck, FourCellCheck, SwapCheck
+from judgefixtures.checks.plain import NAMED
 from judgefixtures.providers.tables import Price
 from judgefixtures.simulator import __main__ as simulator
 
@@ -175,6 +177,26 @@ def test_every_field_of_a_report_stands_there(reports: tuple[Path, Path]) -> Non
         # What no shipped recording has (a model that reads reasons, token probabilities, ...) has its name in the code.
         other = {path for path in known[heading] if path.endswith(">") or path.rpartition(".")[2] in code}
         faults += differences(heading, known[heading], seen[heading] | other)
+    assert not faults, "\n".join(faults)
+
+
+def named_in(heading: str, name: str) -> set[str]:
+    """Return the names in what the page says of a field."""
+    (said,) = re.findall(rf"^\| `{re.escape(name)}` \| (.+) \|$", SECTIONS[heading], re.M)
+    return set(re.findall(r"`([^`]+)`", said))
+
+
+def test_every_kind_of_check_and_part_stands_there() -> None:
+    """What a result's `check` and `name` and a part's `part` can be are named, and so is what `Run.gate` takes."""
+    kinds = {check.kind for check in (*ALONE_CHECKS.values(), ContrastCheck, EditCheck, FourCellCheck, SwapCheck)}
+    names = {check.name for check in ALONE_CHECKS.values()}
+    (gate,) = (name for name in named("Runs") if name.startswith("Run.gate("))
+    faults = [
+        *differences("part", named_in("A part", "part"), NAMED),
+        *differences("check", named_in("`results`", "check"), kinds),
+        *differences("name", named_in("`results`", "name"), names),
+        *differences("Run.gate", named_in("Runs", gate), {*names, "Finding", "recency-new-old"}),
+    ]
     assert not faults, "\n".join(faults)
 
 

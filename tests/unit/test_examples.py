@@ -270,6 +270,29 @@ def test_a_rater_that_no_row_has_is_an_error(tmp_path: Path) -> None:
         load_pairs(configured(tmp_path, 'columns = {labels = ["anna", "bo"]}').source("d"))
 
 
+@pytest.mark.parametrize("key", [{}, {"raters": ("anna", "Anna")}])
+def test_two_forms_of_a_name_are_one_person(reading: Reading, key: dict[str, Any]) -> None:
+    """In one row or in two, in an object or in columns: the error names the row; files are one person's by that, too."""
+    both = {"anna": "pass", "Anna": "pass"}
+    said = refused(reading, ROW | ({} if key else {"labels": both}) | (both if key else {}), **key)
+    assert "rows.jsonl:1: a label is of 'Anna', and one in the row of 'anna': names that differ in capital" in said
+
+
+def test_a_name_has_one_form_in_all_rows(reading: Reading) -> None:
+    """Otherwise there would be a person more, with whom nobody agrees or disagrees."""
+    rows = [ROW | {"id": name, "labels": {name: "pass", "bo": "pass"}} for name in ("Zoë", "ZOË")]
+    said = refused(reading, *rows)
+    assert "rows.jsonl:2: a label is of 'ZOË', and one in line 1 of 'Zoë'" in said
+    assert len(reading(*rows[:1])) == 1
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_label_of_a_person_without_a_name_is_an_error(reading: Reading, name: str) -> None:
+    """It names the row and what to do."""
+    said = refused(reading, ROW | {"labels": {"anna": "pass", name: "pass"}})
+    assert "rows.jsonl:1: a label is of a person whose name is empty: give the name, or take the label out." in said
+
+
 def test_a_label_that_most_people_contradict_is_an_error(reading: Reading) -> None:
     """It names the row, both sides and who said what; a tie contradicts nothing."""
     said = refused(reading, ROW | {"label": "pass", "labels": {"anna": 0, "bo": "fail", "cy": 1}})

@@ -297,6 +297,8 @@ def test_several_people_label_in_columns_of_their_own(project: Project, take: Ca
     assert (row["n"], row["people"]["raters"]) == (N - 3, 2)
     said = take(rows, "--dataset", "x", "--columns", "labels=anna,labels=carl", judge="third", code=2)
     assert "--columns labels=carl: no row has 'carl'" in said
+    rows[3]["labels"] = {"anna": "pass", "Anna": "pass"}
+    assert "grades.jsonl:4: a label is of 'Anna', and one in the row of 'anna'" in take(rows, "--dataset", "x", code=2)
 
 
 def test_the_judges_own_grade_is_nobodys_label(project: Project, take: Callable[..., str]) -> None:

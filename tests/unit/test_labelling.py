@@ -104,7 +104,8 @@ def test_columns_are_chosen(data: Path) -> None:
     for columns, shown in ((["reference"], ["question", "reference", "response"]), ([], ["question", "response"])):
         with serving(data, columns=columns) as (client, server):
             assert list(texts(client.ask(place=0))) == shown
-            assert f"shown of each: {', '.join(shown)} " in "\n".join(greeting(server))
+            line = f"shown of each: {', '.join(shown)} (nothing there should be of a judge or of other people: "
+            assert line in "\n".join(greeting(server))
     with (
         pytest.raises(JudgeFixturesError, match="no column 'referense' to show: did you mean"),
         serving(data, columns=["referense"]),
@@ -502,7 +503,9 @@ def test_a_port_that_is_taken_is_said(data: Path, capsys: pytest.CaptureFixture[
     with serving(data, "bo") as (_, server):
         taken = str(server.server_address[1])
         for port in (taken, "70000", "-1"):
-            assert "cannot be listened on" in refused(str(data), "--by", "anna", f"--port={port}", capsys=capsys)
+            said = refused(str(data), "--by", "anna", f"--port={port}", capsys=capsys)
+            assert "cannot be listened on" in said
+            assert ".." not in said
 
 
 # --- as a process ---------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from support.project import Project, in_pyproject, json_lines
 from support.server import NOWHERE
 
 from judgefixtures import Run
+from judgefixtures.__main__ import main
 from judgefixtures.asking.judges import load_judge
 from judgefixtures.asking.questions import Judgment, Reply
 from judgefixtures.checks import Answers, Case
@@ -415,3 +416,70 @@ def test_from_python(project: Project) -> None:
     assert finding.status is Status.PASS
     assert finding.estimate is not None
     assert finding.estimate.value == pytest.approx(0.8)
+
+
+# --- then and now -----------------------------------------------------------------------------------------------
+
+Comparing = Callable[[str, str], tuple[int, list[str]]]
+
+
+@pytest.fixture
+def compare(project: Project, capsys: pytest.CaptureFixture[str]) -> Comparing:
+    """Return what compares two reports of the repository: the exit code, and the lines that are said."""
+
+    def compare(old: str, new: str) -> tuple[int, list[str]]:
+        capsys.readouterr()
+        code = main(["report", "compare", *(str(project.path / name) for name in (old, new))])
+        return code, capsys.readouterr().out.splitlines()
+
+    return compare
+
+
+def report(project: Project, name: str, *relabelled: int) -> None:
+    """Write a report of agreement with the labels, some of which are the other one now."""
+    rows = [example(n, "pass" if (n % 2 == 1) != (n in relabelled) else "fail") for n in range(60)]
+    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.run("-k", "agreement", "--judge-report", name)
+
+
+def cells(lines: list[str]) -> dict[str, list[str]]:
+    """Return old, new, change, and which examples were asked about, by what is compared."""
+    rows = [re.split(r"  +", line) for line in lines if line.startswith("mine   own")]
+    return {row[2]: [*row[3:6], row[7]] for row in rows}
+
+
+def test_two_reports_of_agreement_are_compared(project: Project, compare: Comparing) -> None:
+    """Shares by example, kappa as independent; a status that changed is told, and the words are those of examples."""
+    project.configure(TABLES + "min_kappa = 0.6\n")
+    report(project, "old")
+    project.write("grader.py", GRADER.replace("number % 10 == 4", "number % 10 in (2, 4, 6, 8)"))
+    report(project, "new")
+    code, lines = compare("old", "new")
+    assert code == 1
+    assert lines[0].startswith("NEW DID NOT PASS: 1 result is ")
+    assert lines[1].startswith("CHANGED: 3 of 4 estimates")  # all that people pass it passes, as before
+    assert cells(lines) == {
+        "TNR": ["+0.80", "+0.20", "-0.60", "same"],
+        "accuracy": ["+0.90", "+0.60", "-0.30", "same"],
+        "kappa": ["+0.80", "+0.20", "-0.60", "-"],
+    }
+    assert any(". examples: the same ones in both reports, or others" in line for line in lines)
+    assert any("-: kappa is no mean of examples, and is compared like that of others." in line for line in lines)
+    assert "mine on own: agreement was PASS, is FAIL (kappa)" in lines
+    assert not any("pairs" in line for line in lines)
+
+
+def test_labels_that_changed_are_told(project: Project, compare: Comparing) -> None:
+    """How many and the first of them, where no number differs as well; the examples are the same ones."""
+    project.configure(TABLES)
+    report(project, "old")
+    report(project, "two", 1, 4)
+    code, lines = compare("old", "two")
+    assert code == 0
+    assert lines[0].startswith("NO CHANGE: none of 4 estimates")
+    assert lines[1:] == ["2 examples of own have another label: e001 and e004"]
+    report(project, "seven", *range(6, 13))
+    _, lines = compare("old", "seven")
+    assert lines[-1] == "7 examples of own have another label: e006, e007, e008, e009, e010, and 2 more"
+    which = {what: row[-1] for what, row in cells(lines).items()}
+    assert which == {"TPR": "others", "TNR": "others", "accuracy": "same", "kappa": "-"}
