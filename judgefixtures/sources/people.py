@@ -33,7 +33,8 @@ def row_labels(
     """
     columns = source.columns or {}
     column = columns.get("label", "label")
-    stated = _label(lookup(row.fields, column), column, row, source)
+    # A column that is one person's says what they said, and not what is settled.
+    stated = None if column in source.raters else _label(lookup(row.fields, column), column, row, source)
     labels = with_beside(_people(row, source), beside, row)
     counts = Counter(labels.values())
     passes, fails = (counts[label] for label in LABELS)
@@ -43,8 +44,9 @@ def row_labels(
     if stated not in (None, majority):
         said = ", ".join(f"{who}: {label}" for who, label in labels.items())
         raise row.mistake(
-            f"{column!r} says {stated}, and most labels say {majority} ({said}): correct one of them, or take the "
-            "label out: it is then what most of them say."
+            f"{column!r} says {stated}, and most labels say {majority} ({said}): correct one of them, or take the label "
+            f"out: it is then what most of them say. Is {column!r} one person's? Then it is one of the labels: columns = "
+            f'{{labels = ["{column}"]}} in {source.table}.'
         )
     return majority, labels
 

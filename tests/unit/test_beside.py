@@ -101,6 +101,18 @@ def test_a_label_that_most_people_contradict_is_an_error(data: Path, say: Said) 
     assert "answers.jsonl:2: 'label' says pass, and most labels say fail (anna: fail)" in refused(data)
 
 
+def test_a_label_may_be_one_persons(data: Path, say: Said) -> None:
+    """Named among the raters it contradicts nobody: with one other it is a tie, with two the majority counts."""
+    labelled = [row | {"label": "pass"} for row in map(json.loads, data.read_text().splitlines())]
+    data.write_text(json_lines(labelled))
+    for by in ("anna", "bo"):
+        say(by, (labelled[1]["id"], "fail"))
+    assert 'columns = {labels = ["label"]} in [datasets.answers]' in refused(data)
+    found = read(data, raters=("label",))[labelled[1]["id"]]
+    assert found.labels == {"label": "pass", "anna": "fail", "bo": "fail"}
+    assert found.label == "fail"
+
+
 @pytest.mark.parametrize(
     ("by", "lines", "digest", "end", "said"),
     [
