@@ -44,9 +44,9 @@ def row_labels(
     if stated not in (None, majority):
         said = ", ".join(f"{who}: {label}" for who, label in labels.items())
         raise row.mistake(
-            f"{column!r} says {stated}, and most labels say {majority} ({said}): correct one of them, or take the label "
-            f"out: it is then what most of them say. Is {column!r} one person's? Then it is one of the labels: columns = "
-            f'{{labels = ["{column}"]}} in {source.table}.'
+            f"{column!r} says {stated}, and most labels say {majority} ({said}): correct one of them, or take the "
+            f"label out: it is then what most of them say. Is {column!r} one person's? Then it is one of the labels: "
+            f'columns = {{labels = ["{column}"]}} in {source.table}.'
         )
     return majority, labels
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from support.project import Project, Ran, in_pyproject, json_lines, read_rows
+from support.importing import Rows, answers, importer, run
+from support.project import Project, in_pyproject, read_rows
 
-from judgefixtures.__main__ import main
 from judgefixtures.imports.answers import Imports
 from judgefixtures.words.errors import JudgeFixturesError
 
@@ -18,7 +18,6 @@ pytest_plugins = ["pytester"]
 
 N = 60
 CONTENT = {"content_type": "Response"}  # as every row has it that is written
-Rows = list[dict[str, Any]]
 
 
 def label_of(number: int) -> str:
@@ -71,29 +70,8 @@ def project(pytester: pytest.Pytester) -> Project:
 
 @pytest.fixture
 def take(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Import rows as the command does, and return what it says; `code` is the exit code that it must have."""
-
-    def taken(rows: Rows, *arguments: str, judge: str = "mine", code: int = 0) -> str:
-        project.write("grades.jsonl", json_lines(rows))
-        about = () if {"--dataset", "--pairs"} & {*arguments} else ("--dataset", "own")
-        capsys.readouterr()
-        assert main(["import", "grades.jsonl", "--judge", judge, *arguments, *about]) == code
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return said.err if code else said.out
-
-    return taken
-
-
-def run(project: Project, *arguments: str) -> Ran:
-    """Run the judge `mine`, with a report."""
-    return project.run("--judge", "mine", "--judge-report", "report", *arguments)
-
-
-def answers(project: Project, dataset: str = "own") -> Rows:
-    """Return the imported answers of `mine`, without their digests."""
-    rows = read_rows(project.cassettes / "mine" / dataset / "imported.jsonl")[1:]
-    return [{key: value for key, value in row.items() if key != "shown"} for row in rows]
+    """Import rows as the command does, and return what it says."""
+    return importer(project, capsys)
 
 
 # --- what can be checked ---------------------------------------------------------------------------------------
@@ -233,7 +211,7 @@ def test_a_word_that_is_neither_is_invalid_and_told(project: Project, take: Call
     """A word that says neither is an invalid grade with its place, as null is: both are wrong in all of them."""
     said = take(log(lambda number: {2: "partial", 4: None}.get(number, label_of(number))))
     assert "no-cue: passed 30, failed 28; 2 without a grade" in said
-    assert "invalid: 'partial' says neither pass nor fail: 1 (grades.jsonl:3)" in said
+    assert "invalid: 'partial' says neither pass nor fail: 1 (answers.jsonl:3)" in said
     assert [row.get("invalid") for row in answers(project) if row["passed"] is None] == ["not-a-choice", None]
     (row,) = run(project, "-k", "agreement").report["agreement"]
     assert (row["n"], row["invalid"], row["tp"], row["tn"]) == (N, 2, 30, 28)
@@ -243,7 +221,7 @@ def test_labels_of_the_table_say_what_counts(project: Project, take: Callable[..
     """Words of one's own are read once the judge's table names them; before that the error says where."""
     rows = log(lambda number: "fine" if label_of(number) == "pass" else "poor")
     said = take(rows, code=2)
-    assert "grades.jsonl:1: verdict is 'poor', and no row has a word that says pass or fail" in said
+    assert "answers.jsonl:1: verdict is 'poor', and no row has a word that says pass or fail" in said
     assert 'labels = ["...", "..."] in [tool.judgefixtures.judges.mine]' in said
     project.configure(MINE + 'labels = ["fine", ["poor", "bad"]]\n' + OWN)
     assert "passed 30, failed 30" in take(rows)
@@ -298,7 +276,7 @@ def test_several_people_label_in_columns_of_their_own(project: Project, take: Ca
     said = take(rows, "--dataset", "x", "--columns", "labels=anna,labels=carl", judge="third", code=2)
     assert "--columns labels=carl: no row has 'carl'" in said
     rows[3]["labels"] = {"anna": "pass", "Anna": "pass"}
-    assert "grades.jsonl:4: a label is of 'Anna', and one in the row of 'anna'" in take(rows, "--dataset", "x", code=2)
+    assert "answers.jsonl:4: a label is of 'Anna', and one in the row of 'anna'" in take(rows, "--dataset", "x", code=2)
 
 
 def test_the_judges_own_grade_is_nobodys_label(project: Project, take: Callable[..., str]) -> None:
@@ -313,16 +291,16 @@ def test_the_judges_own_grade_is_nobodys_label(project: Project, take: Callable[
 @pytest.mark.parametrize(
     ("rows", "arguments", "said"),
     [
-        (log(lambda _: 0.7), (), "grades.jsonl:1: verdict is 0.7, which is a score and no grade"),
-        (log(lambda _: "0.7"), (), "grades.jsonl:1: verdict is '0.7', which is a score and no grade"),
-        (log(lambda _: ["pass"]), (), "grades.jsonl:1: verdict is ['pass']: it must be a word, true or false"),
+        (log(lambda _: 0.7), (), "answers.jsonl:1: verdict is 0.7, which is a score and no grade"),
+        (log(lambda _: "0.7"), (), "answers.jsonl:1: verdict is '0.7', which is a score and no grade"),
+        (log(lambda _: ["pass"]), (), "answers.jsonl:1: verdict is ['pass']: it must be a word, true or false"),
         (log(reading=1), ("--where", "reading=2"), "none of 60 rows has --where reading=2: reading is '1'"),
         (
             [*log(n=2), *log(lambda _: "pass", n=2)],
             (),
-            "grades.jsonl:3: another answer about example 'e00' in no-cue s",
+            "answers.jsonl:3: another answer about example 'e00' in no-cue s",
         ),
-        ([{"id": "x1", "verdict": "pass"}], (), "its example is not in the dataset: 1 (grades.jsonl:1)"),
+        ([{"id": "x1", "verdict": "pass"}], (), "its example is not in the dataset: 1 (answers.jsonl:1)"),
         (log(), ("--pairs", "pairs.jsonl"), "pairs.jsonl holds pairs, and [tool.judgefixtures.judges.mine] has mode"),
         (
             [{"pair": "e01", "selected_response": 1}],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import shlex
 import shutil
@@ -13,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
-from support.project import REPOSITORY, Project, Ran, in_pyproject, json_lines, read_rows
+from support.importing import Rows, answers, importer, run
+from support.project import REPOSITORY, Project, in_pyproject, json_lines, read_rows
 from support.server import serving
 
 from judgefixtures.__main__ import main
@@ -24,7 +24,6 @@ from judgefixtures.words.errors import JudgeFixturesError
 pytest_plugins = ["pytester"]
 
 N = 40
-Rows = list[dict[str, Any]]
 Choose = Callable[[int, str], Any]  # what is chosen of a pair's number in an order, as numbered in the order shown
 
 
@@ -100,30 +99,8 @@ def project(pytester: pytest.Pytester) -> Project:
 
 @pytest.fixture
 def take(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Import rows as the command does, and return what it says; `code` is the exit code that it must have."""
-
-    def taken(rows: Any, *arguments: str, judge: str = "mine", code: int = 0, name: str = "answers.jsonl") -> str:
-        text = rows if isinstance(rows, str) else json_lines(rows) if name.endswith("l") else json.dumps(rows)
-        project.write(name, text)
-        chosen = arguments if "--dataset" in arguments or "--pairs" in arguments else (*arguments, "--dataset", "own")
-        capsys.readouterr()
-        assert main(["import", name, "--judge", judge, *chosen]) == code
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return said.err if code else said.out
-
-    return taken
-
-
-def run(project: Project, *arguments: str) -> Ran:
-    """Run the judge `mine`, with a report."""
-    return project.run("--judge", "mine", "--judge-report", "report", *arguments)
-
-
-def answers(project: Project, dataset: str = "own") -> Rows:
-    """Return the imported answers of `mine`, without their digests."""
-    rows = read_rows(project.cassettes / "mine" / dataset / "imported.jsonl")[1:]
-    return [{key: value for key, value in row.items() if key != "shown"} for row in rows]
+    """Import rows as the command does, and return what it says."""
+    return importer(project, capsys)
 
 
 # --- what can be checked ---------------------------------------------------------------------------------------
