@@ -24,6 +24,7 @@ from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
 from judgefixtures.numbers.statistics import (
     Status,
     Totals,
+    balanced_accuracy,
     cohen_kappa,
     gate_tpr,
     true_negative_rate,
@@ -137,13 +138,14 @@ def test_related_examples_are_heeded() -> None:
 def test_a_rate_has_the_clusters_of_its_own_class() -> None:
     """Positives in pairs that are alike and single negatives: TPR is that of the pairs, TNR that of single labels."""
     rows: list[Row] = [("pass", 1 if n < 21 else 2, {"cluster": f"c{n}"}) for n in range(25)] * 2
-    finding = found([*rows, *[("fail", 2)] * 42, *[("fail", 1)] * 8], min_tpr=0.7)
+    finding = found([*rows, *[("fail", 2)] * 47, *[("fail", 1)] * 3], min_tpr=0.7)
     pairs = Totals((2.0,) * 21 + (0.0,) * 4, (2,) * 25)
     row, (part,) = row_of(finding), finding.decided_by
-    assert row.tpr == true_positive_rate(42, 8, 8, 42, totals=pairs)
-    assert row.tnr == true_negative_rate(42, 8, 8, 42)
-    assert row.tpr != true_positive_rate(42, 8, 8, 42)
-    assert part.reason == gate_tpr(42, 8, 8, 42, 0.7, totals=pairs).message
+    assert row.tpr == true_positive_rate(42, 8, 3, 47, totals=pairs)
+    assert row.tnr == true_negative_rate(42, 8, 3, 47)
+    assert row.tpr != true_positive_rate(42, 8, 3, 47)
+    assert row.balanced_accuracy == balanced_accuracy(42, 8, 3, 47, totals=(pairs, None))
+    assert part.reason == gate_tpr(42, 8, 3, 47, 0.7, totals=pairs).message
 
 
 def test_a_category_that_is_called_all_is_every_example() -> None:
