@@ -308,8 +308,6 @@ class _Tested:
             return f"{named} is not above its limit: more labels would rather show a FAIL"
         if needed is None:
             return f"{named} sits on its limit: no realistic number of labels would settle it"
-        if needed <= self.table.n:
-            return f"about {self.table.n:g} labels settle it in most runs (80% power), not in this one: add labels"
         return f"about {needed} labels would settle it (80% power)"
 
 

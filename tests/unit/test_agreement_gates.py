@@ -293,6 +293,13 @@ def test_where_no_number_of_labels_would_do_there_is_none(cells, limit):
     assert needed_labels(*cells, limit) is None
 
 
+def test_as_many_labels_are_advised_however_related_they_are():
+    """At most twenty times those that there are, clusters and all: what takes more because they are alike is none."""
+    near = AgreementLimits(tpr=0.8)
+    assert needed_labels(26, 4, 4, 26, near, design_effect=2.0) == 2 * needed_labels(26, 4, 4, 26, near) == 900
+    assert needed_labels(26, 4, 4, 26, near, design_effect=2.9) is None
+
+
 @pytest.mark.parametrize("limit", [{"tpr": 0}, {"tnr": 1}, {"accuracy": 1.2}, {"kappa": -1}, {"kappa": "0.6"}])
 def test_limits_lie_where_they_can_be_exceeded(limit):
     """Named by the key of the configuration."""

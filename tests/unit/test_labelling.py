@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -158,6 +159,20 @@ def test_a_dataset_s_table_counts_by_name_and_by_path(data: Path) -> None:
             assert 'labels_from = "beside" in [tool.judgefixtures.datasets.mine]' in farewell(server)[-1]
 
 
+def test_a_dataset_whose_gate_reads_labels_can_be_labelled(data: Path) -> None:
+    """`labels_from` is no matter of the page: it opens where nobody has labelled, and where a label is of another text."""
+    table = '[datasets.mine]\npath = "answers.jsonl"\nlabels_from = "beside"\n'
+    (data.parent / "pyproject.toml").write_text(in_pyproject(table))
+    with serving(Path("mine")) as (client, _):
+        client.label("pass", 0)
+        question = texts(client.ask(place=0))["question"]
+    changed = [row | {"response": "Other."} if row["question"] == question else row for row in examples(6)]
+    data_file(data.parent, changed)
+    with serving(Path("mine")) as (client, _):
+        view = client.ask(place=None)
+        assert (view["place"], view["changed"], texts(view)["response"]) == (0, True, "Other.")
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -229,6 +244,15 @@ def test_what_was_skipped_comes_again_at_the_end(data: Path) -> None:
         }
 
 
+def test_after_a_label_comes_the_next_that_is_open(data: Path) -> None:
+    """Whoever leaves one open and labels a later one goes on behind that; the first comes again behind the last."""
+    with serving(data) as (client, _):
+        client.label("pass", 0)
+        assert client.label("pass", 3)["place"] == 4
+        client.label("fail", 4)
+        assert client.label("fail", 5)["place"] == 1
+
+
 def test_a_second_start_goes_on(data: Path) -> None:
     """What was labelled before is counted, and the first that is open comes first."""
     with serving(data) as (client, server):
@@ -246,6 +270,9 @@ def test_how_many_are_needed_follows_the_gate_and_the_labels(data: Path) -> None
         client.label("pass", 0)
         assert client.label("fail", 1)["needed"] == labels_for(0.5, 0.9, 0.9, AgreementLimits(kappa=0.60)) == 80
         assert farewell(server)[1].endswith("an agreement gate needs about 80 labels, 78 more")
+    (data.parent / "pyproject.toml").write_text(in_pyproject("[gate]\nmin_accuracy = 0.9\n"))
+    with serving(data, "di") as (client, server):
+        assert client.label("pass", 0)["needed"] == 80
     (data.parent / "pyproject.toml").write_text(in_pyproject("[gate.agreement]\nmin_tpr = 0.8\n"))
     with serving(data, "bo") as (client, server):
         assert client.label("pass", 0)["needed"] == labels_for(0.5, 0.9, 0.9, AgreementLimits(tpr=0.8)) == 180
@@ -353,6 +380,17 @@ def test_a_name_in_other_letters_is_refused(data: Path, capsys: pytest.CaptureFi
     )
 
 
+def test_a_name_is_the_same_however_its_letters_are_composed(data: Path) -> None:
+    """A terminal may give an umlaut as two characters: the file is the one that has it as one."""
+    composed, parted = "zo\u00eb", "zoe\u0308"
+    for at, by in enumerate((parted, composed, parted)):
+        with serving(data, by) as (client, _):
+            assert client.ask(place=None)["place"] == at
+            client.label("pass", at)
+    assert len(labels(data, composed)) == 3
+    assert [each.name for each in data.parent.glob("*.labels.*")] == [f"answers.labels.{composed}.jsonl"]
+
+
 def test_a_file_that_something_else_changed_is_left_alone(data: Path) -> None:
     """An editor, git or a deletion while the page is open: the label is refused with a sentence, the file stays."""
     file = data.with_name("answers.labels.anna.jsonl")
@@ -368,6 +406,16 @@ def test_a_file_that_something_else_changed_is_left_alone(data: Path) -> None:
             )
             assert (status, "changed or removed by something else" in said) == (500, True)
             assert (file.read_bytes() if file.exists() else None) == before
+
+
+@pytest.mark.parametrize("content", ["", '{"id": "id-1"}\n'], ids=["empty", "labels"])
+def test_a_file_that_is_no_longer_ours_stays(data: Path, content: str) -> None:
+    """Who opens the page and labels nothing takes their own file away, not one that was put in its place meanwhile."""
+    file, other = data.with_name("answers.labels.anna.jsonl"), data.with_name("other")
+    with serving(data):
+        other.write_text(content)
+        other.replace(file)
+    assert file.read_text() == content
 
 
 def test_a_full_disk_saves_nothing_and_says_so(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -427,6 +475,45 @@ def test_another_name_for_this_machine_is_refused(data: Path, host: str) -> None
         for method in ("GET", "POST"):
             status, _, said = client.send(method, None, ASK, host=host, origin=client.origin, content_type=JSON_TYPE)
             assert (status, "has no other name" in said) == (421, True)
+    assert labels(data) == []
+
+
+def raw(client: Client, headers: list[str], body: str = "") -> str:
+    """Return the first line and the text of the answer to a request of these lines, whose sender then says no more."""
+    host, port = client.origin.removeprefix("http://").split(":")
+    path = client.url.removeprefix(client.origin)
+    own = [f"Origin: {client.origin}", f"Content-Type: {JSON_TYPE}", *headers]
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        connection.sendall("\r\n".join([f"POST {path} HTTP/1.0", *own, "", body]).encode())
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    return answer.partition("\r\n")[0] + answer.partition("\r\n\r\n")[2]
+
+
+@pytest.mark.parametrize("other", [None, "evil.example"])
+def test_two_names_are_none(data: Path, other: str | None) -> None:
+    """A request that names its host twice is refused, whichever of the two is the page's."""
+    with serving(data) as (client, _):
+        own = client.origin.removeprefix("http://")
+        for hosts in ((own, other or own), (other or own, own)):
+            said = raw(client, [f"Content-Length: {len(ASK)}", *(f"Host: {host}" for host in hosts)], ASK)
+            assert " 421 " in said
+            assert "has no other name" in said
+        assert " 200 " in raw(client, [f"Content-Length: {len(ASK)}", f"Host: {own}"], ASK)
+    assert len(labels(data)) == 1
+
+
+@pytest.mark.parametrize(
+    ("length", "body", "said"),
+    [("200000", ASK, "Give JSON of at most"), (str(len(ASK) + 1), ASK, "not a JSON object"), ("-1", ASK, "Give JSON")],
+)
+def test_a_request_is_as_long_as_it_says(data: Path, length: str, body: str, said: str) -> None:
+    """One that announces too much is refused for that; one that breaks off writes nothing, though it is JSON so far."""
+    with serving(data) as (client, _):
+        host = client.origin.removeprefix("http://")
+        found = raw(client, [f"Content-Length: {length}", f"Host: {host}"], body)
+    assert " 400 " in found
+    assert said in found
     assert labels(data) == []
 
 

@@ -13,6 +13,7 @@ from judgefixtures.asking.costs import Cost
 from judgefixtures.checks import SwapCheck
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.config import SwapTable, build_config
+from judgefixtures.numbers.takeover import TakeoverMargins, takeover_prospect
 from judgefixtures.preflight.prospects import prospects
 from judgefixtures.runs.run import Run, RunOptions
 from judgefixtures.sources import Source, load_pairs
@@ -102,6 +103,25 @@ def test_what_is_missing_is_said_where_it_is_recorded(tmp_path: Path) -> None:
     assert whole == f"record what is missing of both, 7 calls, at most $0.5000: {command} --judge-record missing"
     assert unknown.startswith("record what is missing of both, 7 calls, price unknown: ")
     assert chosen.endswith(f"{command} --judge-dataset d0 --judge-dataset d1 --judge-record missing")
+
+
+@pytest.mark.parametrize(
+    "margins", [{}, {"accuracy": 0.2}, {"rate": 0.2, "accuracy": 0.1}, {"pass_rate": 0.05}], ids=str
+)
+def test_what_graders_may_expect_is_by_the_margins_that_are_set(tmp_path: Path, margins: dict[str, float]) -> None:
+    """Of 100 labels, balanced: how often equal graders take over with [swap]'s margins of accuracy and of both rates."""
+    rows = [
+        {"id": at, "question": f"{at}?", "response": "So.", "label": "pass" if at % 2 else "fail"} for at in range(100)
+    ]
+    (tmp_path / "own.jsonl").write_text(json_lines(rows))
+    judges = {name: {"provider": "openai", "model": "m", "mode": "binary"} for name in ("new", "old")}
+    swap = {f"{name}_margin": margin for name, margin in margins.items()}
+    config = build_config({"judges": judges, "datasets": {"own": {"path": "own.jsonl"}}, "swap": swap}, folder=tmp_path)
+    with Run(config, tmp_path / "cassettes") as run:
+        (line, *_) = said(run, Subject("new", "own", SwapCheck(None, 1, graded=True), "old"))
+    expected = takeover_prospect(50, 50, TakeoverMargins(**margins))
+    assert expected in line
+    assert (expected == takeover_prospect(50, 50)) == (not margins)
 
 
 def test_the_baselines_repeats_say_how_often_it_flips() -> None:

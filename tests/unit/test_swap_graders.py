@@ -197,6 +197,13 @@ def test_what_fails_alone_leaves_the_swap_open(kind: str, rows: list[Row], other
     assert found.status is INCONCLUSIVE
 
 
+def test_a_pass_rate_that_may_go_neither_way_takes_more_examples() -> None:
+    """Equal judges have to be found neither above nor below the margin: .10 is 1.645 + 1.28 standard errors in 80%."""
+    found = decide(block(None, 100, (20, 20)), cells=[replace(quiet(100), dataset="d0")])
+    assert [each.kind for each in found.components if each.status is not Status.PASS] == ["pass-rate"]
+    assert found.needed_pairs == pytest.approx((1.645 + 1.2816) ** 2 * 0.40 / 0.10**2, abs=25)
+
+
 # --- labels that lack ---------------------------------------------------------------------------------------
 
 
@@ -253,6 +260,8 @@ def test_a_dataset_that_nobody_labelled_adds_to_the_pass_rate_alone() -> None:
         assert of(found, kind) == of(decide(rows), kind)
     assert of(found, "pass-rate").estimate.n == 500
     assert of(found, "pass-rate").estimate.value == pytest.approx(30 / 500)
+    two = decide(rows, others, rows)
+    assert [each.name for each in two.components if each.kind == "accuracy"] == ["", "d0", "d2"]
 
 
 def test_labels_that_were_planned_and_not_asked_about_are_missed() -> None:

@@ -22,7 +22,15 @@ from judgefixtures.config import build_config
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import Single
 from judgefixtures.material.pairs import Example, Pair, as_examples, as_row
-from judgefixtures.numbers.statistics import Status, cohen_kappa
+from judgefixtures.numbers.statistics import (
+    Status,
+    Totals,
+    balanced_accuracy,
+    cohen_kappa,
+    gate_tpr,
+    true_negative_rate,
+    true_positive_rate,
+)
 from judgefixtures.reading.probabilities import Probability
 from judgefixtures.reading.verdicts import Verdict
 
@@ -131,6 +139,25 @@ def test_related_examples_are_heeded() -> None:
     assert found(few, min_kappa=0.3).status is Status.INCONCLUSIVE
 
 
+def test_a_rate_has_the_clusters_of_its_own_class() -> None:
+    """Positives in pairs that are alike and single negatives: TPR is that of the pairs, TNR that of single labels."""
+    rows: list[Row] = [("pass", 1 if n < 21 else 2, {"cluster": f"c{n}"}) for n in range(25)] * 2
+    finding = found([*rows, *[("fail", 2)] * 47, *[("fail", 1)] * 3], min_tpr=0.7)
+    pairs = Totals((2.0,) * 21 + (0.0,) * 4, (2,) * 25)
+    row, (part,) = row_of(finding), finding.decided_by
+    assert row.tpr == true_positive_rate(42, 8, 3, 47, totals=pairs)
+    assert row.tnr == true_negative_rate(42, 8, 3, 47)
+    assert row.tpr != true_positive_rate(42, 8, 3, 47)
+    assert row.balanced_accuracy == balanced_accuracy(42, 8, 3, 47, totals=(pairs, None))
+    assert part.reason == gate_tpr(42, 8, 3, 47, 0.7, totals=pairs).message
+
+
+def test_a_category_that_is_called_all_is_every_example() -> None:
+    """A category of that name makes no second row, and takes nothing out of the first."""
+    finding = found([("pass", 1, {"category": "all"})] * 20 + [("fail", 2, {"category": "b"})] * 20)
+    assert [(row.category, row.n) for row in finding.rows["agreement"]] == [("all", 40), ("b", 20)]  # type: ignore[attr-defined]
+
+
 def test_probabilities_are_held_against_labels() -> None:
     """Of a judge that tells how sure it is the row has the Brier score and the calibration error."""
     row = row_of(found(table(40, 10, 10, 40), chances=[0.8] * 50 + [0.2] * 50))
@@ -138,6 +165,18 @@ def test_probabilities_are_held_against_labels() -> None:
     assert row.calibration_error is not None
     assert row.brier_score.value == pytest.approx(0.8 * 0 + (50 * 0.04 + 50 * 0.04) / 100)
     assert row.calibration_error.value == pytest.approx(0.2)
+
+
+def test_probabilities_of_related_examples_count_once() -> None:
+    """Every example twice, the two in a cluster: calibration may be as far off as by the examples once."""
+    rows, chances = table(12, 3, 3, 12), [0.6, 0.7, 0.8, 0.9, 0.95] * 3 + [0.4, 0.3, 0.2, 0.1, 0.05] * 3
+    once = row_of(found(rows, chances))
+    pairs = [(*row, {"cluster": f"c{at}"}) for at, row in enumerate(rows)]
+    twice = row_of(found([*pairs, *pairs], [*chances, *chances]))
+    for ours, theirs in ((once.brier_score, twice.brier_score), (once.calibration_error, twice.calibration_error)):
+        assert ours is not None
+        assert theirs is not None
+        assert (theirs.value, theirs.high) == pytest.approx((ours.value, ours.high), abs=1e-6)
 
 
 # --- people -----------------------------------------------------------------------------------------------------
@@ -169,6 +208,27 @@ def test_people_are_counted_on_what_divides_them_too() -> None:
     assert row.people.alpha < 1
 
 
+def test_people_of_a_category_are_those_of_its_examples() -> None:
+    """Two who agree on all of one category and on nothing of the other: each row has what they do there."""
+    here: list[Row] = [
+        (said, grade, {"category": "a", "labels": {"anna": said, "bo": said}})
+        for said, grade in (("pass", 1), ("fail", 2))
+    ] * 10
+    there: list[Row] = [
+        (None, 1, {"category": "b", "labels": labels})
+        for labels in ({"anna": "pass", "bo": "fail"}, {"anna": "fail", "bo": "pass"})
+    ] * 9
+    b: list[Row] = [
+        (said, grade, {"category": "b", "labels": {"cy": said}}) for said, grade in (("pass", 1), ("fail", 2))
+    ]
+    finding = found([*here, *there, *b])
+    of_a, of_b, of_all = (row_of(finding, name).people for name in ("a", "b", "all"))
+    assert (of_a.raters, of_a.kappa, of_a.alpha) == (2, 1, 1)
+    assert (of_b.raters, of_b.kappa) == (3, -1)
+    assert of_all.kappa is not None
+    assert -1 < of_all.kappa < 1
+
+
 def test_a_judge_is_told_that_it_agrees_as_far_as_people_do() -> None:
     """No limit beyond what people reach among each other can be meant; a judge that is below it is told that as well."""
     people = [("p", "p", "f")] * 20 + [("f", "f", "p")] * 20 + [("p", "p", "p")] * 20 + [("f", "f", "f")] * 20
@@ -179,6 +239,9 @@ def test_a_judge_is_told_that_it_agrees_as_far_as_people_do() -> None:
     )
     poor = labelled(*people, selected=[1, 2] * 40)
     assert "people agree with each other more than it does with the label" in poor.plain
+    unanimous = labelled(*[("p", "p")] * 20, *[("f", "f")] * 20, selected=[1] * 20 + [2] * 20)
+    equal = "it agrees with the label as far as people agree with each other (the 2 people's own is 1.00)"
+    assert equal in unanimous.plain
 
 
 def test_a_person_who_labelled_little_makes_no_judge_better() -> None:
@@ -228,6 +291,16 @@ def test_labels_that_would_settle_it() -> None:
     assert f"about {both.needed_labels} labels would settle all of it" in both.message
 
 
+def test_of_related_labels_it_takes_more() -> None:
+    """In clusters of two that are alike it takes about twice the labels, in the row as in what each limit says."""
+    once = row_of(found(table(27, 3, 3, 27), min_tpr=0.8, min_tnr=0.8)).needed_labels
+    pairs = [(*row, {"cluster": f"c{at}"}) for at, row in enumerate(table(27, 3, 3, 27))]
+    row = row_of(found([*pairs, *pairs], min_tpr=0.8, min_tnr=0.8))
+    assert once is not None
+    assert row.needed_labels == pytest.approx(2 * once, rel=0.1)
+    assert f"about {row.needed_labels} labels would settle all of it" in row.message
+
+
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
@@ -274,9 +347,10 @@ def test_grades_that_nobody_can_read_are_no_disagreement() -> None:
     assert lost.plain.count("0 of 30") == 2
 
 
-def test_grades_that_nobody_can_read_are_an_error() -> None:
-    """Demonstrably more than max_invalid decide nothing, whatever the others say."""
-    finding = found([("pass", None)] * 30 + [("fail", None)] * 30, min_kappa=0.1)
+@pytest.mark.parametrize("limits", [{"min_kappa": 0.1}, {}], ids=["a limit", "no limit"])
+def test_grades_that_nobody_can_read_are_an_error(limits: dict[str, float]) -> None:
+    """Demonstrably more than max_invalid decide nothing, whatever the others say, and whether a limit is set or not."""
+    finding = found([("pass", None)] * 30 + [("fail", None)] * 30, **limits)
     assert finding.status is Status.ERROR
     assert "60 of 60 grades are invalid" in row_of(finding).message
     assert [part.name for part in finding.decided_by] == ["invalid"]
@@ -314,6 +388,14 @@ def grade(prompt):
     right = "pass" if number % 2 else "fail"
     wrong = "fail" if number % 2 else "pass"
     return json.dumps({"verdict": wrong if number % 10 == 4 else right, "reason": f"Number {number}."})
+"""
+COUNTING = """
+import grader
+
+def grade(prompt):
+    with open("asked.txt", "a") as asked:
+        asked.write(".")
+    return grader.grade(prompt)
 """
 TABLES = """control = false
 judge = "mine"
@@ -406,6 +488,18 @@ def test_a_judge_of_pairs_is_told(project: Project) -> None:
         in ran.said
     )
     assert project.ids("--judge", "pairs", "--judge-dataset", "house-qa") == []
+
+
+def test_labelled_examples_alone_are_asked_about(project: Project) -> None:
+    """Of 60 examples of which 20 have no label the judge is asked about 40: no call is paid for that counts nothing."""
+    rows = [example(at, None if at % 3 == 0 else "pass" if at % 2 else "fail") for at in range(60)]
+    project.write("own.jsonl", json_lines(map(as_row, rows)))
+    project.write("counting.py", COUNTING)
+    project.configure(TABLES.replace("grader:grade", "counting:grade") + "min_kappa = 0.3\n")
+    with Run.from_config(project.path / "pyproject.toml") as run:
+        finding = run.gate("agreement", judge="mine", dataset="own")
+    assert row_of(finding).n == 40
+    assert len((project.path / "asked.txt").read_text()) == 40
 
 
 def test_from_python(project: Project) -> None:
