@@ -240,7 +240,9 @@ def test_a_judge_is_told_that_it_agrees_as_far_as_people_do() -> None:
     poor = labelled(*people, selected=[1, 2] * 40)
     assert "people agree with each other more than it does with the label" in poor.plain
     unanimous = labelled(*[("p", "p")] * 20, *[("f", "f")] * 20, selected=[1] * 20 + [2] * 20)
-    equal = "it agrees with the label as far as people agree with each other (the 2 people's own is 1.00)"
+    equal = (
+        "it agrees with the label as far as people agree with each other (the 2 people's own kappa is 1.00, alpha 1.00)"
+    )
     assert equal in unanimous.plain
 
 
