@@ -19,7 +19,7 @@ from judgefixtures.checks.accuracy import NO_GOLD, count_golden, rights_of
 from judgefixtures.checks.phrasing import EXAMPLES, SHOWN_REASON, shortened
 from judgefixtures.checks.protocol import Answers, Arms, Case, Check, Fewest, Need, Subject, finding_of, lose
 from judgefixtures.checks.treatment import attacked
-from judgefixtures.checks.with_people import label_counts, labelled
+from judgefixtures.checks.with_people import label_counts, labelled, need_of_a_class
 from judgefixtures.config import Config, JudgeTable, SwapTable
 from judgefixtures.findings import Finding, OfJudge, OfSwap, Part, Row, deciding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, Contrast, Single, arm_name
@@ -230,9 +230,11 @@ class SwapCheck(Check):
 
     def need(self, config: Config, judge: JudgeTable, dataset: str, pairs: Sequence[Pair]) -> Need | None:  # noqa: ARG002
         """Return the pairs without which not even the best of candidates can PASS."""
+        what, limit, of_labels = f"swap {self.name}", "the margins of a swap", label_counts(pairs)
+        if self.contrast is None and any(of_labels) and (few := need_of_a_class(what, dataset, of_labels, limit)):
+            return few
         counted, least = self.counted(pairs), self.fewest(config, pairs).any
-        unit = wording_about(pairs).many
-        return Need(f"swap {self.name}", dataset, counted, least, "the margins of a swap", "ask about more", unit).unmet
+        return Need(what, dataset, counted, least, limit, "ask about more", wording_about(pairs).many).unmet
 
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return the finding of the candidate's answers and its baseline's."""

@@ -117,9 +117,8 @@ class AgreementCheck(Alone):
         if not limits.set or are_responses_of_pairs(pairs):
             return None
         alpha, counts = config.gate(self.family).alpha, label_counts(known)
-        few, label = min((count, label) for label, count in zip(LABELS, counts, strict=True))
-        if few < FEWEST_OF_A_CLASS:
-            return Need(self.name, dataset, few, FEWEST_OF_A_CLASS, str(limits), "label more", f"examples of {label}")
+        if few := need_of_a_class(self.name, dataset, counts, str(limits)):
+            return few
         if clusters_of(known) and (n := independent(known)) < FEWEST_CLUSTERS:
             return Need(self.name, dataset, n, FEWEST_CLUSTERS, str(limits), "label others", OF_EXAMPLES.clusters(2))
 
@@ -176,6 +175,12 @@ def label_counts(pairs: Iterable[Pair]) -> tuple[int, int]:
     """Return how many examples are labelled pass, and how many fail."""
     labels = [label_of(pair) for pair in pairs]
     return labels.count("pass"), labels.count("fail")
+
+
+def need_of_a_class(what: str, dataset: str, counts: tuple[int, int], limit: str) -> Need | None:
+    """Return the need of labels of the rarer class, where nothing is ever a PASS with as few."""
+    few, label = min((count, label) for label, count in zip(LABELS, counts, strict=True))
+    return Need(what, dataset, few, FEWEST_OF_A_CLASS, limit, "label more", f"examples of {label}").unmet
 
 
 def _gate(config: Config) -> AgreementTable:

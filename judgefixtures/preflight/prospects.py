@@ -10,6 +10,7 @@ from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.with_people import label_counts
 from judgefixtures.config import SwapTable
 from judgefixtures.measures.metrics import choices, movable
+from judgefixtures.numbers.agreement import lacking
 from judgefixtures.numbers.power import SwapPower, aligned, swap_power
 from judgefixtures.numbers.statistics import Estimate, bare
 from judgefixtures.numbers.takeover import TakeoverMargins, takeover_prospect
@@ -21,6 +22,7 @@ FLIPS = (0.05, 0.10)  # of the verdicts change between two runs, where the basel
 SIZES = (25, 50, 100, 200, 300, 400)
 SIMULATED = (14, 2, 2)  # contrasts on datasets, families, datasets
 SIMULATED_ALPHA = 0.05
+OF_LABELS = "in accuracy, TPR, TNR and pass rate"
 HEADER = ("pairs", "flips", "equal: APPROVE", "accuracy -10: REJECT", "VSR .30: REJECT", "calls in all", "cost at most")
 
 
@@ -66,7 +68,7 @@ def _takeover(run: Run, compared: Sequence[Subject]) -> str:
         margins = TakeoverMargins(swap.accuracy_margin, swap.rate_margin, swap.pass_rate_margin)
         alpha = run.config.default_gate.alpha
         found = takeover_prospect(*labels, margins, alpha)
-        said = f"{found} (in accuracy, TPR, TNR and pass rate; contrasts may leave it open besides)"
+        said = found if lacking(*labels) else f"{found} ({OF_LABELS}; contrasts may leave it open besides)"
     return f"what to expect of {compared[0].judge} against {compared[0].baseline}: {said}"
 
 

@@ -38,6 +38,7 @@ NOT_RUN = {
     "make test-slow": "takes many minutes, and runs this test",
     "python -m judgefixtures import answers.jsonl --judge gpt-4 --dataset support --pairs pairs.jsonl": IMPORTS,
     "python -m judgefixtures label data/answers.jsonl --by anna": "serves until Ctrl-C; test_labelling.py starts it",
+    "python -m judgefixtures import readings.jsonl --judge reader --pairs examples.jsonl --where reading=3": IMPORTS,
     "pytest -k swap --judge gpt-4 --judge-baseline chatgpt": IMPORTS,
     "python -m judgefixtures import log.jsonl --judge gpt-4 --dataset support "
     "--columns pair=request.id,selected_response=verdict --where model=gpt-4-0613": IMPORTS,

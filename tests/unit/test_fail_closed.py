@@ -184,6 +184,7 @@ def test_half_an_emoji_in_a_servers_error_changes_no_outcome(project: Project) -
     assert "INTERNALERROR" not in said
 
 
+@pytest.mark.slow
 def test_half_a_surrogate_in_a_pair_is_refused(project: Project) -> None:
     """A pair of the user's own making that no judge can be sent fails its item and is named."""
     conftest = """\

@@ -926,6 +926,7 @@ def marked(prompt: str) -> str:
     return json.dumps({"score": score, "reason": "It is right."})
 
 
+@pytest.mark.slow
 def test_what_should_not_matter_is_found_of_scores_with_a_mark(opened: Opening, server: Grader) -> None:
     """Of a judge with pass_mark, too, a run finds how many examples are close, and reads its cue-free reasons."""
     server.rule = marked

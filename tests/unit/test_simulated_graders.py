@@ -635,7 +635,7 @@ def gated(server: SimulatorServer, folder: Path, sdk: str, model: str, *checks: 
         return [run.gate(check, judge="mine", dataset="house-answers") for check in checks]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("quick_and_alone")
 @pytest.mark.parametrize("sdk", ["openai", "google"])
 def test_what_was_planted_is_reported(server: SimulatorServer, tmp_path: Path, sdk: str) -> None:
