@@ -345,6 +345,7 @@ def test_a_quiet_run_adds_a_line_and_touches_no_recording(project: Project) -> N
         assert words in said
 
 
+@pytest.mark.slow
 def test_an_alarm_names_what_moved_and_what_to_do(project: Project) -> None:
     """When eight verdicts turn, runs alarm soon, name those eight, since when, and the command of the whole gate."""
     project.record(repeats=2)

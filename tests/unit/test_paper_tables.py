@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -13,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from judgefixtures.__main__ import main
 from judgefixtures.material import published
@@ -47,11 +50,17 @@ SHIFTS = {
 ROWS = {2: 14, 3: 4, 4: 12, 5: 4}
 
 
-@pytest.fixture(scope="module")
-def shipped() -> Paper:
-    """What the shipped recordings of the simulated judges amount to."""
-    with open_run(REPOSITORY / "pyproject.toml") as run:
-        return measure_paper(run)
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Paper:
+    """What the shipped recordings of the simulated judges amount to: measured once, whichever process of ours asks."""
+    base = tmp_path_factory.getbasetemp()
+    file = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "paper.pickle"
+    with FileLock(f"{file}.lock"):
+        if not file.exists():
+            with open_run(REPOSITORY / "pyproject.toml") as run:
+                file.write_bytes(pickle.dumps(measure_paper(run)))
+    paper: Paper = pickle.loads(file.read_bytes())
+    return paper
 
 
 @pytest.fixture

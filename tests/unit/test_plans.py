@@ -897,6 +897,7 @@ def test_a_function_may_plan(project: Project) -> None:
     assert project.report()["plans"][0]["planned"] == N
 
 
+@pytest.mark.slow
 def test_planjudge_is_a_treatment(project: Project) -> None:
     """The planned judge against the direct one: the swap as ever, and what a verdict costs more, planning included."""
     with planning() as server:

@@ -553,6 +553,7 @@ def test_a_replay_without_recordings_says_what_is_missing(bare: Project) -> None
     assert bare.tree() == before
 
 
+@pytest.mark.slow
 def test_a_replay_without_recordings_says_it_under_xdist(bare: Project) -> None:
     """From a worker the same message arrives, without a traceback."""
     refused(bare.run("-n", "2"), "nothing is recorded", "judge 'faithful'", "--judge-record missing")

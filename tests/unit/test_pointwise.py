@@ -633,6 +633,7 @@ def project(pytester: pytest.Pytester) -> Project:
         yield project  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_a_suite_is_recorded_and_replayed(project: Project) -> None:
     """A run records what the preflight announced; a replay needs no server, and its report has the same bytes."""
     server: Any = project.server  # type: ignore[attr-defined]

@@ -1326,6 +1326,7 @@ def asked_of(project: Project) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
+@pytest.mark.slow
 def test_a_hub_dataset_is_recorded_once_and_replays_offline(project: Project) -> None:
     """Recorded once with network, the sample is frozen; then no run asks the hub, and none writes a byte."""
     from judgefixtures.simulator.server import serving
