@@ -103,6 +103,15 @@ class DatasetTable(StrictTable):
         return self
 
 
+def _increasing(looks: list[int]) -> list[int]:
+    if not looks or looks[0] < 1 or any(later <= earlier for earlier, later in itertools.pairwise(looks)):
+        raise ValueError("looks are numbers of pairs per dataset, 1 or more, each larger than the one before")
+    return looks
+
+
+Looks = Annotated[list[int], AfterValidator(_increasing)]  # after how many pairs of each dataset it is decided
+
+
 class GateTable(StrictTable):
     """A [gate] or [gate.FAMILY] table: what is tolerated, and how sure the answer must be."""
 
@@ -116,6 +125,7 @@ class GateTable(StrictTable):
     max_degenerate: Share = 0.05
     log_odds_tolerance: float | None = Field(None, gt=1, allow_inf_nan=False)  # a ratio of odds; None: not gated
     score_tolerance: Share = 0.05  # of the scale, for judges that score
+    looks: Looks | None = None  # None: all pairs are asked, and it is decided once
     inconclusive: Literal["fail", "warn"] = "fail"
 
     @property
@@ -188,7 +198,7 @@ class SwapTable(StrictTable):
     rate_margin: Share = 0.10  # of TPR and TNR, and of the pass rate either way: of judges of one response
     pass_rate_margin: Share = 0.10
     contrast_margin: float | Literal["plan"] = "plan"
-    looks: list[int] = Field(default_factory=lambda: [100])
+    looks: Looks = Field(default_factory=lambda: [100])
     families: list[str] = Field(default_factory=lambda: list(SWAP_FAMILIES))
 
     @field_validator("contrast_margin", mode="before")
@@ -198,13 +208,6 @@ class SwapTable(StrictTable):
         if value != "plan" and not share:
             raise ValueError('it is "plan", the margin that so many pairs can carry, or a share between 0 and 1')
         return value
-
-    @field_validator("looks")
-    @classmethod
-    def _increasing(cls, looks: list[int]) -> list[int]:
-        if not looks or looks[0] < 1 or any(later <= earlier for earlier, later in itertools.pairwise(looks)):
-            raise ValueError("looks are numbers of pairs per dataset, 1 or more, each larger than the one before")
-        return looks
 
 
 CONTROL_ALPHA = 0.05

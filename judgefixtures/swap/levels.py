@@ -70,6 +70,18 @@ def at_looks(looks: Sequence[int], alpha: float) -> tuple[Levels, ...]:
     )
 
 
+def gate_levels(looks: Sequence[int], alpha: float) -> tuple[float, ...]:
+    """Return the one-sided level of each look of a gate: that of its PASS, and of its FAIL. One look has all of alpha.
+
+    Each of the two spends alpha by itself, nearly evenly over the looks: a gate is decided early in either direction.
+
+    >>> [round(level, 4) for level in gate_levels([25, 50, 100], 0.05)]
+    [0.0179, 0.0199, 0.0273]
+    """
+    fractions = tuple(look / looks[-1] for look in looks)
+    return tuple(upper_tail(bound) for bound in boundaries(pocock_type(alpha, fractions), fractions))
+
+
 def spent_on_passes(looks: Sequence[int], alpha: float) -> tuple[float, ...]:
     """Return how much of alpha the passes have spent by each look.
 
