@@ -114,7 +114,8 @@ def _unsteady(report: Row) -> list[str]:
     found = [
         f"WARNING: {row.judge} disagrees with itself on {row.dataset}: {_flips(row)} of {row.n} "
         f"{wording_of(row.outcome).said} change when the same question is asked again, more than the tolerance of "
-        f"{bare(row.tolerance)}: no gate can be tighter than that."
+        f"{bare(row.tolerance)}. Such flips go either way and cancel out in VSR, but they widen its interval: a PASS "
+        "takes more pairs."
         for row in CONTRASTS.read_records(report)
         if row.family == "repeat" and row.flip_rate and row.flip_rate.value > row.tolerance
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from judgefixtures.findings import OfJudge
@@ -54,7 +54,9 @@ class SideBySideRow(Record):
 def compare_side_by_side(found: Iterable[Rights], confidence: float = 0.90) -> list[SideBySideRow]:
     """Return a table of accuracies for each dataset that several judges were asked about, baselines last.
 
-    A row has the paired tests of every two judges; Holm's method adjusts them within the row.
+    A row has the paired tests of every two judges. Holm's method adjusts those on all pairs among themselves, and those
+    of a dataset's categories over judges and categories together: whichever category is named as one in which judges
+    differ, was one of many that could have been.
 
     >>> one, two = {"p": ("x", 1), "q": ("y", 1)}, {"p": ("x", 1), "q": ("y", 0)}
     >>> both = [Rights(judge=name, dataset="d", right=right) for name, right in (("a", one), ("b", two))]
@@ -79,7 +81,8 @@ def _table(dataset: str, judges: Mapping[str, Right], confidence: float) -> list
     of_pair = next(iter(judges.values()))
     categories = sorted({category for pair in shared if (category := of_pair[pair][0]) not in (None, "all")})
     members = {"all": shared} | {name: [pair for pair in shared if of_pair[pair][0] == name] for name in categories}
-    table = [_row(dataset, category, pairs, judges, confidence) for category, pairs in members.items()]
+    every, *parts = [_row(dataset, category, pairs, judges, confidence) for category, pairs in members.items()]
+    table = [*_adjusted([every]), *_adjusted(parts)]
     if len(categories) > 1:
         means = {name: macro_average([row.judges[name] for row in table[1:]], confidence) for name in judges}
         n = sum(row.n for row in table[1:])
@@ -96,8 +99,7 @@ def _row(
         differences = [one - other for one, other in zip(right[a], right[b], strict=True)]
         (a_only, b_only), parts = each_way(differences), parted(differences)
         difference = paired_difference(a_only, b_only, len(pairs), confidence, parts)
-        tests.append((a, b, difference, mcnemar_exact(a_only, b_only, parts)))
-    adjusted = holm([p for *_, p in tests])
+        tests.append(PairedTest(a=a, b=b, difference=difference, p=mcnemar_exact(a_only, b_only, parts)))
     return SideBySideRow(
         dataset=dataset,
         category=category,
@@ -106,8 +108,14 @@ def _row(
             name: proportion(each_way(values)[0], len(values), confidence, totals=parted(values))
             for name, values in right.items()
         },
-        tests=tuple(
-            PairedTest(a=a, b=b, difference=difference, p=p, p_holm=p_holm)
-            for (a, b, difference, p), p_holm in zip(tests, adjusted, strict=True)
-        ),
+        tests=tuple(tests),
     )
+
+
+def _adjusted(rows: Sequence[SideBySideRow]) -> list[SideBySideRow]:
+    """Return the rows with the p of all their tests adjusted together by Holm's method."""
+    adjusted = iter(holm([test.p for row in rows for test in row.tests]))
+    return [
+        replace(row, tests=tuple(replace(test, p_holm=p) for test, p in zip(row.tests, adjusted, strict=False)))
+        for row in rows
+    ]

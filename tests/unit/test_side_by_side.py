@@ -1,5 +1,6 @@
 """Several judges on the same pairs: accuracies per domain, the mean over domains, and paired tests between judges."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -76,6 +77,27 @@ def test_tests_agree_with_statsmodels(outcomes):
     low, high = proportion_confint(correct, len(outcomes), alpha=0.10, method="wilson")
     assert row.judges["x"].low == pytest.approx(max(low, 0), abs=1e-9)
     assert row.judges["x"].high == pytest.approx(min(high, 1), abs=1e-9)
+
+
+def test_tests_in_categories_are_adjusted_over_categories():
+    """Holm's method takes the tests of all categories together, and those on all pairs by themselves."""
+    table = compare_side_by_side(rows(one="A" * 20 + "B" * 20, two="A" * 20 + "b" * 20, three="A" * 20 + "B" * 20))
+    every, *parts = (row.tests for row in table if row.category != "macro")
+    p = 2 / 2**20
+    assert [test.p for test in every] == pytest.approx([1, p, p])
+    assert [test.p_holm for test in every] == pytest.approx([1, 3 * p, 3 * p])
+    assert [test.p_holm for test in (*parts[0], *parts[1])] == pytest.approx([1, 1, 1, 1, 6 * p, 6 * p])
+
+
+@pytest.mark.slow
+def test_judges_that_are_alike_hardly_ever_differ_in_a_category():
+    """Of three judges, each right in 70% of eight categories' pairs, a run in twenty names a category at most."""
+    draw, runs, named = random.Random(28), 300, 0
+    for _ in range(runs):
+        marks = ["".join(c.upper() if draw.random() < 0.7 else c for c in "abcdefgh" * 40) for _ in range(3)]
+        table = compare_side_by_side(rows(**dict(zip(("x", "y", "z"), marks, strict=True))))
+        named += any(t.p_holm < 0.05 for row in table if row.category not in ("all", "macro") for t in row.tests)
+    assert named <= 0.05 * runs
 
 
 def test_domains_and_their_mean_are_rows_of_their_own():
