@@ -5,6 +5,7 @@
 A judge chooses response 1 of a pair with a probability that is logistic in the pair's latent difference, the position
 and the cue. The choice is the package's own: closest_first. The bias is the mean over the runs of "VSR as measured on
 the chosen pairs, minus the true one of these very pairs". Exit code 1 where that of the right way is not within BOUND.
+The second table is how many of the chosen pairs look movable by the answers that chose them, and by two others.
 """
 
 from __future__ import annotations
@@ -75,6 +76,23 @@ def _run(judge: Judge, rng: np.random.Generator) -> tuple[tuple[float, float], t
     return on(*cue_free), on(x, y)
 
 
+def looks_movable(judge: Judge, runs: int, seed: int = 0) -> tuple[float, float, float]:
+    """Return the mean share of chosen pairs on which two answers differ: those that chose them, two others, in truth.
+
+    The others are two of the pair's own order, as those of a placebo are; in truth is the chance that such two differ.
+    """
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(runs):
+        difference = rng.normal(0, SPREAD, POOL)
+        own, swapped = judge.prefers(difference), judge.prefers(difference, first=-1)
+        a, b, x, y = (np.where(rng.random(POOL) < chance, 1, 2) for chance in (own, swapped, own, own))
+        chosen = closest_first(zip(a.tolist(), b.tolist(), strict=True))[:CHOSEN]
+        found.append([share[chosen].mean() for share in (a != b, x != y, 2 * own * (1 - own))])
+    again, others, truly = np.array(found).mean(axis=0)
+    return float(again), float(others), float(truly)
+
+
 def _bias(found: Sequence[tuple[float, float]]) -> Bias:
     measured, true = np.array(found).T
     off = measured - true
@@ -110,6 +128,9 @@ def main() -> int:
     for judge, right, wrong in table(runs):
         print(_cells(judge, right, wrong))  # noqa: T201
         worst = max(worst, abs(right.bias))
+    print("\n| position | by the answers that chose | by two others | in truth |\n|---|---|---|---|")  # noqa: T201
+    for judge in JUDGES[:2]:
+        print(f"| {judge.position:g} | " + " | ".join(f"{each:.2f}" for each in looks_movable(judge, runs)) + " |")  # noqa: T201
     print(f"\nlargest bias of the right way: {worst:.4f}, bound {BOUND}")  # noqa: T201
     return int(worst >= BOUND)
 

@@ -146,6 +146,7 @@ class ContrastRow(OfJudge):
     not_applied: str = where_any("")
     contradiction_quotes: tuple[QuoteRow, ...] = where_any(())
     unread_reasons: int | None = where_any()
+    movable_unknown: str = where_any("")
     detector: DetectorRow | None = where_any()
     position: Preference | None = where_any()
     floor: FloorRow | None = where_any()

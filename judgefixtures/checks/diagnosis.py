@@ -18,7 +18,9 @@ def diagnosis(row: ContrastRow, measured: Measurement, decision: Decision) -> tu
     words, lines = measured.wording, [f"{row.judge} on {row.dataset}: {row.contrast} is {decision.status}"]
     lines += [f"  {reason}" for reason in decision.reasons]
     # Where verdicts moved for certain, that few of them differ for no reason at all says nothing more.
-    covered = [] if decision.vsr_status is Status.FAIL else [close_calls(row.movable, words, passed=False)]
+    covered = []
+    if decision.vsr_status is not Status.FAIL:
+        covered = [close_calls(row.movable, words, passed=False, unknown=row.movable_unknown)]
     if decision.vsr_status is not Status.NOT_APPLICABLE:
         lines.append("  " + "; ".join([f"{measured.flips} of {measured.n} {words.said} moved", *covered]))
     if measured.n and (rate := row.first_selection_rate) and row.x:

@@ -33,7 +33,8 @@ class Case:
     """A judge on the pairs of a dataset, perhaps beside the judge that it is to replace: what a check looks at.
 
     `repeats` is how often the run asks without cues; whoever runs the check fills it in. `chosen_by` is what chose the
-    pairs where the configuration did not: a user's fixture, or a test.
+    pairs where the configuration did not: a user's fixture, or a test. `screening` are the arms whose answers chose
+    them, where they are the closest of a pool.
     """
 
     judge: Judge
@@ -43,6 +44,7 @@ class Case:
     baseline: Judge | None = None
     repeats: int = 1
     chosen_by: str = ""
+    screening: tuple[Arm, ...] = ()
 
     @property
     def judges(self) -> tuple[Judge, ...]:

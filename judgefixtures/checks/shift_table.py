@@ -161,7 +161,8 @@ def _covers(rows: Sequence[ContrastRow]) -> list[str]:
         moved = f"no {words.says} moved"
         if _flips(most):
             moved = f"at most {_flips(most)} of {most.n} {words.said} moved"
-        covered.setdefault((judge, f"{moved}; {close_calls(most.movable, words, passed=True)}"), []).append(dataset)
+        close = close_calls(most.movable, words, passed=True, unknown=most.movable_unknown)
+        covered.setdefault((judge, f"{moved}; {close}"), []).append(dataset)
     return [
         f"what PASS covers of {judge} on {' and '.join(datasets)}: {text}"
         for (judge, text), datasets in covered.items()

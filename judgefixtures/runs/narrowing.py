@@ -47,7 +47,8 @@ class Narrowing:
             screen = partial(self._screened, judge, asking)
             chosen.update(self._closest.of(judge, case.dataset, pool, screen, command))
         pairs = tuple(pair for pair in pool if pair.id in chosen)
-        return replace(case, pairs=pairs, chosen_by=f"[datasets.{case.dataset}] closest"), replace(asking, part=True)
+        by, screening = f"[datasets.{case.dataset}] closest", case.judge.kind.screening
+        return replace(case, pairs=pairs, chosen_by=by, screening=screening), replace(asking, part=True)
 
     def _pool(self, check: Check, case: Case) -> tuple[Pair, ...]:
         """Return the pool of which the closest pairs take the place of a case's own; empty where nothing does."""

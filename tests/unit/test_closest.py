@@ -287,6 +287,19 @@ def test_a_later_repeat_tells_which_pairs_are_movable(gate: Gating) -> None:
     assert row.movable.n == POOL - 1
 
 
+def test_the_closest_pairs_are_not_called_movable_by_what_chose_them(gate: Gating) -> None:
+    """A cue alone does not tell how many were close, and says so; the placebo does, and a replay says the same."""
+    recorded = gate(record="missing")
+    (row,) = recorded.rows["contrasts"]
+    assert row.movable is None
+    assert "chose them as the closest" in row.movable_unknown
+    assert gate().rows == recorded.rows
+    (row,) = gate("placebo-listed-shown", record="missing").rows["contrasts"]
+    assert (row.movable.n, row.movable_unknown) == (row.n, "")
+    (row,) = gate().rows["contrasts"]
+    assert row.movable.n == row.n
+
+
 def test_another_number(folder: Path, server: Judges, gate: Gating) -> None:
     """A smaller N takes the first ones; a larger one is an error with the command, and `missing` adds to the choice."""
     gate(record="missing")

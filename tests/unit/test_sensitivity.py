@@ -60,6 +60,29 @@ def test_what_other_items_came_across_counts_too() -> None:
     assert with_movable([REPORTED], [own]) == [REPORTED], "one verdict on a pair tells nothing"
 
 
+def test_answers_that_chose_pairs_do_not_tell_how_close_they_are() -> None:
+    """Of the closest pairs the other arms count, whoever came across them; with none it is unknown, and said why."""
+    likely = {"no-cue 0": {"a": 0.5}, "placebo 0": {"b": 0.99}}
+    own = replace(
+        evidence("recency-new-old", "abc", **{"no-cue 0": {"a": 1, "b": 1}}), chosen_by=("no-cue 0", "no-cue-21 0")
+    )
+    whole = evidence("position-no-cue", "abc", **{"no-cue 0": {"a": 1, "b": 1}, "no-cue-21 0": {"a": 2, "b": 2}})
+    (row,) = with_movable([REPORTED], [own, whole])
+    assert row.movable is None
+    assert "chose them as the closest" in row.movable_unknown
+    assert "chose them as the closest" in close_calls(None, passed=True, unknown=row.movable_unknown)
+    placebo = evidence("placebo-listed-shown", "abc", x={"a": 1, "b": 1}, y={"a": 1, "b": 2})
+    (row,) = with_movable([REPORTED], [own, whole, placebo])
+    assert row.movable is not None
+    assert (row.movable.value, row.movable.n, row.movable_unknown) == (0.5, 2, "")
+    (row,) = with_movable([REPORTED], [replace(own, likely=likely), whole])
+    assert row.movable is not None
+    assert (row.movable.value, row.movable.n) == (0, 1), "probabilities of other arms tell, those of the choice do not"
+    (row,) = with_movable([replace(REPORTED, contrast="position-no-cue")], [own, whole])
+    assert row.movable is not None
+    assert row.movable.value == 1, "pairs that nothing chose are told by all arms"
+
+
 @pytest.mark.parametrize(
     ("close", "passed", "said"),
     [
