@@ -13,6 +13,7 @@ from judgefixtures.checks.approval import DECISION, DECISIONS, EXPENSES, SWAP
 from judgefixtures.checks.candidate import SwapCheck
 from judgefixtures.checks.control import CONTROLS
 from judgefixtures.checks.four_cells import FOUR_CELLS, FourCellCheck
+from judgefixtures.checks.look_by_look import LOOKS
 from judgefixtures.checks.overview import RESULTS
 from judgefixtures.checks.planjudge import PlanCheck
 from judgefixtures.checks.protocol import Answers, Case, Check, Need
@@ -53,7 +54,7 @@ ALONE_CHECKS: dict[str, Check] = {mark: getattr(_FILES[mark], name)() for mark, 
 
 _FIRST: tuple[Section[Any], ...] = (
     *(RESULTS, CONTROLS, CONTRASTS, ACCURACY, MACRO_ACCURACY, SIDE_BY_SIDE, SWAP, FOUR_CELLS),
-    *(WARNINGS, SERVED, RANKINGS),
+    *(WARNINGS, SERVED, RANKINGS, LOOKS),
 )
 _OF_CHECKS = (section for file in _FILES.values() for section in file.SECTIONS if section not in _FIRST)
 # In the order of the keys of report.json, which is that of the terminal; a check's file has its own in SECTIONS.

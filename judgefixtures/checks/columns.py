@@ -150,6 +150,7 @@ class ContrastRow(OfJudge):
     detector: DetectorRow | None = where_any()
     position: Preference | None = where_any()
     floor: FloorRow | None = where_any()
+    look: int | None = where_any()  # at how many pairs it was decided, where its gate plans looks
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as plain JSON; of what could not be measured in the order in which it always stood."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from judgefixtures.asking.questions import Arm, Choice, Judgment
-from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, of_look
 from judgefixtures.checks.sections import Section, View, in_order
 from judgefixtures.checks.shift_gate import doubt_of, stuck_reason
 from judgefixtures.checks.two_arms import need_of
@@ -46,7 +46,7 @@ class FourCellCheck(AboutContrast):
         """Return the finding of the four cells."""
         gate = gate_of(self, case)
         measured = four_cells(answers[0].arms, gate.confidence)
-        decision = decide_four_cells(measured, len(case.pairs), gate)
+        decision = of_look(self, case, decide_four_cells(measured, len(case.pairs), gate))
         row = FourCellRow.copied(
             decision,
             decided_by=rows_of_parts(decision.decided_by),
@@ -57,10 +57,15 @@ class FourCellCheck(AboutContrast):
             cue_effect=measured.cue if measured else None,
             position_effect=measured.position if measured else None,
             invalid_pairs=measured.invalid_pairs if measured else None,
+            look=case.look and case.look.pairs,
         )
         title = f"{case.judge.name} on {case.dataset}: {self.name} is {decision.status}"
         told = (title, *(f"  {reason}" for reason in decision.reasons))
         return decided(self, case, decision, row, diagnosis=told, estimate=measured.cue if measured else None)
+
+    def is_open(self, finding: Finding) -> bool:
+        """Whether it is undecided."""
+        return finding.status is Status.INCONCLUSIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +83,7 @@ class FourCellRow(OfJudge):
     decided_by: tuple[PartRow, ...] = ()
     waived: Waived | None = None
     message: str = ""
+    look: int | None = where_any()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.kinds import Kind
 from judgefixtures.asking.questions import Arm, Judgment, Planned
+from judgefixtures.checks.look_by_look import Look, at_level
 from judgefixtures.config import Config, GateTable, JudgeTable
 from judgefixtures.findings import Finding, Part, ReportRow, deciding
 from judgefixtures.material.contrasts import Contrast
@@ -34,7 +35,7 @@ class Case:
 
     `repeats` is how often the run asks without cues; whoever runs the check fills it in. `chosen_by` is what chose the
     pairs where the configuration did not: a user's fixture, or a test. `screening` are the arms whose answers chose
-    them, where they are the closest of a pool.
+    them, where they are the closest of a pool. `look` is the one that the pairs are those of, where the gate plans looks.
     """
 
     judge: Judge
@@ -45,6 +46,7 @@ class Case:
     repeats: int = 1
     chosen_by: str = ""
     screening: tuple[Arm, ...] = ()
+    look: Look | None = None
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -128,6 +130,7 @@ class Check(ABC):
     kind: ClassVar[str]
     contrast: Contrast | None  # that it is about, where it is about one
     repeats: int  # how often it asks each of its arms
+    takes_looks: ClassVar[bool] = False  # it is decided at the looks of its gate, where that plans some
 
     @property
     @abstractmethod
@@ -189,6 +192,10 @@ class Check(ABC):
     def find(self, case: Case, *answers: Answers) -> Finding:
         """Return what it finds in the answers of its case's judges."""
 
+    def is_open(self, finding: Finding) -> bool:  # noqa: ARG002
+        """Whether the next look is worth asking after what this one found."""
+        return False
+
     def lost(self, case: Case, message: str) -> Finding:
         """Return the finding of a case that could not be measured: an ERROR, with its row where it has one."""
         return lose(self, case, message)
@@ -206,6 +213,7 @@ class AboutContrast(Check):
     """What the checks of a contrast of one judge have in common: its names, and what excuses from it."""
 
     contrast: Contrast
+    takes_looks: ClassVar[bool] = True
     repeats: int = 1  # of each arm; verdicts are those of the first, shares of all of them tell how sure a judge is
 
     @property
@@ -325,8 +333,22 @@ class Decision:
 
 
 def gate_of(check: Check, case: Case) -> GateTable:
-    """Return the gate that a check is held to."""
-    return case.config.gate(check.family)
+    """Return the gate that a check is held to, at the level of the look that its case is at."""
+    return at_level(case.config.gate(check.family), case.look)
+
+
+def of_look(check: Check, case: Case, decision: Decision) -> Decision:
+    """Return a decision as one of the looks that share a level: what it says of that look, and its p comparable.
+
+    A p times alpha over the level of the look is below alpha where p is below that level: so it is held against alpha,
+    and adjusted with the p of others, as if there was one look.
+    """
+    if case.look is None:
+        return decision
+    times = case.config.gate(check.family).alpha / gate_of(check, case).alpha
+    p_pass, p_fail = (p and min(1.0, p * times) for p in (decision.p_pass, decision.p_fail))
+    reasons = tuple(filter(None, [*decision.reasons, case.look.remark]))
+    return replace(decision, p_pass=p_pass, p_fail=p_fail, reasons=reasons)
 
 
 def finding_of(check: Check, case: Case, status: Status, **found: Any) -> Finding:
@@ -343,7 +365,7 @@ def decided(check: Check, case: Case, decision: Decision, *rows: ReportRow, **fo
         decision.status,
         reasons=decision.reasons,
         rows={rows[0].place: rows},
-        alpha=gate_of(check, case).alpha,
+        alpha=case.config.gate(check.family).alpha,
         decided_by=decision.decided_by,
         **found,
     )
@@ -358,6 +380,6 @@ def lose(check: Check, case: Case, message: str, *rows: ReportRow) -> Finding:
         reasons=(message,),
         diagnosis=(message,),
         rows={row.place: (row,) for row in rows},
-        alpha=gate_of(check, case).alpha,
+        alpha=case.config.gate(check.family).alpha,
         decided_by=(Part("unmeasured", Status.ERROR, message),),
     )

@@ -12,17 +12,17 @@ from typing import Any, ClassVar, Self
 from judgefixtures.asking.judges import Judge
 from judgefixtures.asking.questions import Arm
 from judgefixtures.checks.beyond_verdicts import Beyond, beyond, fewest_beyond, limit_beyond, need_beyond
-from judgefixtures.checks.columns import PassRate, contrast_row, error_row
+from judgefixtures.checks.columns import ContrastRow, PassRate, contrast_row, error_row
 from judgefixtures.checks.diagnosis import diagnosis
 from judgefixtures.checks.phrasing import EXAMPLES
-from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose
+from judgefixtures.checks.protocol import AboutContrast, Answers, Case, Decision, Need, decided, gate_of, lose, of_look
 from judgefixtures.checks.reasons import contradicted, quote_contradictions
 from judgefixtures.checks.sensitivity import seen_of, with_movable
 from judgefixtures.checks.shift_gate import decide, undecided_verdicts
 from judgefixtures.checks.standings import Shifts
 from judgefixtures.checks.two_detectors import detector_row, measured_offline, without_admission
 from judgefixtures.config import Config, GateTable, JudgeTable
-from judgefixtures.findings import Finding, OfJudge
+from judgefixtures.findings import Finding, OfJudge, rows_of
 from judgefixtures.material.contrasts import Contrast, indifferent_arms
 from judgefixtures.material.cues import PLACEBO
 from judgefixtures.material.diction import unit_of, wording_in, wording_of
@@ -96,6 +96,12 @@ class ContrastCheck(AboutContrast):
         shifts = Shifts(judge=case.judge.name, dataset=case.dataset, labels=labels, shifts=moves)
         return found.with_evidence(shifts=[shifts])
 
+    def is_open(self, finding: Finding) -> bool:
+        """Whether one of its gates is undecided and none failed; what is admitted is read at the look that decides."""
+        (row,) = rows_of([finding], ContrastRow)
+        gated = {row.vsr_status, row.log_odds_status, row.score_status}
+        return Status.INCONCLUSIVE in gated and not gated & {Status.FAIL, Status.ERROR}
+
     def lost(self, case: Case, message: str) -> Finding:
         """Return the ERROR of a contrast that could not be measured."""
         tolerance = gate_of(self, case).tolerance(self.family)
@@ -130,7 +136,7 @@ def find_shift(
 ) -> Finding:
     """Return the finding of a measured contrast, with its row, of which some columns are given, and its diagnosis."""
     evidence = seen_of(case, check.name, answers, measured.confidence)
-    quotes = quote_contradictions(answers.arms)
+    quotes, decision = quote_contradictions(answers.arms), of_look(check, case, decision)
     if decision.unread is not None and decision.unread.hides:
         measured = without_admission(measured)
     cued, (x, y) = check.contrast.x.cue_1 is not None, answers.arms[:2]
@@ -148,6 +154,7 @@ def find_shift(
         contradiction_quotes=quotes[:EXAMPLES],
         false_alarms=false_alarms(answers.cue_free, check.contrast.x, measured.confidence) if cued else None,
         unread_reasons=decision.unread and decision.unread.count,
+        look=case.look and case.look.pairs,
         **columns,
     )
     (row,) = with_movable([row], [evidence])

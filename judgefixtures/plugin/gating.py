@@ -104,7 +104,7 @@ class Gate:
 
         given = _given(pairs, *filter(None, (judge, baseline)))
         beside = [subject for _, subject in selected(self._node.session.items)]
-        if baseline is not None and self._setup.options.judge_until_decided:
+        if baseline is not None and self._setup.takes_looks:
             self._until_decided((judge, baseline), given, beside)
         case = Case(judge, self._subject.dataset, given, self._setup.config, baseline, chosen_by=self._chooser(pairs))
         check = self._setup.run.inventory.fitted(check, judge.table, given)

@@ -31,15 +31,16 @@ def check_options(option: Any) -> None:
             "--judge-record-invalid names the invalid answers that --judge-record invalid asks "
             f"again, and this is --judge-record {record}: give both."
         )
-    if option.judge_until_decided and (record in ("invalid", "all") or option.judge_baseline is None):
+    if option.judge_until_decided and record in ("invalid", "all"):
         raise pytest.UsageError(
-            "--judge-until-decided records or replays a swap look by look: it needs "
-            "--judge-baseline NAME, and --judge-record missing or none."
+            f"--judge-until-decided records or replays look by look, and this is --judge-record {record}: it needs "
+            "--judge-record missing or none."
         )
-    if option.judge_batch and (record != "missing" or option.judge_until_decided):
+    swapped = option.judge_until_decided and option.judge_baseline is not None
+    if option.judge_batch and (record != "missing" or swapped):
         raise pytest.UsageError(
             "--judge-batch sends what is missing all at once: it needs --judge-record missing, and "
-            "goes without --judge-until-decided, which looks at some answers first."
+            "of a swap goes without --judge-until-decided, which looks at some answers first."
         )
 
 
@@ -97,8 +98,9 @@ HELP = {
     "--judge-repeats": "ask the cue-free condition N times: how far does a judge disagree with itself; of a judge "
     "with a temperature cue contrasts, too, for shares of verdicts (default: 1)",
     "--judge-preflight": "say what would run, what it could cost and whether it can decide; run nothing",
-    "--judge-until-decided": "with --judge-record missing: record a swap one of its looks at a time "
-    "([tool.judgefixtures.swap] looks), stop when it is decided; a replay asks for the same (default: all pairs)",
+    "--judge-until-decided": "with --judge-record missing: record each contrast, or with --judge-baseline a swap, one "
+    "of its looks at a time ([tool.judgefixtures.gate] looks, [tool.judgefixtures.swap] looks), stop when it is "
+    "decided; a replay asks for the same (default: all pairs)",
     "--judge-batch": "with --judge-record missing: send what is missing in batches, at half the price, and end; the "
     "same command collects the answers, within a day (default: ask at once)",
     "--judge-force": "record although the preflight refuses, or the first answers are cut off (default: stop)",

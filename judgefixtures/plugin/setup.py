@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 # What a run takes as the command line has it.
-SAME = ("record", "pairs", "repeats", "concurrency", "max_cost", "force", "batch")
+SAME = ("record", "pairs", "repeats", "concurrency", "max_cost", "force", "batch", "until_decided")
 
 
 class Setup:
@@ -81,6 +81,11 @@ class Setup:
         """The judges under test, and the baseline where there is one."""
         return (*self.judge_names, *filter(None, [self.baseline_name]))
 
+    @property
+    def takes_looks(self) -> bool:
+        """Whether swaps are asked about a look at a time."""
+        return bool(self.options.judge_until_decided) and len(self.config.swap.looks) > 1
+
     def datasets(self, family: str, judge: str) -> tuple[str, ...]:
         """Return the datasets that a judge is asked about in a family: --judge-dataset, else the configuration's."""
         return tuple(dict.fromkeys(self.options.judge_datasets or self.config.datasets_of(family, judge)))
@@ -103,11 +108,8 @@ class Setup:
             self.run.judge(detector)
             if self.options.judge_record != "none":
                 self.config.check_key(detector)
-        if self.options.judge_until_decided and len(self.config.swap.looks) == 1:
-            raise JudgeFixturesError(
-                f"{self.config.file}: --judge-until-decided needs several looks, and {self.config.heading('swap')} "
-                "looks has one: set for example looks = [25, 50, 100, 200]."
-            )
+        if self.options.judge_until_decided:
+            self._check_looks()
         known = [contrast.id for family in self.run.families for contrast in self.run.contrasts(family)]
         for waiver in self.config.waivers:
             # A repeat is a contrast that there is, whether or not this run asks for so many.
@@ -116,6 +118,22 @@ class Setup:
                     f"{self.config.file}: [{self.config.heading('waivers')}] names no contrast: {waiver.contrast!r}: "
                     f"{choices(waiver.contrast, known)}."
                 )
+
+    def _check_looks(self) -> None:
+        """Raise JudgeFixturesError where no look is planned that could decide before all pairs are asked about."""
+        gates = (self.config.default_gate, *self.config.family_gates.values())
+        swapped = self.baseline_name is not None
+        if any(gate.looks for gate in gates) or (swapped and len(self.config.swap.looks) > 1):
+            return
+        wanted = f"{self.config.heading('gate')} looks = [25, 50, 100]"
+        if swapped:
+            raise JudgeFixturesError(
+                f"{self.config.file}: --judge-until-decided needs several looks, and {self.config.heading('swap')} "
+                f"looks has one: set for example looks = [25, 50, 100, 200] there, or for contrasts {wanted}."
+            )
+        raise JudgeFixturesError(
+            f"{self.config.file}: --judge-until-decided needs looks, and no gate has any: set for example {wanted}."
+        )
 
     def _check_swaps(self) -> None:
         """Raise JudgeFixturesError where a judge cannot be compared with the baseline."""
@@ -170,7 +188,8 @@ class Setup:
     def settings(self) -> dict[str, dict[str, Any]]:
         """Everything that the results depend on beside what was asked and answered, by table and key."""
         judges = self.judges
-        given = {"command line": {"--judge-until-decided": self.options.judge_until_decided}}
+        swaps = self.takes_looks and self.baseline_name is not None  # a contrast's looks are its gate's
+        given = {"command line": {"--judge-until-decided": swaps}}
         return dict(sorted((self.run.inventory.settings(judges) | given).items()))
 
     @property

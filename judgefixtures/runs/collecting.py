@@ -31,10 +31,19 @@ class Collector:
         self._budget = Budget(None if cap is None else cap / desk.options.workers)
         self._asked: dict[int, Asker[Any]] = {}  # everybody that was asked, also judges that a user's code made
         self._runner: asyncio.Runner | None = None
+        self._recorder: Collector | None = None
+
+    def reader(self) -> Collector:
+        """Return who reads what this one records, and asks nobody; on its event loop, which is closed with this."""
+        reader = Collector(self._desk.offline, self._posting, unseen, None)
+        reader._recorder, reader._asked = self, self._asked
+        return reader
 
     @property
     def runner(self) -> asyncio.Runner:
         """One event loop for the run."""
+        if self._recorder is not None:
+            return self._recorder.runner
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner
@@ -50,7 +59,7 @@ class Collector:
     def collect(self, judge: Judge, task: Task[R], asking: Asking) -> list[tuple[R, ...]]:
         """Return what every arm comes to, for the sake of a judge: recorded, or asked for now."""
         asker, library = task.asker, self._desk.library
-        frozen = task.pairs if task.frozen is None else task.frozen
+        frozen = asking.whole or task.pairs if task.frozen is None else task.frozen
         if task.among is None:  # they are kept with what this judge's template shows of them
             frozen = [judge.shows(pair) for pair in frozen]
         self._prepare(judge, asker)
@@ -92,7 +101,7 @@ class Collector:
             recording(only_httpx2=not judge.is_opaque, offline=offline, programs=judge.table.allow_programs),
             contextlib.nullcontext() if stop is None else stop.heeded(),
         ):
-            mail = self._posting.mail
+            mail = None if offline else self._posting.mail
             inquiry = Inquiry(task, cassettes, self._concurrency, meter, answered, urgency, mail)
             return self.runner.run(ask_all(inquiry))
 

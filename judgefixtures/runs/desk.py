@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -56,7 +57,8 @@ class RunOptions:
     `invalid` narrows what record mode "invalid" asks again to some kinds; `baseline` is the judge whose pairs and
     positions the others' are to be where their own are not recorded; `datasets` are those that were selected, empty
     where those of the configuration are asked about.
-    With `batch` questions go into batches in place of the network, until `send_batches` sends them.
+    With `batch` questions go into batches in place of the network, until `send_batches` sends them. `until_decided`:
+    contrasts whose gate plans looks are asked a look at a time, and no further than it takes to decide them.
     `command` begins the commands in messages; `usual` is where recordings are unless one says otherwise, looked at for
     what was moved. `session`, `workers` and `shared` are of a run that several processes share: its name, how many they
     are, and a folder for their pace.
@@ -73,6 +75,7 @@ class RunOptions:
     force: bool = False
     keep_judgments: bool = False
     batch: bool = False
+    until_decided: bool = False
     command: str = "pytest"
     usual: Path | None = None
     session: str = ""
@@ -102,10 +105,30 @@ class Desk:
         if printable(text) not in self.notes:
             self.notes.append(printable(text))
 
+    def retell(self, before: Sequence[str], since: int) -> list[str]:
+        """Return what was noted from a place on; of the notes before it those go that it says again, with other counts.
+
+        `before` are the ones that may go.
+        """
+        now = self.notes[since:]
+        again = {_uncounted(text) for text in now}
+        kept = [text for text in before if _uncounted(text) not in again]
+        self.notes[:] = [text for text in self.notes if text in now or text in kept or text not in before]
+        return [*kept, *now]
+
     @property
     def is_offline(self) -> bool:
         """Whether recordings alone answer."""
         return self.options.record == "none"
+
+    @property
+    def offline(self) -> Desk:
+        """The desk of a run that reads what this one recorded; what it notes stands with this one's notes."""
+        return replace(self, options=replace(self.options, record="none"), library=replace(self.library, mode="none"))
+
+
+def _uncounted(text: str) -> str:
+    return re.sub(r"\d+", "#", text)
 
 
 def _given(options: RunOptions) -> dict[str, Any]:

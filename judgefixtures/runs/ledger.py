@@ -87,15 +87,28 @@ class Ledger:
             known.days |= days
             known.asked += asked
 
-    def bear(self, other: Ledger) -> None:
-        """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
+    def pay(self, other: Ledger) -> None:
+        """Take over what asking cost elsewhere, and nothing else of it."""
         for judge, cost in other.spent.items():
             self.spend(judge, cost)
         for judge, days in other.days.items():
             self.draw(judge, days.days, days.asked)
         self.retries += other.retries
+
+    def bear(self, other: Ledger) -> None:
+        """Take over what asking cost elsewhere, and its warnings, but not what was answered."""
+        self.pay(other)
         for warning in other.warnings:
             self.warn(warning)
+
+    def take(self, other: Ledger) -> None:
+        """Take over everything that asking left elsewhere before its judgments were kept."""
+        self.bear(other)
+        self.judges |= other.judges
+        self.served += other.served
+        self.asked |= other.asked
+        for again, kinds in other.invalid.items():
+            self.invalid.setdefault(again, Counter()).update(kinds)
 
     def ask(self, what: str, judge: str, dataset: str, pairs: Sequence[Pair]) -> None:
         """Note which pairs something is about, so that parts of a run can be told from parts of another.
@@ -120,7 +133,8 @@ class Asking:
 
     `options` are empty where no test asks.
 
-    `part`: no more than some pairs of the dataset that other checks may ask about as a whole.
+    `part`: no more than some pairs of the dataset that other checks may ask about as a whole. `whole` are those that a
+    look has the first of: they are all kept beside its recordings, so that a replay knows how many there are.
     """
 
     dataset: str
@@ -130,6 +144,7 @@ class Asking:
     part: bool = False
     look: str = ""  # the options that ask for what is missing of a look, and for no pair behind it
     start: str = "pytest"
+    whole: tuple[Pair, ...] = ()
 
     def command(self, mode: str) -> str:
         """Return the command that records this in a mode, and nothing else."""

@@ -12,10 +12,12 @@ from judgefixtures.cassettes.calls import CassetteMissError, PostponedError
 from judgefixtures.cassettes.network import NetworkBlockedError
 from judgefixtures.checks import Answers, Case, Check
 from judgefixtures.checks.control import Control, refusal, refused
+from judgefixtures.checks.look_by_look import Look, LookRow, plan_looks
 from judgefixtures.checks.protocol import Subject
 from judgefixtures.checks.unanswered import unanswered
 from judgefixtures.findings import Finding
 from judgefixtures.material.contrasts import NO_CUE, NO_CUE_SWAPPED, arm_name
+from judgefixtures.material.pairs import Pair, first
 from judgefixtures.measures.certainty import likely_of
 from judgefixtures.measures.metrics import choices
 from judgefixtures.numbers.estimate import Status
@@ -41,6 +43,7 @@ class _Course:
     case: Case
     asking: Asking
     controls: tuple[Control, ...] = ()
+    whole: tuple[Pair, ...] = ()  # of which a look has the first
 
     def lost(self, error: BaseException) -> Finding:
         """Return the ERROR of a check that could not be measured."""
@@ -51,6 +54,27 @@ class _Course:
         """Return a finding with the controls of its judges among its rows."""
         return replace(finding, rows={**finding.rows, Control.place: tuple(self.controls)})
 
+    def looked(self, finding: Finding) -> Finding:
+        """Return a finding with the look that it was made at among its rows, where there is one."""
+        check, case = self.check, self.case
+        if (look := case.look) is None:
+            return finding
+        arms = tuple(arm_name(*arm) for arm in case.judge.asks(check.arms))
+        planned = case.config.gate(check.family).looks or ()
+        row = LookRow(
+            judge=case.judge.name,
+            dataset=case.dataset,
+            contrast=check.name,
+            look=look.pairs,
+            pairs=look.of,
+            planned=tuple(planned),
+            status=finding.status,
+            arms=arms,
+            calls=len(arms) * len(case.pairs),
+            calls_of_all=len(arms) * len(self.whole),
+        )
+        return replace(finding, rows={**finding.rows, LookRow.place: (row,)})
+
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
@@ -59,6 +83,7 @@ class Procedure:
     desk: Desk
     inventory: Inventory
     interviews: Interviews
+    reading: Interviews  # of what this run recorded, and of nothing else
     vetting: Vetting
     narrowing: Narrowing
     looks: Looks
@@ -93,7 +118,7 @@ class Procedure:
         for judge, answered in zip(case.judges, found, strict=True):
             ledger.judges.setdefault(judge.name, judge.identity)
             self.archive.keep(judge, case.dataset, case.pairs, answered, ledger)
-        return course.controlled(check.find(case, *found))
+        return course.controlled(course.looked(check.find(case, *found)))
 
     def _ask(
         self, course: _Course, subject: Subject, beside: Iterable[Subject], item: Subject | None
@@ -112,17 +137,67 @@ class Procedure:
         if failed := next((each for each in course.controls if each.earns_nothing), None):
             return course.controlled(refused(check.lost(case, refusal(failed)), failed))
         narrowed = self.narrowing.narrowed(check, case, asking)
-        course.case, course.asking = case, asking = self.looks.first_pairs(*narrowed)
+        course.case, course.asking = self.looks.first_pairs(*narrowed)
+        gate = self.desk.config.gate(check.family)
+        looks = plan_looks(gate, course.case.pairs) if check.takes_looks and case.baseline is None else ()
+        return self._by_looks(course, looks) if looks else self._answered(course, self.interviews)
+
+    def _by_looks(self, course: _Course, looks: Sequence[Look]) -> list[Answers]:
+        """Return what each judge answers about the first pairs, as many as the look has that decides, or the last one.
+
+        Each look is read as a replay reads it, and leaves what one of so many pairs would: of those before it there is
+        what they cost. Nothing is asked about further pairs, unless all of them were asked about beforehand.
+        """
+        check, case, asking = course.check, course.case, course.asking
+        course.whole, interviews, before = case.pairs, self.interviews, len(self.desk.notes)
+        asking = replace(asking, whole=case.pairs, look=f"{asking.options} --judge-until-decided")
+        if len(looks) > 1 and not (self.desk.is_offline or self.desk.options.until_decided):
+            self._ask_whole(course, asking)
+            interviews = self.reading
+        told = self.desk.notes[before:]
+        for look in looks:
+            course.case = replace(case, pairs=first(case.pairs, look.pairs), look=look)
+            part = asking.part or len(course.case.pairs) < len(case.pairs)
+            course.check, course.asking = check, replace(asking, ledger=Ledger(), part=part)
+            noted, goes_on = len(self.desk.notes), False
+            try:
+                answers = self._answered(course, interviews)
+                goes_on = look is not looks[-1] and course.check.is_open(course.check.find(course.case, *answers))
+            finally:
+                take = asking.ledger.pay if goes_on else asking.ledger.take
+                take(course.asking.ledger)
+                course.asking = replace(course.asking, ledger=asking.ledger)
+            told = self.desk.retell(told, noted)
+            if not goes_on:
+                break
+        return answers
+
+    def _ask_whole(self, course: _Course, asking: Asking) -> None:
+        """Ask about all pairs before any look is taken: what is recorded then can be decided on in every other way."""
+        self.desk.note(
+            "[gate] looks: all pairs were asked about, whichever look decides: --judge-until-decided asks no further "
+            "than that"
+        )
+        course.asking = replace(asking, ledger=Ledger())
+        try:
+            self._answered(course, self.interviews)
+        finally:
+            asking.ledger.pay(course.asking.ledger)
+            course.asking = asking
+
+    def _answered(self, course: _Course, interviews: Interviews) -> list[Answers]:
+        """Return what each judge answers about the pairs of a case, and what is looked at beside."""
+        check, case, asking = course.check, course.case, course.asking
         self.archive.keep_case(check, case, asking.ledger)
         course.check = check = self._as_recorded(check, case, asking)
         arms = self.arms(check, case)
-        answers = [self.interviews.answers(judge, case.pairs, arms, asking) for judge in case.judges]
+        answers = [interviews.answers(judge, case.pairs, arms, asking) for judge in case.judges]
         answers = [
             self._with_indifferent(judge, check, case, each) for judge, each in zip(case.judges, answers, strict=True)
         ]
         if check.is_read and (reader := self.desk.config.detector.judge):
             detector = self.inventory.judge(reader)
-            read = self.interviews.readings(detector, case.judge, case.pairs, answers[0], asking)
+            read = interviews.readings(detector, case.judge, case.pairs, answers[0], asking)
             answers[0] = replace(answers[0], detections=read)
         return answers
 

@@ -98,7 +98,10 @@ class Run:
         self.narrowing = Narrowing(desk, self.inventory, closest, self.interviews)
         archive, looks = Archive(wanted=self.options.keep_judgments), Looks()
         self.vetting = Vetting(desk, self.inventory, self.interviews, archive)
-        self.procedure = Procedure(desk, self.inventory, self.interviews, self.vetting, self.narrowing, looks, archive)
+        reading = Interviews(desk.offline, self._collector.reader(), self.imports)
+        self.procedure = Procedure(
+            desk, self.inventory, self.interviews, reading, self.vetting, self.narrowing, looks, archive
+        )
         self._stopping = Stopping(desk, self.inventory, looks, self.narrowing.about, self.check)
 
     @classmethod
